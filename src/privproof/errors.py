@@ -1,0 +1,70 @@
+"""Every exception that privproof raises on purpose.
+
+    PrivproofError
+    ├── NumberError (ValueError)       a number that is not an exact number
+    │   └── FloatRefused (TypeError)   a float where an exact number is needed
+    ├── BudgetError (ValueError)       epsilon below zero, delta outside [0, 1], text that is no budget
+    ├── ModelError (ValueError)        a model that is not one: row sums, unknown states, ...
+    ├── ScenarioError (ValueError)     an empty neighbour relation, a pair of unknown states, ...
+    ├── FormatError (ValueError)       a file that cannot be read
+    └── QuestionError (ValueError)     a question that cannot be asked: no budget, no such engine, ...
+
+Each carries a stable ``code``, the ``place`` (file, line, path inside the document) and one ``hint``
+that can be pasted.  ``str(error)`` is the whole message.
+"""
+
+from __future__ import annotations
+
+
+class PrivproofError(Exception):
+    """The base of every exception raised on purpose; see the module's docstring for the tree.
+
+    >>> print(ModelError("row-sum", "the row sums to 5/6, not 1", place="emissions.zero", hint="add 1/6"))
+    emissions.zero: the row sums to 5/6, not 1 [row-sum]
+      hint: add 1/6
+    """
+
+    def __init__(self, code: str, message: str, *, place: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.place = place
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f"{self.place}: " if self.place else ""
+        hint = f"\n  hint: {self.hint}" if self.hint else ""
+        return f"{place}{self.message} [{self.code}]{hint}"
+
+    def at(self, place: str) -> PrivproofError:
+        """Put a wider place (a file, a section) in front of the place known so far."""
+        self.place = f"{place}: {self.place}" if self.place else place
+        return self
+
+
+class NumberError(PrivproofError, ValueError):
+    """A text that is not an exact number."""
+
+
+class FloatRefused(NumberError, TypeError):
+    """A float where an exact number is needed."""
+
+
+class BudgetError(PrivproofError, ValueError):
+    """An epsilon below zero, a delta outside [0, 1], or a text that is no budget."""
+
+
+class ModelError(PrivproofError, ValueError):
+    """A model that breaks its definition."""
+
+
+class ScenarioError(PrivproofError, ValueError):
+    """A scenario that names nothing to compare, or things that do not exist."""
+
+
+class FormatError(PrivproofError, ValueError):
+    """A file that cannot be read as what it should be."""
+
+
+class QuestionError(PrivproofError, ValueError):
+    """A question that cannot be asked or that the chosen engine does not answer."""

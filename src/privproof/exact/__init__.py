@@ -1,0 +1,37 @@
+"""Exact numbers, used by every other part and importing none of them: rationals, budgets, rigorous balls, matrices."""
+
+from privproof.exact.budgets import INFINITE, Budget, Epsilon, EpsilonLike, delta, epsilon, log
+from privproof.exact.rationals import (
+    ONE,
+    ZERO,
+    Number,
+    Rational,
+    decimal,
+    float_refused,
+    fraction,
+    from_float,
+    rational,
+    show,
+    text,
+)
+
+__all__ = [
+    "INFINITE",
+    "ONE",
+    "ZERO",
+    "Budget",
+    "Epsilon",
+    "EpsilonLike",
+    "Number",
+    "Rational",
+    "decimal",
+    "delta",
+    "epsilon",
+    "float_refused",
+    "fraction",
+    "from_float",
+    "log",
+    "rational",
+    "show",
+    "text",
+]

@@ -1,0 +1,351 @@
+"""Budgets: epsilon and delta as exact numbers, and `e^epsilon` compared exactly with rationals.
+
+An epsilon is kept as ``ln(ratio)/root + shift`` with ratio > 0 and shift rational and root a positive integer,
+or it is infinite.  This form is closed under sums and rational multiples, so ``4*ln(2)``, ``ln(2)+1/2`` and
+``ln(3)/2`` are all exact.  Its bound is ``c = e^epsilon = (ratio * e^(shift*root))^(1/root)``:
+
+* shift = 0: comparing ``c`` with a rational ``t`` is comparing ``ratio`` with ``t^root``: exact arithmetic;
+* shift != 0: ``e^(shift*root)`` is transcendental (Lindemann), so ``c`` never equals a rational and the
+  comparison settles in ball arithmetic at some precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import lcm
+from typing import TypeAlias
+
+from flint import arb, fmpq, fmpz
+
+from privproof.errors import BudgetError, NumberError, PrivproofError
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.rationals import ONE, ZERO, Number, Rational, rational
+
+_LARGEST_ROOT = 10_000
+
+
+@dataclass(frozen=True)
+class Epsilon:
+    """An exact privacy budget ``ln(ratio)/root + shift``, possibly infinite.
+
+    >>> epsilon("4*ln(2)")
+    Epsilon('ln(16)')
+    >>> epsilon("ln(2) + 1/2").show()
+    'ln(2) + 1/2 ≈ 1.19315'
+    >>> epsilon("ln(24/7)").compare_bound(rational("3.5")), epsilon("1/2").compare_bound(rational("1.6"))
+    (-1, 1)
+    """
+
+    ratio: Rational = field(default_factory=lambda: ONE)
+    root: int = 1
+    shift: Rational = field(default_factory=lambda: ZERO)
+    infinite: bool = False
+
+    def __repr__(self) -> str:
+        return f"Epsilon({str(self)!r})"
+
+    def __str__(self) -> str:
+        if self.infinite:
+            return "inf"
+        logarithm = f"ln({self.ratio})" + (f"/{self.root}" if self.root > 1 else "")
+        if self.shift == 0:
+            return logarithm if self.ratio != 1 else "0"
+        if self.ratio == 1:
+            return str(self.shift)
+        return f"{logarithm} {'-' if self.shift < 0 else '+'} {abs(self.shift)}"
+
+    def decimal(self, *, digits: int = 6) -> str:
+        """The value rounded to so many significant digits."""
+        if self.infinite:
+            return "inf"
+        return f"{float(self.ball(64 + 4 * digits)):.{digits}g}"
+
+    def show(self) -> str:
+        """Both forms: ``ln(8) ≈ 2.07944``."""
+        if self.infinite:
+            return "inf (no epsilon at all)"
+        exact, rounded = str(self), self.decimal()
+        if exact == rounded:
+            return exact
+        same = self.ratio == 1 and rational(rounded) == self.shift
+        return f"{exact} {'=' if same else '≈'} {rounded}" if len(exact) <= 60 else f"≈ {rounded}"
+
+    def ball(self, bits: int = 128) -> arb:
+        """A ball that contains epsilon."""
+        with precision(bits):
+            return arb(self.ratio).log() / self.root + arb(self.shift)
+
+    @property
+    def bound(self) -> Rational | None:
+        """``e^epsilon`` when it is rational."""
+        return self.ratio if self.shift == 0 and self.root == 1 and not self.infinite else None
+
+    def compare_bound(self, value: Rational) -> int:
+        """The sign of ``e^epsilon - value``, exactly."""
+        if self.infinite or value <= 0:
+            return 1
+        target = value**self.root
+        if self.shift == 0:
+            return (self.ratio > target) - (self.ratio < target)
+        bits = 64
+        while True:
+            with precision(bits):
+                difference = arb(self.ratio) * arb(self.shift * self.root).exp() - arb(target)
+            if difference > 0:
+                return 1
+            if difference < 0:
+                return -1
+            bits *= 2
+
+    def allows(self, left: Rational, right: Rational, delta: Rational = ZERO) -> bool:
+        """Whether ``left <= e^epsilon * right + delta``, exactly.
+
+        >>> epsilon("ln(2)").allows(rational("2/3"), rational("1/3")), epsilon("0.69").allows(rational(2), rational(1))
+        (True, False)
+        """
+        excess = left - delta
+        if excess <= 0:
+            return True
+        if right == 0:
+            return False
+        return self.compare_bound(excess / right) >= 0
+
+    def enclosure(self, bits: int = 128) -> tuple[Rational, Rational]:
+        """Rationals ``low <= e^epsilon <= high``, equal when the bound is rational.
+
+        >>> low, high = epsilon("1").enclosure(64)
+        >>> low < high, float(high - low) < 1e-15, epsilon("ln(3)").enclosure()
+        (True, True, (3, 3))
+        """
+        if self.infinite:
+            raise BudgetError("budget", "an infinite epsilon has no bound")
+        if self.bound is not None:
+            return self.bound, self.bound
+        with precision(bits):
+            return rational_bounds(self.ball(bits).exp())
+
+    def compare(self, other: Epsilon) -> int:
+        """The sign of ``self - other``, exactly."""
+        if self.infinite or other.infinite:
+            return int(self.infinite) - int(other.infinite)
+        if self.shift == other.shift:
+            mine, theirs = self.ratio**other.root, other.ratio**self.root
+            return (mine > theirs) - (mine < theirs)
+        bits = 64
+        while True:
+            with precision(bits):
+                difference = self.ball(bits) - other.ball(bits)
+            if difference > 0:
+                return 1
+            if difference < 0:
+                return -1
+            bits *= 2
+
+
+EpsilonLike: TypeAlias = "Epsilon | Number"
+
+INFINITE = Epsilon(infinite=True)
+
+
+def log(ratio: Number) -> Epsilon:
+    """The epsilon whose bound ``e^epsilon`` is the given ratio.
+
+    >>> log("24/7").show()
+    'ln(24/7) ≈ 1.23214'
+    """
+    value = rational(ratio)
+    if value <= 0:
+        raise BudgetError("budget", f"ln({value}) does not exist")
+    return Epsilon(ratio=value)
+
+
+def epsilon(value: EpsilonLike) -> Epsilon:
+    """The epsilon that a number or a text denotes: ``ln(8/3)``, ``1/2``, ``1.3``, ``ln(2)+1/2``, ``inf``.
+
+    >>> epsilon("ln(4)/2"), epsilon("ln(2)/3"), epsilon("1.3"), epsilon("inf")
+    (Epsilon('ln(2)'), Epsilon('ln(2)/3'), Epsilon('13/10'), Epsilon('inf'))
+    >>> epsilon("-1")
+    Traceback (most recent call last):
+    ...
+    privproof.errors.BudgetError: epsilon=-1 is below zero [budget]
+      hint: a privacy budget is at least 0
+    """
+    parsed = value if isinstance(value, Epsilon) else _read(value)
+    if parsed.compare(Epsilon()) < 0:
+        raise BudgetError("budget", f"epsilon={value} is below zero", hint="a privacy budget is at least 0")
+    return parsed
+
+
+def delta(value: Number) -> Rational:
+    """A delta: an exact number in [0, 1].
+
+    >>> delta("1e-5")
+    1/100000
+    """
+    number = rational(value)
+    if not 0 <= number <= 1:
+        raise BudgetError("budget", f"delta={value} is outside [0, 1]", hint="delta is a probability")
+    return number
+
+
+def _read(value: Number) -> Epsilon:
+    if not isinstance(value, str):
+        return Epsilon(shift=rational(value))
+    try:
+        return _Reader(value).whole()
+    except BudgetError:
+        raise
+    except PrivproofError as error:
+        raise BudgetError("budget", f"{value!r}: {error.message}", hint=error.hint or _FORMS) from None
+
+
+_FORMS = "an epsilon reads like ln(8/3), 1/2, 1.3, 4*ln(2), ln(2)+1/2 or inf"
+
+
+class _Reader:
+    """Reads ``sum := product (+|- product)*``, ``product := factor (*|/ factor)*``, ``factor := number | ln(sum) | (sum)``."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def whole(self) -> Epsilon:
+        if self.text.strip().lower() in ("inf", "infinity", "∞"):
+            return INFINITE
+        value = self.sum()
+        if self.peek():
+            raise self.unexpected()
+        return value
+
+    def peek(self) -> str:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+        return self.text[self.at : self.at + 1]
+
+    def unexpected(self) -> BudgetError:
+        found = repr(self.peek()) if self.peek() else "the end"
+        return BudgetError("budget", f"{self.text!r}: unexpected {found} at position {self.at}", hint=_FORMS)
+
+    def sum(self) -> Epsilon:
+        value = self.product()
+        while (sign := self.peek()) and sign in "+-":
+            self.at += 1
+            value = _add(value, _times(self.product(), ONE if sign == "+" else -ONE))
+        return value
+
+    def product(self) -> Epsilon:
+        value = self.factor()
+        while (sign := self.peek()) and sign in "*/":
+            self.at += 1
+            factor = self.factor()
+            if sign == "/":
+                if factor.ratio != 1 or factor.shift == 0:
+                    raise BudgetError("budget", f"{self.text!r} divides by {factor}", hint=_FORMS)
+                value = _times(value, 1 / factor.shift)
+            elif factor.ratio == 1:
+                value = _times(value, factor.shift)
+            elif value.ratio == 1:
+                value = _times(factor, value.shift)
+            else:
+                raise BudgetError("budget", f"{self.text!r} multiplies two logarithms", hint=_FORMS)
+        return value
+
+    def factor(self) -> Epsilon:
+        head = self.peek()
+        if head == "-":
+            self.at += 1
+            return _times(self.factor(), -ONE)
+        if head == "(":
+            return self.parenthesis()
+        for name in ("ln", "log"):
+            if self.text.startswith(name, self.at):
+                self.at += len(name)
+                inner = self.parenthesis()
+                if inner.ratio != 1 or inner.shift <= 0:
+                    raise BudgetError("budget", f"{self.text!r}: ln({inner}) is not supported", hint=_FORMS)
+                return Epsilon(ratio=inner.shift)
+        start = self.at
+        while self.at < len(self.text) and (self.text[self.at].isdigit() or self.text[self.at] in ".eE"):
+            if self.text[self.at] in "eE" and self.text[self.at + 1 : self.at + 2] in ("-", "+"):
+                self.at += 1
+            self.at += 1
+        if self.at == start:
+            raise self.unexpected()
+        try:
+            return Epsilon(shift=rational(self.text[start : self.at]))
+        except NumberError as error:
+            raise BudgetError("budget", f"{self.text!r}: {error.message}", hint=_FORMS) from None
+
+    def parenthesis(self) -> Epsilon:
+        if self.peek() != "(":
+            raise self.unexpected()
+        self.at += 1
+        value = self.sum()
+        if self.peek() != ")":
+            raise self.unexpected()
+        self.at += 1
+        return value
+
+
+def _add(left: Epsilon, right: Epsilon) -> Epsilon:
+    root = lcm(left.root, right.root)
+    ratio = left.ratio ** (root // left.root) * right.ratio ** (root // right.root)
+    return _simplest(ratio, root, left.shift + right.shift)
+
+
+def _times(value: Epsilon, factor: Rational) -> Epsilon:
+    if value.ratio == 1:
+        return Epsilon(shift=value.shift * factor)
+    if abs(factor.p) > _LARGEST_ROOT or factor.q * value.root > _LARGEST_ROOT:
+        raise BudgetError("budget", f"the factor {factor} of a logarithm is too fine", hint=_FORMS)
+    return _simplest(value.ratio ** int(factor.p), value.root * int(factor.q), value.shift * factor)
+
+
+def _simplest(ratio: Rational, root: int, shift: Rational) -> Epsilon:
+    """Take perfect powers out of the root: ln(4)/2 is ln(2)."""
+    for divisor in range(root, 1, -1):
+        if root % divisor == 0:
+            above, below = _whole_root(ratio.p, divisor), _whole_root(ratio.q, divisor)
+            if above is not None and below is not None:
+                return Epsilon(ratio=fmpq(above, below), root=root // divisor, shift=shift)
+    return Epsilon(ratio=ratio, root=root, shift=shift)
+
+
+def _whole_root(value: fmpz, degree: int) -> fmpz | None:
+    low, high = fmpz(0), fmpz(1) << (int(value).bit_length() // degree + 1)
+    while low < high:
+        middle = (low + high) // 2
+        if middle**degree < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low**degree == value else None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """An epsilon and a delta.
+
+    With delta above zero there are two readings, and they differ: over *events*, ``P(E) <= e^epsilon Q(E) + delta`` for
+    every set of outputs E, which is (epsilon, delta)-differential privacy; over single *outputs*, the same for every one
+    output, which is weaker.  `pointwise` chooses the second.
+
+    >>> Budget.of("ln(2)", "0.01")
+    Budget(epsilon=Epsilon('ln(2)'), delta=1/100, pointwise=False)
+    """
+
+    epsilon: Epsilon
+    delta: Rational = field(default_factory=lambda: ZERO)
+    pointwise: bool = False
+
+    @classmethod
+    def of(cls, epsilon_: EpsilonLike, delta_: Number = 0, *, pointwise: bool = False) -> Budget:
+        """A budget from anything that denotes an epsilon and a delta."""
+        return cls(epsilon(epsilon_), delta(delta_), pointwise)
+
+    def __str__(self) -> str:
+        if self.delta == 0:
+            return str(self.epsilon)
+        return f"({self.epsilon}, {self.delta}{', for each output' if self.pointwise else ''})"
+
+

@@ -1,0 +1,69 @@
+"""Sparse matrices of rationals with non-negative entries in mind: frozen rows, and the row-vector product."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import lcm
+from typing import TypeAlias
+
+from privproof.exact.rationals import ZERO, Rational
+
+Vector: TypeAlias = tuple[Rational, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A sparse matrix: for every row the pairs (column, entry), entries not zero, columns ascending.
+
+    >>> from privproof.exact import rational as q
+    >>> m = Matrix.of(2, [{0: q("1/2"), 1: q("1/2")}, {}])
+    >>> m.after((q(1), q(5)))
+    (1/2, 1/2)
+    """
+
+    columns: int
+    rows: tuple[tuple[tuple[int, Rational], ...], ...]
+
+    @classmethod
+    def of(cls, columns: int, rows: Iterable[Mapping[int, Rational]]) -> Matrix:
+        """A matrix from one mapping (column to entry) a row; zeros are dropped."""
+        return cls(columns, tuple(tuple(sorted((j, e) for j, e in row.items() if e != 0)) for row in rows))
+
+    @classmethod
+    def diagonal(cls, entries: Sequence[Rational]) -> Matrix:
+        """The diagonal matrix of the entries."""
+        return cls.of(len(entries), ({i: e} for i, e in enumerate(entries)))
+
+    def after(self, vector: Sequence[Rational]) -> Vector:
+        """The row vector ``vector * self``."""
+        result = [ZERO] * self.columns
+        for weight, row in zip(vector, self.rows, strict=True):
+            if weight != 0:
+                for column, entry in row:
+                    result[column] += weight * entry
+        return tuple(result)
+
+    def before(self, vector: Sequence[Rational]) -> Vector:
+        """The column vector ``self * vector``."""
+        return tuple(sum((entry * vector[column] for column, entry in row), ZERO) for row in self.rows)
+
+    def scaled_columns(self, factors: Sequence[Rational]) -> Matrix:
+        """Every column times its factor."""
+        return Matrix.of(self.columns, ({j: e * factors[j] for j, e in row} for row in self.rows))
+
+    @cached_property
+    def denominator(self) -> int:
+        """The least common denominator of the entries."""
+        return lcm(1, *(int(entry.q) for row in self.rows for _, entry in row))
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every entry is zero."""
+        return not any(self.rows)
+
+
+def dot(left: Sequence[Rational], right: Sequence[Rational]) -> Rational:
+    """The inner product."""
+    return sum((x * y for x, y in zip(left, right, strict=True) if x != 0 and y != 0), ZERO)

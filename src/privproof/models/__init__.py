@@ -1,0 +1,24 @@
+"""What is under question, as frozen data: imports `exact` and nothing else of the package."""
+
+from privproof.models.distributions import Distribution
+from privproof.models.hmm import HiddenMarkovModel, MarkovChain
+from privproof.models.transducer import Branch, Step, Transducer
+from privproof.models.word_problem import Edge, Final, Horizon, Letter, Location, Start, Word, WordProblem, longest_word
+
+__all__ = [
+    "Branch",
+    "Distribution",
+    "Edge",
+    "Final",
+    "HiddenMarkovModel",
+    "Horizon",
+    "Letter",
+    "Location",
+    "MarkovChain",
+    "Start",
+    "Step",
+    "Transducer",
+    "Word",
+    "WordProblem",
+    "longest_word",
+]

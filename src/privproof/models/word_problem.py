@@ -1,0 +1,206 @@
+"""The word problem: the one question behind everything finite.
+
+Left row vector ``a``, right row vector ``b`` (both non-negative), and for every letter ``l`` a pair of non-negative matrices
+``(A_l, B_l)``; final columns ``f, g``.  For a word w, ``P(w) = a A_w f`` and ``Q(w) = b B_w g``.  The question is whether
+``P(w) <= c Q(w) + delta`` for every word of the horizon.
+
+Which letters may follow which is a deterministic graph of *locations* (a restriction on words, or the step of a mechanism);
+matrices belong to its edges, final columns to its locations.  A problem may have several starts: they share the graph.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from privproof.exact import ONE, Rational
+from privproof.exact.matrices import Matrix, Vector, dot
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """The lengths of the words that are compared: from `low` to `high`, unbounded where high is None.
+
+    >>> str(Horizon.exactly(1)), str(Horizon.up_to(11)), str(Horizon.unbounded())
+    ('1', 'up to 11', 'unbounded')
+    """
+
+    low: int
+    high: int | None
+
+    @classmethod
+    def exactly(cls, length: int) -> Horizon:
+        """Words of one length."""
+        return cls(length, length)
+
+    @classmethod
+    def up_to(cls, length: int) -> Horizon:
+        """Words of length 1, 2, ..., `length`."""
+        return cls(1, length)
+
+    @classmethod
+    def unbounded(cls) -> Horizon:
+        """Words of every length."""
+        return cls(1, None)
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return "unbounded"
+        return str(self.high) if self.low == self.high else f"up to {self.high}"
+
+    def counts(self, length: int) -> bool:
+        """Whether words of this length are compared."""
+        return self.low <= length and (self.high is None or length <= self.high)
+
+
+@dataclass(frozen=True)
+class Letter:
+    """One letter of a word: what is observed, and the inputs on both sides where the adversary chooses them."""
+
+    output: str | None = None
+    left: str | None = None
+    right: str | None = None
+
+    def __str__(self) -> str:
+        inputs = "" if self.left is None else f"{self.left}|{self.right}"
+        return ":".join(part for part in (inputs, self.output) if part) or "·"
+
+    @property
+    def changed(self) -> bool:
+        """Whether the two inputs differ."""
+        return self.left != self.right
+
+
+@dataclass(frozen=True)
+class Final:
+    """A pair of final columns: P(w) and Q(w) count the mass weighted by them."""
+
+    name: str
+    left: Vector
+    right: Vector
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A letter that may follow at a location, where it leads, and its matrices."""
+
+    letter: Letter
+    target: int
+    left: Matrix
+    right: Matrix
+
+
+@dataclass(frozen=True)
+class Location:
+    """A point of the graph: the sizes of the two vectors there, the letters that may follow, the final columns."""
+
+    left_size: int
+    right_size: int
+    edges: tuple[Edge, ...]
+    finals: tuple[Final, ...]
+
+
+@dataclass(frozen=True)
+class Start:
+    """One ordered pair of situations: its name, where it starts, and the two initial vectors."""
+
+    name: str
+    location: int
+    left: Vector
+    right: Vector
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word found in a problem: the start, the letters, the final column, and both probabilities."""
+
+    start: int
+    letters: tuple[Letter, ...]
+    final: str
+    left: Rational
+    right: Rational
+
+    @property
+    def ratio(self) -> Rational | None:
+        """P/Q; None where Q is zero."""
+        return self.left / self.right if self.right != 0 else None
+
+    @property
+    def changes(self) -> int:
+        """How many inputs differ."""
+        return sum(letter.changed for letter in self.letters)
+
+
+@dataclass(frozen=True)
+class WordProblem:
+    """A word problem; see the module's docstring.
+
+    Attributes:
+        common: whether left and right use the same matrices everywhere, so that equal vectors give equal probabilities.
+    """
+
+    locations: tuple[Location, ...]
+    starts: tuple[Start, ...]
+    horizon: Horizon
+    common: bool = False
+
+    def edge(self, location: int, letter: Letter) -> Edge | None:
+        """The edge of a letter at a location."""
+        return next((edge for edge in self.locations[location].edges if edge.letter == letter), None)
+
+    def word(self, start: int, letters: tuple[Letter, ...], *, final: str | None = None) -> Word:
+        """Both probabilities of a word, exactly.
+
+        Where the last location has several final columns and none is named, the one with the largest ratio is taken.
+        """
+        begin = self.starts[start]
+        location, left, right = begin.location, begin.left, begin.right
+        for letter in letters:
+            edge = self.edge(location, letter)
+            if edge is None:
+                raise KeyError(f"{letter} cannot follow")
+            location, left, right = edge.target, edge.left.after(left), edge.right.after(right)
+        candidates = [
+            Word(start, letters, end.name, dot(left, end.left), dot(right, end.right))
+            for end in self.locations[location].finals
+            if final in (None, end.name)
+        ]
+        return max(candidates, key=_by_ratio)
+
+
+def _by_ratio(word: Word) -> tuple[bool, Rational]:
+    if word.right == 0:
+        return (word.left > 0, ONE if word.left > 0 else -ONE)
+    return (False, word.left / word.right)
+
+
+def longest_word(problem: WordProblem) -> int | None:
+    """The length of the longest word that can have positive probability on a left side; None if there is no longest.
+
+    It is the longest path in the graph of (location, state), so it is exact unless a path leaves a location by a letter that
+    no other path takes; it is never too small.
+    """
+    roots = {(s.location, i) for s in problem.starts for i, p in enumerate(s.left) if p != 0}
+    onward: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if node not in onward:
+            location, state = node
+            onward[node] = [
+                (edge.target, column) for edge in problem.locations[location].edges for column, _ in edge.left.rows[state]
+            ]
+            waiting.extend(onward[node])
+    incoming = Counter(target for targets in onward.values() for target in targets)
+    ready = [node for node in onward if incoming[node] == 0]
+    depth = dict.fromkeys(onward, 0)
+    done = 0
+    while ready:
+        node = ready.pop()
+        done += 1
+        for target in onward[node]:
+            depth[target] = max(depth[target], depth[node] + 1)
+            incoming[target] -= 1
+            if incoming[target] == 0:
+                ready.append(target)
+    return max(depth.values(), default=0) if done == len(onward) else None

@@ -1,0 +1,136 @@
+"""Scenarios and questions: a mechanism, the two situations that must look alike, the horizon and the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from privproof.errors import ScenarioError
+from privproof.exact import Budget, Number
+from privproof.models import Distribution, HiddenMarkovModel, Horizon, MarkovChain, Transducer
+from privproof.models.distributions import distribution
+from privproof.scenarios.neighbours import Neighbours
+from privproof.scenarios.words import Words
+
+Model: TypeAlias = "HiddenMarkovModel | MarkovChain | Transducer"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two initial distributions that must not be told apart; both directions are checked.
+
+    Attributes:
+        name: how messages call the pair.
+        left: one initial distribution.
+        right: the other.
+        only: a restriction on words for this pair alone; it replaces the scenario's.
+    """
+
+    name: str
+    left: Distribution
+    right: Distribution
+    only: str | None = None
+
+    @classmethod
+    def of(cls, model: Model, name: str, left: Mapping[str, Number], right: Mapping[str, Number], *, only: str | None = None) -> Pair:
+        """A pair on the states of a model, checked."""
+        known = frozenset(model.states)
+
+        def side(entries: Mapping[str, Number], which: str) -> Distribution:
+            return distribution(entries, among=known, what="state", place=f"pairs.{name}.{which}", error=ScenarioError)
+
+        return cls(name, side(left, "left"), side(right, "right"), only)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """Which situations must look alike, and which words are compared."""
+
+    pairs: tuple[Pair, ...] = ()
+    neighbours: Neighbours | None = None
+    words: Words = field(default_factory=Words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A mechanism, a scenario, a horizon, and a budget ("is it private?") or none ("how private is it?").
+
+    Attributes:
+        model: the mechanism.
+        scenario: what must look alike.
+        horizon: the lengths compared; None for the natural one (all there are).
+        budget: the claim, if one is made.
+        name: how reports call the mechanism.
+    """
+
+    model: Model
+    scenario: Scenario
+    horizon: Horizon | None = None
+    budget: Budget | None = None
+    name: str = ""
+
+    def under(self, budget: Budget | None) -> Question:
+        """The same question with another budget."""
+        return replace(self, budget=budget)
+
+
+def ordered_pairs(question: Question) -> tuple[Pair, ...]:
+    """Every ordered pair of initial distributions that must be compared: both directions of each.
+
+    Raises:
+        ScenarioError: there is nothing to compare.
+    """
+    model, scenario = question.model, question.scenario
+    pairs = list(scenario.pairs)
+    relation = scenario.neighbours
+    if not isinstance(model, Transducer) and relation is not None:
+        pairs += _neighbouring_states(model, relation)
+    if isinstance(model, Transducer) and not pairs:
+        if relation is None:
+            raise ScenarioError(
+                "empty-relation",
+                "the scenario names no pairs and no neighbours, so there is nothing to compare",
+                place="scenario",
+                hint="scenario: {neighbours: {relation: each, within: 1}}",
+            )
+        pairs = [Pair("neighbours", model.initial, model.initial)]
+    if not pairs:
+        raise ScenarioError(
+            "empty-relation",
+            "the scenario compares nothing: no pair is named and no two states are neighbours",
+            place="scenario",
+            hint="scenario: {pairs: [{name: secret, left: {state1: 1}, right: {state2: 1}}]}",
+        )
+    both: dict[tuple[object, ...], Pair] = {}
+    for pair in pairs:
+        for one in (pair, Pair(f"{pair.name} (reversed)", pair.right, pair.left, pair.only)):
+            key = (tuple(sorted(one.left.items())), tuple(sorted(one.right.items())), one.only)
+            both.setdefault(key, one)
+    return tuple(both.values())
+
+
+def _neighbouring_states(model: HiddenMarkovModel | MarkovChain, relation: Neighbours) -> list[Pair]:
+    if relation.kind == "pairs":
+        raise ScenarioError(
+            "neighbours", "pairs of states are named under `pairs`", place="neighbours", hint="scenario: {pairs: [...]}"
+        )
+    if relation.coordinates is None:
+        raise ScenarioError(
+            "neighbours",
+            "the relation does not say which data set a state stands for",
+            place="neighbours.coordinates",
+            hint="coordinates: {state1: [0, 1], state2: [1, 1]}",
+        )
+    names = list(relation.coordinates)
+    found = [
+        Pair.of(model, f"{left} ~ {right}", {left: 1}, {right: 1})
+        for i, left in enumerate(names)
+        for right in names[i + 1 :]
+        if relation.related(relation.coordinates[left], relation.coordinates[right])
+    ]
+    if not found:
+        raise ScenarioError(
+            "empty-relation", f"no two states are neighbours when {relation}", place="neighbours", hint="widen the relation"
+        )
+    return found
