@@ -20,8 +20,10 @@ from flint import arb, fmpq, fmpz
 from privproof.errors import BudgetError, NumberError, PrivproofError
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.rationals import ONE, ZERO, Number, Rational, rational
+from privproof.exact.rationals import decimal as rounded
 
 _LARGEST_ROOT = 10_000
+_DEEPEST = 50
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,10 @@ class Epsilon:
         """The value rounded to so many significant digits."""
         if self.infinite:
             return "inf"
-        return f"{float(self.ball(64 + 4 * digits)):.{digits}g}"
+        if self.ratio == 1:
+            return rounded(self.shift, digits=digits)
+        middle, _ = rational_bounds(self.ball(64 + 4 * digits))
+        return rounded(middle, digits=digits)
 
     def show(self) -> str:
         """Both forms: ``ln(8) ≈ 2.07944``."""
@@ -208,6 +213,8 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        if text.count("(") > _DEEPEST:
+            raise BudgetError("budget", f"more than {_DEEPEST} parentheses", hint=_FORMS)
 
     def whole(self) -> Epsilon:
         if self.text.strip().lower() in ("inf", "infinity", "∞"):
@@ -265,7 +272,7 @@ class _Reader:
                     raise BudgetError("budget", f"{self.text!r}: ln({inner}) is not supported", hint=_FORMS)
                 return Epsilon(ratio=inner.shift)
         start = self.at
-        while self.at < len(self.text) and (self.text[self.at].isdigit() or self.text[self.at] in ".eE"):
+        while self.at < len(self.text) and (self.text[self.at] in "0123456789.eE"):
             if self.text[self.at] in "eE" and self.text[self.at + 1 : self.at + 2] in ("-", "+"):
                 self.at += 1
             self.at += 1

@@ -20,7 +20,7 @@ Number: TypeAlias = "int | str | Fraction | fmpq | fmpz"
 ZERO = fmpq(0)
 ONE = fmpq(1)
 
-_DECIMAL = re.compile(r"([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,5}))?")
+_DECIMAL = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,5}))?")
 _LARGEST_EXPONENT = 10_000
 
 
@@ -122,12 +122,11 @@ def decimal(value: Rational, *, digits: int = 6) -> str:
     exact = fraction(value)
     if exact == 0:
         return "0"
-    try:
+    power = len(str(abs(value.p))) - len(str(value.q))
+    if abs(power) < 300:
         return f"{float(exact):.{digits}g}"
-    except OverflowError:
-        sign, size = ("-", -exact) if exact < 0 else ("", exact)
-        power = len(str(size.numerator // size.denominator)) - 1
-        return f"{sign}{float(size / 10**power):.{digits}g}e+{power}"
+    shifted = exact / Fraction(10) ** power
+    return f"{float(shifted):.{digits}g}e{power:+d}"
 
 
 def text(value: Rational) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from privproof.errors import ModelError
 from privproof.exact import ONE, Number
 from privproof.models.distributions import Distribution, distinct_names, distribution, known_name
 
@@ -103,6 +104,14 @@ class MarkovChain:
             known_name(state, among=known, what="state", place="labels")
             listed = (given,) if isinstance(given, str) else given
             marks[state] = tuple(sorted(distinct_names(listed, what="label", place=f"labels.{state}"))) if listed else ()
+            for label in marks[state]:
+                if "," in label or label == "-":
+                    raise ModelError(
+                        "names",
+                        f"the label {label!r} cannot be told from other labels when it is shown",
+                        place=f"labels.{state}",
+                        hint="a label has no comma and is not '-'",
+                    )
         object.__setattr__(self, "states", names)
         object.__setattr__(self, "transitions", MappingProxyType(moves))
         object.__setattr__(self, "labels", MappingProxyType(marks))

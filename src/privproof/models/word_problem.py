@@ -46,7 +46,9 @@ class Horizon:
     def __str__(self) -> str:
         if self.high is None:
             return "unbounded"
-        return str(self.high) if self.low == self.high else f"up to {self.high}"
+        if self.low == self.high:
+            return str(self.high)
+        return f"up to {self.high}" if self.low == 1 else f"{self.low} to {self.high}"
 
     def counts(self, length: int) -> bool:
         """Whether words of this length are compared."""

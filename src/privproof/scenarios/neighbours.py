@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from privproof.errors import ScenarioError
+from privproof.errors import PrivproofError, ScenarioError
 from privproof.exact import Number, Rational, rational
 
 Kind: TypeAlias = Literal["each", "one", "monotone", "pairs"]
@@ -117,7 +117,10 @@ def _coordinates(given: Mapping[str, Sequence[Number]] | None) -> Mapping[str, D
     for name, values in given.items():
         if isinstance(values, str | int):
             values = (values,)
-        result[name] = tuple(rational(value) for value in values)
+        try:
+            result[name] = tuple(rational(value) for value in values)
+        except PrivproofError as error:
+            raise error.at(f"neighbours.coordinates.{name}") from None
     sizes = {len(values) for values in result.values()}
     if len(sizes) > 1:
         raise ScenarioError(

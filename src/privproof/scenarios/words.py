@@ -67,6 +67,8 @@ class Automaton:
     accepting: frozenset[int]
 
 
+_DEEPEST = 100
+_MOST_STATES = 20_000
 _TOKEN = re.compile(r"\s*(?:'([^']*)'|([()|*+?.])|([^\s()|*+?.']+))")
 
 
@@ -89,6 +91,8 @@ class _Reader:
         self.at = 0
         self.symbols: list[frozenset[str]] = []
         self.follow: list[set[int]] = []
+        if text.count("(") > _DEEPEST:
+            raise self.error(f"more than {_DEEPEST} parentheses")
         position = 0
         while text[position:].strip():
             match = _TOKEN.match(text, position)
@@ -197,6 +201,8 @@ def _subsets(reader: _Reader, expression: _Fragment, letters: list[str]) -> tupl
     ends: set[int] = set()
     while waiting:
         current = waiting.pop(0)
+        if len(numbers) > _MOST_STATES:
+            raise reader.error(f"the automaton has more than {_MOST_STATES} states")
         if any(p in expression.last or (p == beginning and expression.empty) for p in current):
             ends.add(numbers[current])
         table: dict[str, int] = {}

@@ -1,0 +1,457 @@
+"""A question about a finite model becomes a word problem.
+
+For a hidden Markov model the letters are observations.  The first letter reads the emission of the initial state, every later one
+a transition and an emission: ``diag(e_l)``, then ``T diag(e_l)``.  For a transducer a letter is (left input, right input, output);
+the adversary chooses the inputs, so all neighbouring inputs are decided in one go.  The graph of locations carries what the
+horizon does not: the restriction on words, the step, and the memory of the neighbour relation (has the one change happened? in
+which direction do inputs move?).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from privproof.compiling.lumping import Classes, lump
+from privproof.errors import PrivproofError, QuestionError, ScenarioError
+from privproof.exact import ONE, ZERO, Rational, rational
+from privproof.exact.matrices import Matrix
+from privproof.models import (
+    Distribution,
+    Edge,
+    Final,
+    HiddenMarkovModel,
+    Horizon,
+    Letter,
+    Location,
+    MarkovChain,
+    Start,
+    Transducer,
+    WordProblem,
+    longest_word,
+)
+from privproof.scenarios import Neighbours, Pair, Question, Words, automaton, ordered_pairs
+
+
+@dataclass(frozen=True)
+class Begin:
+    """What a start stands for: an ordered pair, and the output in which its words end where one is written at the end."""
+
+    pair: Pair
+    finish: str | None = None
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A word problem with its way back to the model.
+
+    Attributes:
+        question: the question.
+        problem: the word problem, lumped, its horizon resolved.
+        begins: what each start of the problem stands for.
+        left: for every location and model state the coordinate of the left vector (None: the state does not count there).
+        right: the same for the right vector.
+        notes: what the reader of a verdict must know.
+    """
+
+    question: Question
+    problem: WordProblem
+    begins: tuple[Begin, ...]
+    left: tuple[Classes, ...]
+    right: tuple[Classes, ...]
+    notes: tuple[str, ...] = ()
+
+
+def word_problem(question: Question) -> Compiled:
+    """The word problem that a question about a finite model poses, both directions of every pair included.
+
+    >>> from privproof.models import HiddenMarkovModel
+    >>> from privproof.scenarios import Pair, Scenario
+    >>> coin = HiddenMarkovModel(states=["a", "b"], observations=["0", "1"],
+    ...     emissions={"a": {"0": "2/3", "1": "1/3"}, "b": {"0": "1/3", "1": "2/3"}})
+    >>> scenario = Scenario(pairs=(Pair.of(coin, "secret", {"a": 1}, {"b": 1}),))
+    >>> problem = word_problem(Question(model=coin, scenario=scenario)).problem
+    >>> str(problem.horizon), problem.word(0, (Letter("0"),)).ratio
+    ('up to 1', 2)
+    """
+    model = question.model
+    if isinstance(model, Transducer):
+        raw = _transducer(question, model)
+    else:
+        raw = _hidden(question, model.hidden() if isinstance(model, MarkovChain) else model)
+    lumped = lump(_with_horizon(question, raw.problem))
+    left, right = _composed(raw, lumped.left), _composed(raw, lumped.right)
+    before = sum(place.left_size for place in raw.problem.locations)
+    after = sum(place.left_size for place in lumped.problem.locations)
+    notes = raw.notes if after == before else (*raw.notes, f"lumping: {before} coordinates became {after}")
+    return Compiled(question, lumped.problem, raw.begins, left, right, notes)
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """A word problem before lumping; `origins` names the model's state (its index) behind each coordinate of a location."""
+
+    problem: WordProblem
+    begins: tuple[Begin, ...]
+    origins: tuple[tuple[int, ...], ...]
+    size: int
+    notes: tuple[str, ...] = ()
+
+
+def _composed(raw: _Raw, classes: tuple[Classes, ...]) -> tuple[Classes, ...]:
+    """From model states through coordinates to classes."""
+    result = []
+    for origin, here in zip(raw.origins, classes, strict=True):
+        whole: list[int | None] = [None] * raw.size
+        for coordinate, state in enumerate(origin):
+            whole[state] = here[coordinate]
+        result.append(tuple(whole))
+    return tuple(result)
+
+
+def _with_horizon(question: Question, problem: WordProblem) -> WordProblem:
+    model, wanted = question.model, question.horizon
+    if isinstance(model, Transducer) and model.finish is not None:
+        length = len(model.steps) + 1
+        if wanted is not None and wanted.high is not None and wanted != Horizon.exactly(length):
+            raise QuestionError(
+                "horizon",
+                f"the mechanism ends after {length} letters, so the horizon {wanted} does not fit",
+                place="horizon",
+                hint="leave the horizon out",
+            )
+        return replace(problem, horizon=Horizon.exactly(length))
+    if wanted is not None and wanted.high is not None:
+        return replace(problem, horizon=wanted)
+    longest = longest_word(problem)
+    if longest is None:
+        return replace(problem, horizon=Horizon.unbounded())
+    return replace(problem, horizon=Horizon.up_to(max(longest, 1)))
+
+
+def _vector(entries: Distribution, states: tuple[str, ...]) -> tuple[Rational, ...]:
+    return tuple(entries.get(state, ZERO) for state in states)
+
+
+# ---------------------------------------------------------------------------------------------- hidden Markov models
+
+
+def _hidden(question: Question, model: HiddenMarkovModel) -> _Raw:
+    states = model.states
+    index = {state: i for i, state in enumerate(states)}
+    chain = Matrix.of(
+        len(states), ({index[t]: p for t, p in model.transitions.get(s, {}).items()} for s in states)
+    )
+    shows = {o: tuple(model.emissions[s].get(o, ZERO) for s in states) for o in model.observations}
+    first = {o: Matrix.diagonal(column) for o, column in shows.items()}
+    later = {o: chain.scaled_columns(column) for o, column in shows.items()}
+    words = question.scenario.words
+    finals = _finals(words, tuple(model.halts(state) for state in states))
+    pairs = ordered_pairs(question)
+    locations: list[Location] = []
+    beginnings: dict[str | None, int] = {}
+    for only in dict.fromkeys(pair.only for pair in pairs):
+        graph = automaton(replace(words, only=only if only is not None else words.only), model.observations)
+        size, offset = len(graph.moves), len(locations)
+        beginnings[only] = offset
+        for phase, matrices in ((0, first), (1, later)):
+            for number, moves in enumerate(graph.moves):
+                edges = tuple(
+                    Edge(Letter(symbol), offset + size + target, matrices[symbol], matrices[symbol])
+                    for symbol, target in moves.items()
+                    if not matrices[symbol].is_zero
+                )
+                ends = finals if phase and number in graph.accepting else ()
+                locations.append(Location(len(states), len(states), edges, ends))
+    starts = tuple(
+        Start(pair.name, beginnings[pair.only], _vector(pair.left, states), _vector(pair.right, states)) for pair in pairs
+    )
+    problem = WordProblem(tuple(locations), starts, Horizon.unbounded(), common=True)
+    origins = (tuple(range(len(states))),) * len(_reachable(problem))
+    begins = tuple(Begin(pair) for pair in pairs)
+    return _Raw(_trimmed(problem), begins, origins, len(states), _halting_notes(question, model))
+
+
+def _finals(words: Words, halted: tuple[bool, ...]) -> tuple[Final, ...]:
+    everything = (ONE,) * len(halted)
+    stopped = tuple(ONE if h else ZERO for h in halted)
+    return {
+        "any": (Final("any", everything, everything),),
+        "complete": (Final("complete", stopped, stopped),),
+        "visible": (Final("any", everything, everything), Final("complete", stopped, stopped)),
+    }[words.ending]
+
+
+def _halting_notes(question: Question, model: HiddenMarkovModel) -> tuple[str, ...]:
+    horizon = question.horizon
+    one_step = horizon is not None and horizon.high == 1
+    if question.scenario.words.ending != "any" or one_step or not model.transitions:
+        return ()
+    halting = {o for s in model.states if model.halts(s) for o in model.emissions[s]}
+    going_on = {o for s in model.states if not model.halts(s) for o in model.emissions[s]}
+    if halting & going_on:
+        return (
+            "words are compared as prefixes: that a run has halted is not itself observed "
+            "(scenario: {words: {ending: visible}} compares halting too)",
+        )
+    return ()
+
+
+def _reachable(problem: WordProblem) -> list[int]:
+    seen = sorted({start.location for start in problem.starts})
+    waiting = list(seen)
+    known = set(seen)
+    while waiting:
+        for edge in problem.locations[waiting.pop()].edges:
+            if edge.target not in known:
+                known.add(edge.target)
+                waiting.append(edge.target)
+    return sorted(known)
+
+
+def _trimmed(problem: WordProblem) -> WordProblem:
+    """Only the locations that a start can reach."""
+    kept = _reachable(problem)
+    number = {old: new for new, old in enumerate(kept)}
+    locations = tuple(
+        replace(
+            problem.locations[old],
+            edges=tuple(replace(edge, target=number[edge.target]) for edge in problem.locations[old].edges),
+        )
+        for old in kept
+    )
+    return replace(
+        problem, locations=locations, starts=tuple(replace(s, location=number[s.location]) for s in problem.starts)
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- transducers
+
+Memory: TypeAlias = Hashable
+Choices: TypeAlias = Callable[[int, Memory], Iterator[tuple[str, str, Memory]]]
+"""From (step, memory) to the pairs of inputs that may come next, each with the memory afterwards."""
+
+
+def _transducer(question: Question, model: Transducer) -> _Raw:
+    words = question.scenario.words
+    if words.only is not None or words.without or any(pair.only for pair in question.scenario.pairs):
+        raise ScenarioError(
+            "words",
+            "a transducer's words cannot be restricted by outputs",
+            place="words",
+            hint="only `ending` applies here",
+        )
+    builder = _Builder(question, model)
+    begins = [Begin(pair, output) for pair in builder.pairs for output in builder.finishes]
+    starts = []
+    for begin in begins:
+        location = builder.location((0, builder.memory, begin.finish))
+        left, right = (_on(side, model, builder.supports[0]) for side in (begin.pair.left, begin.pair.right))
+        starts.append(Start(begin.pair.name, location, left, right))
+    builder.build()
+    numbers = range(len(builder.numbers))
+    problem = WordProblem(tuple(builder.locations[i] for i in numbers), tuple(starts), Horizon.unbounded())
+    return _Raw(problem, tuple(begins), tuple(builder.origins[i] for i in numbers), len(model.states))
+
+
+_Node: TypeAlias = "tuple[int, Memory, str | None]"
+"""A step, the memory of the neighbour relation, and the output in which the words end (None: they need not end)."""
+
+
+class _Builder:
+    """Builds the locations of a transducer's problem from the starts on.
+
+    Where an output is written at the end, each output has locations of its own: with the end in view, far more states are alike.
+    """
+
+    def __init__(self, question: Question, model: Transducer) -> None:
+        self.model = model
+        self.words = question.scenario.words
+        self.pairs = ordered_pairs(question)
+        self.memory, self.choices = _choices(question.scenario.neighbours, model)
+        self.supports = _supports(model, self.pairs)
+        self.finishes: tuple[str | None, ...] = (None,) if model.finish is None else model.outputs
+        self.numbers: dict[_Node, int] = {}
+        self.waiting: list[_Node] = []
+        self.locations: dict[int, Location] = {}
+        self.origins: dict[int, tuple[int, ...]] = {}
+        self.matrices: dict[tuple[int, str], dict[str | None, Matrix]] = {}
+
+    def location(self, node: _Node) -> int:
+        """The number of a node; a new one waits to be built."""
+        if node not in self.numbers:
+            self.numbers[node] = len(self.numbers)
+            self.waiting.append(node)
+        return self.numbers[node]
+
+    def build(self) -> None:
+        """Build every location that waits."""
+        ended = len(self.model.steps) + 1
+        while self.waiting:
+            node = self.waiting.pop()
+            step, memory, output = node
+            number = self.numbers[node]
+            if step == ended:
+                self.locations[number] = Location(1, 1, (), (Final("any", (ONE,), (ONE,)),))
+                self.origins[number] = ()
+                continue
+            support = self.supports[step]
+            if self.model.step(step) is not None:
+                edges = tuple(self._edges(step, memory, output))
+            elif output is not None:
+                edges = tuple(_finishing(self.model, support, output, self.location((ended, None, None))))
+            else:
+                edges = ()
+            self.origins[number] = support
+            finals = _stream_finals(self.model, self.words, step, support)
+            self.locations[number] = Location(len(support), len(support), edges, finals)
+
+    def _edges(self, step: int, memory: Memory, output: str | None) -> Iterator[Edge]:
+        onward = min(step + 1, len(self.supports) - 1)
+        for left, right, after in self.choices(step, memory):
+            target = self.location((onward, after, output))
+            other = self._matrices(step, right)
+            for written, matrix in self._matrices(step, left).items():
+                empty = Matrix.of(matrix.columns, ({} for _ in matrix.rows))
+                yield Edge(Letter(written, left, right), target, matrix, other.get(written, empty))
+
+    def _matrices(self, step: int, symbol: str) -> dict[str | None, Matrix]:
+        if (step, symbol) not in self.matrices:
+            targets = self.supports[min(step + 1, len(self.supports) - 1)]
+            self.matrices[step, symbol] = _matrices(self.model, step, symbol, self.supports[step], targets)
+        return self.matrices[step, symbol]
+
+
+def _on(entries: Distribution, model: Transducer, support: tuple[int, ...]) -> tuple[Rational, ...]:
+    return tuple(entries.get(model.states[i], ZERO) for i in support)
+
+
+def _supports(model: Transducer, pairs: tuple[Pair, ...]) -> tuple[tuple[int, ...], ...]:
+    """Which states can be occupied before each step, as indices; the last entry repeats for a stream."""
+    index = {state: i for i, state in enumerate(model.states)}
+    current = {state for pair in pairs for state in (*pair.left, *pair.right)}
+    result = []
+    for step in model.steps:
+        result.append(current)
+        onward = {b.target for s in current if s in step for branches in step[s].values() for b in branches}
+        current = onward
+    if model.repeats:
+        repeated = result[-1] | current
+        while True:
+            more = {
+                b.target
+                for s in repeated
+                if s in model.steps[-1]
+                for branches in model.steps[-1][s].values()
+                for b in branches
+            } - repeated
+            if not more:
+                break
+            repeated |= more
+        result[-1] = repeated
+    else:
+        result.append(current)
+    return tuple(tuple(sorted(index[s] for s in states)) for states in result)
+
+
+def _matrices(
+    model: Transducer, step: int, symbol: str, sources: tuple[int, ...], targets: tuple[int, ...]
+) -> dict[str | None, Matrix]:
+    """For every output the matrix of one step under one input."""
+    table = model.step(step)
+    assert table is not None
+    column = {model.states[i]: j for j, i in enumerate(targets)}
+    rows: dict[str | None, list[dict[int, Rational]]] = {}
+    for number, i in enumerate(sources):
+        for branch in table.get(model.states[i], {}).get(symbol, ()):
+            listed = rows.setdefault(branch.output, [{} for _ in sources])
+            j = column[branch.target]
+            listed[number][j] = listed[number].get(j, ZERO) + branch.probability
+    return {output: Matrix.of(len(targets), listed) for output, listed in rows.items()}
+
+
+def _finishing(model: Transducer, support: tuple[int, ...], output: str, end: int) -> Iterator[Edge]:
+    assert model.finish is not None
+    column = Matrix.of(1, ({0: model.finish[model.states[i]].get(output, ZERO)} for i in support))
+    if not column.is_zero:
+        yield Edge(Letter(output), end, column, column)
+
+
+def _stream_finals(model: Transducer, words: Words, step: int, support: tuple[int, ...]) -> tuple[Final, ...]:
+    if model.finish is not None:
+        return ()
+    table = model.step(step)
+    return _finals(words, tuple(table is None or model.states[i] not in table for i in support))
+
+
+def _choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Choices]:
+    """The memory a relation starts with, and its choices."""
+    if relation is None:
+        return 0, lambda step, memory: ((v, v, 0) for v in model.inputs)
+    if relation.kind == "pairs":
+        return _listed_choices(relation, model)
+    numbers = _numbers(model) if relation.within is not None or relation.kind == "monotone" else {}
+
+    def close(v: str, w: str) -> bool:
+        return relation.within is None or relation.close(numbers[v], numbers[w])
+
+    def choices(step: int, memory: Memory) -> Iterator[tuple[str, str, Memory]]:
+        for v in model.inputs:
+            for w in model.inputs:
+                if v == w:
+                    yield v, w, memory
+                elif close(v, w):
+                    if relation.kind == "each":
+                        yield v, w, memory
+                    elif relation.kind == "one":
+                        if memory == 0:
+                            yield v, w, 1
+                    else:
+                        direction = 1 if numbers[v] < numbers[w] else -1
+                        if memory in (0, direction):
+                            yield v, w, direction
+
+    if not any(close(v, w) for v in model.inputs for w in model.inputs if v != w):
+        raise ScenarioError(
+            "empty-relation", f"no two inputs are neighbours when {relation}", place="neighbours", hint="widen the relation"
+        )
+    return 0, choices
+
+
+def _listed_choices(relation: Neighbours, model: Transducer) -> tuple[Memory, Choices]:
+    listed = [pair for left, right in relation.listed for pair in ((left, right), (right, left))]
+    for left, right in listed:
+        for name in (*left, *right):
+            if name not in model.inputs:
+                raise ScenarioError("unknown-name", f"unknown input {name!r}", place="neighbours.pairs")
+        if model.finish is not None and len(left) != len(model.steps):
+            raise ScenarioError(
+                "neighbours",
+                f"{left} has {len(left)} inputs, the mechanism reads {len(model.steps)}",
+                place="neighbours.pairs",
+                hint="give one input a step",
+            )
+    sequences = [tuple(zip(left, right, strict=True)) for left, right in listed]
+
+    def choices(step: int, memory: Memory) -> Iterator[tuple[str, str, Memory]]:
+        assert isinstance(memory, tuple)
+        for letter in dict.fromkeys(s[len(memory)] for s in sequences if len(s) > len(memory) and s[: len(memory)] == memory):
+            yield letter[0], letter[1], (*memory, letter)
+
+    return (), choices
+
+
+def _numbers(model: Transducer) -> dict[str, Rational]:
+    numbers: dict[str, Rational] = {}
+    for name in model.inputs:
+        try:
+            numbers[name] = rational(name)
+        except PrivproofError:
+            raise ScenarioError(
+                "neighbours",
+                f"the input {name!r} is not a number, so it has no distance to the others",
+                place="inputs",
+                hint="name inputs by numbers, or use within: any",
+            ) from None
+    return numbers

@@ -1,0 +1,49 @@
+"""How a search is watched and stopped: progress events, a time limit, an interrupt; what is established so far is never lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One event: what is being done, how far (level, kept vectors), and the bounds on the ratio known so far."""
+
+    stage: str
+    level: int = 0
+    kept: int = 0
+    lower: str = ""
+    upper: str = ""
+
+    def __str__(self) -> str:
+        parts = [self.stage]
+        parts += [f"length {self.level}"] if self.level else []
+        parts += [f"{self.kept} vectors kept"] if self.kept else []
+        parts += [f"ratio at least {self.lower}"] if self.lower else []
+        parts += [f"at most {self.upper}"] if self.upper else []
+        return ", ".join(parts)
+
+
+@dataclass
+class Monitor:
+    """Handed to every search.
+
+    Attributes:
+        listen: called with every progress event.
+        deadline: when to stop, on the clock of `time.monotonic`; None for never.
+        interrupted: set (by a signal handler) to stop at the next opportunity.
+    """
+
+    listen: Callable[[Progress], None] = field(default=lambda _: None)
+    deadline: float | None = None
+    interrupted: bool = False
+
+    def stopped(self) -> str | None:
+        """Why the search has to stop now, or None."""
+        if self.interrupted:
+            return "interrupted"
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            return "out of time"
+        return None

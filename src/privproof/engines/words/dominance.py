@@ -1,0 +1,131 @@
+"""Cone dominance: which vectors a search may forget.
+
+A vector y = (alpha, beta) is dominated by vectors g_i when ``sum lambda_i alpha_i >= alpha`` and ``sum lambda_i beta_i <= beta``
+componentwise for some lambda >= 0 (and ``sum lambda_i weight_i <= weight`` where a delta counts).  Matrices and final columns
+are non-negative, so for every continuation w
+
+    P_y(w) - c Q_y(w)  <=  sum lambda_i (P_i(w) - c Q_i(w)):
+
+if no continuation of the g_i violates, none of y does, for every c at once.  Where left and right share their matrices, ``(c e_s, e_s)``
+is safe for every state s, which adds: y is safe once ``alpha <= c beta``.
+
+Floating point proposes lambda (one generator: an interval of quotients; several: a linear program); integers decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privproof.engines.words.vectors import Reached
+
+Multipliers = tuple[tuple[int, Fraction], ...]
+"""Pairs (index of a generator, its multiplier)."""
+
+_TOLERANCE = 1e-9
+
+
+def floats(vector: Reached, *, weighted: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The vector in floating point, scaled to largest entry one; the weight counts as one more right entry."""
+    right = (*vector.right, vector.weight) if weighted else vector.right
+    top = max(max(vector.left, default=0), max(right, default=0), 1)
+    return np.array([x / top for x in vector.left]), np.array([x / top for x in right])
+
+
+def single(vector: Reached, by: Reached, *, weighted: bool) -> Fraction | None:
+    """A multiplier with which `by` alone dominates the vector, exactly; None if there is none."""
+    low_p, low_q = 0, 1
+    for x, y in zip(vector.left, by.left, strict=True):
+        if x:
+            if not y:
+                return None
+            if x * low_q > low_p * y:
+                low_p, low_q = x, y
+    for x, y in zip(vector.right, by.right, strict=True):
+        if y and low_p * y > x * low_q:
+            return None
+    if weighted and low_p * by.weight > vector.weight * low_q:
+        return None
+    return Fraction(low_p, low_q)
+
+
+def dominates(vector: Reached, generators: Sequence[Reached], multipliers: Multipliers, *, weighted: bool) -> bool:
+    """Whether the multipliers show that the generators dominate the vector, exactly."""
+    if any(factor < 0 for _, factor in multipliers):
+        return False
+    scale = lcm(1, *(factor.denominator for _, factor in multipliers))
+    left, right, weight = [0] * len(vector.left), [0] * len(vector.right), 0
+    for index, factor in multipliers:
+        times = int(factor * scale)
+        generator = generators[index]
+        for i, x in enumerate(generator.left):
+            if x:
+                left[i] += times * x
+        for i, x in enumerate(generator.right):
+            if x:
+                right[i] += times * x
+        weight += times * generator.weight
+    return (
+        all(s >= scale * x for s, x in zip(left, vector.left, strict=True))
+        and all(s <= scale * x for s, x in zip(right, vector.right, strict=True))
+        and (not weighted or weight <= scale * vector.weight)
+    )
+
+
+def bounded(vector: Reached, bound: Fraction) -> bool:
+    """Whether ``alpha <= bound * beta`` componentwise."""
+    p, q = bound.numerator, bound.denominator
+    return all(x * q <= p * y for x, y in zip(vector.left, vector.right, strict=True))
+
+
+@dataclass(frozen=True)
+class Dominated:
+    """Why a vector is covered: by multipliers on kept generators, or (its left part given) by diagonal ones."""
+
+    by: Multipliers = ()
+    diagonal: tuple[int, ...] | None = None
+
+
+class Antichain:
+    """The generators kept at one place, with fast tests whether a new vector is dominated by them."""
+
+    def __init__(self, left_size: int, right_size: int, *, weighted: bool) -> None:
+        self.weighted = weighted
+        self.generators: list[Reached] = []
+        self._left = np.zeros((0, left_size))
+        self._right = np.zeros((0, right_size + weighted))
+
+    def __len__(self) -> int:
+        return len(self.generators)
+
+    def add(self, vector: Reached) -> int:
+        """Keep the vector; its number."""
+        number = len(self.generators)
+        if number == len(self._left):
+            room = max(16, 2 * number)
+            self._left = np.vstack([self._left, np.zeros((room - number, self._left.shape[1]))])
+            self._right = np.vstack([self._right, np.zeros((room - number, self._right.shape[1]))])
+        self._left[number], self._right[number] = floats(vector, weighted=self.weighted)
+        self.generators.append(vector)
+        return number
+
+    def dominator(self, vector: Reached) -> Multipliers | None:
+        """One kept generator that dominates the vector, if there is one."""
+        count = len(self.generators)
+        if count == 0:
+            return None
+        left, right = floats(vector, weighted=self.weighted)
+        present = left > 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low = np.max(left[present] / self._left[:count, present], axis=1)
+            high = np.min(np.where(self._right[:count] > 0, right / self._right[:count], np.inf), axis=1, initial=np.inf)
+        for index in np.flatnonzero(low <= high * (1 + _TOLERANCE)):
+            factor = single(vector, self.generators[int(index)], weighted=self.weighted)
+            if factor is not None:
+                return ((int(index), factor),)
+        return None

@@ -1,0 +1,259 @@
+"""Frontier search: every word of a bounded horizon, level by level, with the vectors that cone dominance lets us forget left out.
+
+At level t the frontier holds, for every location, a set of vectors that dominates every vector reachable by a word of length t
+(`dominance`).  So a violation exists iff a kept vector violates at some level, the shortest violating word has the level at which the
+first one appears, and the largest ratio of kept vectors is the largest ratio of all words: exact, without a guess at c.
+The kept vectors with the multipliers of the forgotten ones are a certificate.
+
+Where left and right share their matrices the best ratio known so far prunes more: a vector with ``alpha <= R beta`` can never exceed R.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf, lcm
+from typing import TypeAlias, TypeVar
+
+from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.words.dominance import Antichain, Dominated, bounded
+from privproof.engines.words.vectors import Product, Reached, initial
+from privproof.exact import ZERO, Budget, Rational, decimal, fraction, rational
+from privproof.models import Final, Word, WordProblem
+
+Place: TypeAlias = tuple[int, int]
+"""A level and a location."""
+
+Origin: TypeAlias = tuple[Place, int, int]
+"""Where a product comes from: a place, the number of the generator there, the number of the edge."""
+
+Candidates: TypeAlias = dict[int, list[tuple[Origin, Reached]]]
+Ratio: TypeAlias = "Fraction | float"
+"""A fraction, or infinity."""
+
+Key = TypeVar("Key", bound=Hashable)
+
+Goal: TypeAlias = Callable[[Fraction, int], bool]
+"""Whether a word with ``P - delta`` and ``Q`` (on a common scale) is what the search looks for."""
+
+
+def beyond(budget: Budget) -> Goal:
+    """Words that break the budget, for each output."""
+    epsilon = budget.epsilon
+
+    def goal(excess: Fraction, right: int) -> bool:
+        return not epsilon.allows(rational(excess), rational(right))
+
+    return goal
+
+
+def attaining(ratio: Rational) -> Goal:
+    """Words whose ratio is at least the given one."""
+    target = fraction(ratio)
+    return lambda excess, right: right > 0 and excess >= target * right
+
+
+@dataclass
+class Trace:
+    """What a finished search has established, in the form of a certificate.
+
+    Attributes:
+        kept: the generators at every place.
+        forgotten: how each product is dominated at the place it leads to; absent where the left part vanishes.
+        starts: how the vector of each start is dominated at its place.
+        bound: the bound behind diagonal generators, where they were used.
+    """
+
+    kept: dict[Place, list[Reached]] = field(default_factory=dict)
+    forgotten: dict[Origin, Dominated] = field(default_factory=dict)
+    starts: dict[int, Dominated] = field(default_factory=dict)
+    bound: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The outcome of a search.
+
+    Attributes:
+        found: the shortest word that the search looked for, with the fewest changed inputs among those seen.
+        best: the word with the largest ratio seen.
+        trace: the evidence that nothing was missed, when the whole horizon was searched.
+        stopped: why the search ended early, or None.
+        level: the last length that was searched completely.
+        kept: how many vectors were kept in all.
+    """
+
+    found: Word | None
+    best: Word | None
+    trace: Trace | None
+    stopped: str | None
+    level: int
+    kept: int
+
+
+class _Ending:
+    """Final columns in integers."""
+
+    def __init__(self, final: Final) -> None:
+        self.name = final.name
+        self.scale = lcm(1, *(int(x.q) for x in (*final.left, *final.right)))
+        self.left = [(i, int((x * self.scale).p)) for i, x in enumerate(final.left) if x != 0]
+        self.right = [(i, int((x * self.scale).p)) for i, x in enumerate(final.right) if x != 0]
+
+    def masses(self, vector: Reached) -> tuple[int, int]:
+        return sum(vector.left[i] * x for i, x in self.left), sum(vector.right[i] * x for i, x in self.right)
+
+
+class Frontier:
+    """One search; see the module's docstring.
+
+    Args:
+        problem: a word problem with a bounded horizon.
+        goal: what to look for; without one the largest ratio is sought.
+        delta: what is subtracted from P, for each output.
+        threshold: words whose ratio stays at or below it are of no interest: a rational bound on the budget, or the
+            ratio of a known word.
+        monitor: progress and interrupts.
+    """
+
+    def __init__(
+        self,
+        problem: WordProblem,
+        *,
+        goal: Goal | None = None,
+        delta: Rational = ZERO,
+        threshold: Rational = ZERO,
+        monitor: Monitor | None = None,
+    ) -> None:
+        self.problem = problem
+        self.goal = goal
+        self.delta = fraction(delta)
+        self.weighted = delta != 0
+        self.threshold: Fraction = fraction(threshold)
+        self.monitor = monitor or Monitor()
+        self.products = [[Product(edge.left, edge.right) for edge in place.edges] for place in problem.locations]
+        self.endings = [[_Ending(final) for final in place.finals] for place in problem.locations]
+        self.best: tuple[Ratio, Reached, str] | None = None
+        self.trace = Trace()
+        self.kept = 0
+
+    def run(self) -> Searched:
+        """Search the horizon."""
+        horizon = self.problem.horizon
+        assert horizon.high is not None
+        frontier = self._begin()
+        for level in range(1, horizon.high + 1):
+            reason = self.monitor.stopped()
+            if reason is not None:
+                return self._outcome(None, reason, level - 1)
+            candidates = self._expand(frontier, level - 1)
+            if horizon.counts(level):
+                found = self._judge(candidates)
+                if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
+                    return self._outcome(found, None, level, complete=False)
+            last = level == horizon.high
+            frontier = {} if last else {location: self._prune(level, location, c) for location, c in candidates.items()}
+            kept = sum(map(len, frontier.values()))
+            self.kept += kept
+            self.monitor.listen(Progress("frontier search", level, kept, self._lower()))
+            if not kept:
+                break
+        return self._outcome(None, None, horizon.high)
+
+    def _outcome(self, found: Word | None, stopped: str | None, level: int, *, complete: bool = True) -> Searched:
+        best = None if self.best is None else self._word(self.best[1], self.best[2])
+        trace = self.trace if complete and stopped is None else None
+        return Searched(found, best, trace, stopped, level, self.kept)
+
+    def _word(self, vector: Reached, final: str) -> Word:
+        return self.problem.word(vector.start, vector.word(), final=final)
+
+    def _lower(self) -> str:
+        if self.best is None:
+            return ""
+        return decimal(rational(self.best[0])) if isinstance(self.best[0], Fraction) else "inf"
+
+    def _begin(self) -> dict[int, list[Reached]]:
+        grouped: dict[int, list[tuple[int, Reached]]] = defaultdict(list)
+        for number, start in enumerate(self.problem.starts):
+            vector = initial(number, start.left, start.right, weighted=self.weighted)
+            grouped[start.location].append((number, vector))
+        frontier = {}
+        for location, members in grouped.items():
+            chain, reasons = self._antichain(location, members)
+            frontier[location] = self.trace.kept[0, location] = chain
+            self.trace.starts |= reasons
+        return frontier
+
+    def _expand(self, frontier: dict[int, list[Reached]], level: int) -> Candidates:
+        """Every product of a kept vector with a letter, by the location it leads to."""
+        candidates: Candidates = defaultdict(list)
+        for location, vectors in frontier.items():
+            if vectors:
+                for number, edge in enumerate(self.problem.locations[location].edges):
+                    for i, vector in enumerate(self.products[location][number](vectors, edge.letter)):
+                        if vector is not None:
+                            candidates[edge.target].append((((level, location), i, number), vector))
+        return candidates
+
+    def _judge(self, candidates: Candidates) -> Word | None:
+        """Update the best word; return a word of this level that meets the goal, with the fewest changed inputs."""
+        hits: list[tuple[int, Ratio, Reached, str]] = []
+        for location, members in candidates.items():
+            for ending in self.endings[location]:
+                for _, vector in members:
+                    left, right = ending.masses(vector)
+                    excess = Fraction(left)
+                    if self.weighted:
+                        excess -= self.delta * vector.weight * ending.scale
+                    if excess <= 0:
+                        continue
+                    ratio: Ratio = excess / right if right else inf
+                    if self.best is None or ratio > self.best[0]:
+                        self.best = (ratio, vector, ending.name)
+                    if self.goal is not None and ratio >= self.threshold and self.goal(excess, right):
+                        hits.append((vector.changes, -ratio, vector, ending.name))
+        if not hits:
+            return None
+        _, _, vector, final = min(hits, key=lambda hit: hit[:2])
+        return self._word(vector, final)
+
+    def _prune(self, level: int, location: int, members: Sequence[tuple[Origin, Reached]]) -> list[Reached]:
+        chain, reasons = self._antichain(location, members)
+        self.trace.kept[level, location] = chain
+        self.trace.forgotten |= reasons
+        return chain
+
+    def _antichain(
+        self, location: int, members: Sequence[tuple[Key, Reached]]
+    ) -> tuple[list[Reached], dict[Key, Dominated]]:
+        """The members that no others dominate, and for every member why it is covered."""
+        place = self.problem.locations[location]
+        chain = Antichain(place.left_size, place.right_size, weighted=self.weighted)
+        bound = self._diagonal_bound()
+        reasons: dict[Key, Dominated] = {}
+        for key, vector in sorted(members, key=lambda member: _potential(member[1]), reverse=True):
+            if bound is not None and bounded(vector, bound):
+                reasons[key] = Dominated(diagonal=vector.left)
+                self.trace.bound = bound
+                continue
+            by = chain.dominator(vector)
+            if by is None:
+                by = ((chain.add(vector), Fraction(1)),)
+            reasons[key] = Dominated(by=tuple((index, factor * vector.scale) for index, factor in by))
+        return chain.generators, reasons
+
+    def _diagonal_bound(self) -> Fraction | None:
+        """A ratio that is of no interest any more, where left and right share their matrices."""
+        if not self.problem.common or self.weighted:
+            return None
+        best = self.best[0] if self.goal is None and self.best is not None else 0
+        return max(self.threshold, best if isinstance(best, Fraction) else Fraction(0)) or None
+
+
+def _potential(vector: Reached) -> float:
+    """The quotient of sums: never smaller for a vector that dominates another."""
+    left, right = sum(vector.left), sum(vector.right)
+    return left / right if right else inf

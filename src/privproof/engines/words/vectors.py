@@ -1,0 +1,119 @@
+"""The vectors of a search: pairs of non-negative integer rows (alpha, beta), scale left out, and their products with letters.
+
+After the word u the left and right vectors are ``a A_u`` and ``b B_u``.  Only their direction matters, jointly: all entries are kept
+as coprime integers.  With a delta the scale matters too; it is the third part, `weight`: (alpha, beta, weight) stands for
+``(alpha, beta)/weight`` with total scale one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+from flint import fmpz_mat
+
+from privproof.exact import Rational
+from privproof.exact.matrices import Matrix
+from privproof.models import Letter
+
+Integers = tuple[int, ...]
+
+_DENSE_ENTRIES = 60_000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Reached:
+    """A vector reached by a word: the vector, the way there, and the scale: the parent's product is `scale` times the vector."""
+
+    left: Integers
+    right: Integers
+    weight: int
+    start: int
+    letter: Letter | None = None
+    parent: Reached | None = None
+    scale: Fraction = Fraction(1)
+
+    def word(self) -> tuple[Letter, ...]:
+        """The letters of the word that reaches this vector."""
+        letters: list[Letter] = []
+        at: Reached | None = self
+        while at is not None and at.letter is not None:
+            letters.append(at.letter)
+            at = at.parent
+        return tuple(reversed(letters))
+
+    @property
+    def changes(self) -> int:
+        """How many inputs differ along the way."""
+        return sum(letter.changed for letter in self.word())
+
+
+def _reached(
+    left: Sequence[int], right: Sequence[int], weight: int, scale: int, start: int, letter: Letter | None, parent: Reached | None
+) -> Reached:
+    """The vector in coprime integers; `scale` is what the integers given were multiplied by."""
+    divisor = gcd(weight, *left, *right) or 1
+    if divisor > 1:
+        left, right, weight = [x // divisor for x in left], [x // divisor for x in right], weight // divisor
+    return Reached(tuple(left), tuple(right), weight, start, letter, parent, Fraction(divisor, scale))
+
+
+def initial(start: int, left: Sequence[Rational], right: Sequence[Rational], *, weighted: bool) -> Reached:
+    """The vector of a start, before any letter."""
+    scale = lcm(1, *(int(x.q) for x in left), *(int(x.q) for x in right))
+    whole_left, whole_right = [int(x.p) * (scale // int(x.q)) for x in left], [int(x.p) * (scale // int(x.q)) for x in right]
+    return _reached(whole_left, whole_right, scale if weighted else 0, scale, start, None, None)
+
+
+class Product:
+    """Multiplication of many vectors at once by the two matrices of a letter."""
+
+    def __init__(self, left: Matrix, right: Matrix) -> None:
+        self.scale = lcm(left.denominator, right.denominator)
+        self._left = _Factor(left, self.scale)
+        self._right = self._left if right is left else _Factor(right, self.scale)
+
+    def __call__(self, vectors: Sequence[Reached], letter: Letter) -> list[Reached | None]:
+        """The vectors after the letter, in order; None where the left part vanishes."""
+        result: list[Reached | None] = []
+        lefts = self._left(tuple(v.left for v in vectors))
+        rights = self._right(tuple(v.right for v in vectors))
+        for vector, left, right in zip(vectors, lefts, rights, strict=True):
+            if not any(left):
+                result.append(None)
+            else:
+                result.append(_reached(left, right, vector.weight * self.scale, self.scale, vector.start, letter, vector))
+        return result
+
+
+class _Factor:
+    """An integer matrix, dense (flint) where that is small, else by sparse rows."""
+
+    def __init__(self, matrix: Matrix, scale: int) -> None:
+        self.columns = matrix.columns
+        self.rows = [[(j, int(entry.p) * (scale // int(entry.q))) for j, entry in row] for row in matrix.rows]
+        filled = sum(map(len, self.rows))
+        size = len(self.rows) * self.columns
+        self.dense: fmpz_mat | None = None
+        if size <= _DENSE_ENTRIES and filled * 6 > size:
+            entries = [0] * size
+            for i, row in enumerate(self.rows):
+                for j, entry in row:
+                    entries[i * self.columns + j] = entry
+            self.dense = fmpz_mat(len(self.rows), self.columns, entries)
+
+    def __call__(self, vectors: Sequence[Integers]) -> list[list[int]]:
+        if self.dense is not None and len(vectors) > 1:
+            stacked = fmpz_mat(len(vectors), len(self.rows), [x for vector in vectors for x in vector])
+            return [[int(x) for x in row] for row in (stacked * self.dense).tolist()]
+        return [self._sparse(vector) for vector in vectors]
+
+    def _sparse(self, vector: Integers) -> list[int]:
+        result = [0] * self.columns
+        for weight, row in zip(vector, self.rows, strict=True):
+            if weight:
+                for j, entry in row:
+                    result[j] += weight * entry
+        return result

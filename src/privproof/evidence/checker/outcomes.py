@@ -1,0 +1,108 @@
+"""What the checker answers, and how far it goes: accepted or rejected, and a limit on everything that is counted.
+
+Inside the checker a `Refusal` carries the reason and the place to the surface, where it becomes a `Rejected`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NoReturn, TypeAlias
+
+Verdict: TypeAlias = Literal["proved", "refuted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How large a certificate may be before the checker gives up; beyond a limit the answer is `Rejected`.
+
+    Attributes:
+        file_bytes: the size of a certificate file.
+        values: the values (numbers, texts, lists, objects) of a document.
+        depth: how deep a document is nested.
+        digits: the digits of a numerator or denominator.
+        states: the states of a model.
+        symbols: the observations, inputs or outputs of a model, each.
+        steps: the steps of a transducer.
+        horizon: the length of the longest word compared, where it is bounded.
+        pairs: the ordered pairs of a question, and the listed pairs of input sequences.
+        expression: the tokens of a regular expression.
+        derivatives: the different derivatives of the regular expressions.
+        nodes: the nodes of a cone certificate.
+        generators: the generators of a cone certificate, all nodes together.
+        explored: the combinations of location, length and node that a cone check visits.
+        words: the nodes that an enumeration visits.
+        tensor: the entries of all output tensors together.
+    """
+
+    file_bytes: int = 512 * 1024 * 1024
+    values: int = 50_000_000
+    depth: int = 40
+    digits: int = 100_000
+    states: int = 20_000
+    symbols: int = 5_000
+    steps: int = 100_000
+    horizon: int = 1_000_000
+    pairs: int = 100_000
+    expression: int = 2_000
+    derivatives: int = 5_000
+    nodes: int = 1_000_000
+    generators: int = 2_000_000
+    explored: int = 5_000_000
+    words: int = 2_000_000
+    tensor: int = 20_000_000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The certificate establishes its verdict.
+
+    Attributes:
+        verdict: ``proved`` or ``refuted``.
+        statement: what has been established, in words.
+        details: facts about the check, by name: the method, how much was compared, the witness.
+    """
+
+    verdict: Verdict
+    statement: str
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """The certificate does not establish its verdict (which may be right all the same).
+
+    Attributes:
+        reason: why not.
+        place: the place in the document, such as ``evidence.nodes[3].next[0]``.
+    """
+
+    reason: str
+    place: str = ""
+
+
+Outcome: TypeAlias = Accepted | Rejected
+
+
+class Refusal(Exception):
+    """Stops a check; becomes `Rejected`."""
+
+    def __init__(self, reason: str, place: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.place = place
+
+
+def refuse(reason: str, place: str) -> NoReturn:
+    """Stop the check."""
+    raise Refusal(reason, place)
+
+
+def within(count: int, limit: int, what: str, place: str) -> None:
+    """Refuse what exceeds a limit."""
+    if count > limit:
+        found = str(count) if count < 10**18 else "too many"
+        refuse(f"{found} {what} are beyond the limit of {limit}", place)

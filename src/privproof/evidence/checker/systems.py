@@ -1,0 +1,217 @@
+"""What a question asks, in one shape for all kinds of models: locations, letters, integer matrices, final columns.
+
+A *word* is a sequence of letters. At every moment the left and the right copy of the mechanism are described by two
+vectors of masses, and both are at one *location*, which says which letters may follow, by which matrices they
+multiply the vectors, and whether a word may end there. For a start (a, b) and a word w = l1 ... lk the two
+probabilities are
+
+    P(w) = a A_l1 ... A_lk f        Q(w) = b B_l1 ... B_lk f
+
+where f, a *final column* of zeros and ones, marks the states whose mass counts at the end.
+
+All matrices are integers over a common denominator: an edge holds ``d A`` and ``d B`` and d. Vectors are sparse: a
+mapping from index to a positive integer; what is absent is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import Protocol, TypeAlias
+
+from privproof.evidence.checker.claims import Claim
+from privproof.evidence.checker.documents import a_distribution, a_text_or_null, an_object
+from privproof.evidence.checker.outcomes import Limits, refuse
+from privproof.exact import Rational
+
+Vector: TypeAlias = Mapping[int, int]
+Rows: TypeAlias = Mapping[int, Sequence[tuple[int, int]]]
+Location: TypeAlias = Hashable
+Masses: TypeAlias = tuple[tuple[int, Rational], ...]
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What is observed in one step, and the two inputs, where there are inputs."""
+
+    output: str | None
+    left: str | None = None
+    right: str | None = None
+
+    def __str__(self) -> str:
+        inputs = "" if self.left is None and self.right is None else f"{self.left}|{self.right}:"
+        return f"{inputs}{'(nothing)' if self.output is None else self.output}"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A letter at a location: where it leads, and both matrices times `scale`, by row."""
+
+    target: Location
+    left: Rows
+    right: Rows
+    scale: int
+
+
+@dataclass(frozen=True)
+class Final:
+    """A way to end a word: ``any`` (all mass) or ``complete`` (the mass in halted states), and the indices counted."""
+
+    ending: str
+    counted: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Start:
+    """An ordered pair of situations.
+
+    Attributes:
+        left: the left initial distribution, by index of the state.
+        right: the right one.
+        own: the pair's own restriction, if it has one.
+        only: the restriction in force, if there is one.
+        location: where the pair starts.
+    """
+
+    left: Masses
+    right: Masses
+    own: str | None
+    only: str | None
+    location: Location
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """The lengths that are compared: from `low` to `high`, without end where high is None."""
+
+    low: int
+    high: int | None
+
+    def counts(self, length: int) -> bool:
+        """Whether words of this length are compared."""
+        return self.low <= length and (self.high is None or length <= self.high)
+
+    def goes_on(self, length: int) -> bool:
+        """Whether longer words are compared."""
+        return self.high is None or length < self.high
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return "every length"
+        return f"length {self.high}" if self.low == self.high else f"lengths 1 to {self.high}"
+
+
+class System(Protocol):
+    """A model with a scenario, as the rest of the checker sees it."""
+
+    @property
+    def starts(self) -> Sequence[Start]:
+        """Every ordered pair."""
+
+    def size(self, location: Location) -> int:
+        """The length of the vectors at a location."""
+
+    def letters(self, location: Location) -> Sequence[Letter]:
+        """The letters allowed at a location, but those that the left copy never writes there."""
+
+    def edge(self, location: Location, letter: Letter) -> Edge | None:
+        """The edge of a letter; None where it is not allowed."""
+
+    def finals(self, location: Location) -> Sequence[Final]:
+        """How a word that leads here may end; empty where no compared word ends."""
+
+
+class Moves:
+    """The letters of a location with their edges, computed once."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.known: dict[Location, list[tuple[Letter, Edge]]] = {}
+
+    def at(self, location: Location) -> list[tuple[Letter, Edge]]:
+        """The letters that may follow at a location, and where each leads."""
+        if location not in self.known:
+            edges = [(letter, self.system.edge(location, letter)) for letter in self.system.letters(location)]
+            self.known[location] = [(letter, edge) for letter, edge in edges if edge is not None]
+        return self.known[location]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, read and checked."""
+
+    system: System
+    starts: Mapping[tuple[Masses, Masses], Sequence[Start]]
+    states: Mapping[str, int]
+    horizon: Horizon
+    claim: Claim
+    ending: str
+    described: str
+
+
+def product(vector: Vector, rows: Rows) -> dict[int, int]:
+    """The row vector times the matrix.
+
+    >>> product({0: 2, 1: 3}, {0: [(1, 5)], 1: [(0, 1), (1, 1)]})
+    {1: 13, 0: 3}
+    """
+    result: dict[int, int] = {}
+    for index, mass in vector.items():
+        for column, entry in rows.get(index, ()):
+            result[column] = result.get(column, 0) + mass * entry
+    return result
+
+
+def total(vector: Vector, counted: frozenset[int]) -> int:
+    """The mass in the counted indices."""
+    return sum(mass for index, mass in vector.items() if index in counted)
+
+
+def on_common_denominator(*sides: Masses) -> tuple[int, tuple[dict[int, int], ...]]:
+    """The least common denominator d, and every side times d."""
+    scale = lcm(1, *(int(mass.q) for side in sides for _, mass in side))
+    return scale, tuple({i: int(mass.p) * (scale // int(mass.q)) for i, mass in side} for side in sides)
+
+
+def integer_rows(rows: Mapping[int, Iterable[tuple[int, Rational]]], scale: int) -> dict[int, list[tuple[int, int]]]:
+    """Rows of rationals times a common denominator."""
+    return {i: [(j, int(e.p) * (scale // int(e.q))) for j, e in row] for i, row in rows.items()}
+
+
+def masses(entries: Mapping[str, Rational], states: Mapping[str, int]) -> Masses:
+    """A distribution by index of the state, in order."""
+    return tuple(sorted((states[name], mass) for name, mass in entries.items()))
+
+
+def read_letter(value: object, place: str) -> Letter:
+    """A letter in a certificate: an object with output, left and right, each a name or null."""
+    given = an_object(value, place)
+    return Letter(
+        a_text_or_null(given.get("output"), f"{place}.output"),
+        a_text_or_null(given.get("left"), f"{place}.left"),
+        a_text_or_null(given.get("right"), f"{place}.right"),
+    )
+
+
+def matching_starts(question: Question, value: dict[str, object], place: str, limits: Limits) -> list[Start]:
+    """The ordered pairs that a piece of evidence names by its left and right distributions, and perhaps its
+    restriction.
+
+    Without ``only`` the pairs meant are those without a restriction of their own; with it, those under that
+    restriction.
+    """
+    left = masses(a_distribution(value.get("left"), question.states, "state", f"{place}.left", limits), question.states)
+    right = masses(
+        a_distribution(value.get("right"), question.states, "state", f"{place}.right", limits), question.states
+    )
+    only = a_text_or_null(value.get("only"), f"{place}.only")
+    same = list(question.starts.get((left, right), ()))
+    if not same:
+        refuse("the question does not compare this pair in this order", place)
+    found = [start for start in same if (start.own if only is None else start.only) == only]
+    if not found and only is None:
+        found = same if len(same) == 1 else []
+    if not found:
+        refuse("the question does not compare this pair under this restriction", place)
+    return found

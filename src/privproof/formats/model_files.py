@@ -1,0 +1,382 @@
+"""Model files: a question (model, scenario, horizon, claim) read from YAML or JSON.
+
+The format is described in ``docs/reference/model-files.md`` and by the schema in `privproof.formats.schema`.
+A complaint of a model's own constructor gets the line and the column of what it complains about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from privproof.errors import BudgetError, FormatError, PrivproofError, QuestionError, ScenarioError
+from privproof.exact import Budget, Rational
+from privproof.formats import fields
+from privproof.formats.documents import Node, Scalar, Table, from_plain, located, read_document
+from privproof.models import HiddenMarkovModel, Horizon, MarkovChain, Transducer
+from privproof.models.distributions import known_name
+from privproof.scenarios import Model, Neighbours, Pair, Question, Scenario, Words, automaton, ordered_pairs
+
+COMMON = ("kind", "title", "states", "scenario", "horizon", "epsilon", "delta", "pointwise")
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "hmm": ("observations", "transitions", "emissions"),
+    "markov-chain": ("transitions", "labels"),
+    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish"),
+}
+RESERVED = ("mdp", "stream-automaton")
+RELATIONS = ("each", "one", "monotone", "pairs")
+ENDINGS = ("any", "complete", "visible")
+_LONGEST_HORIZON = 10**9
+_DEEPEST_PARENTHESES = 100
+
+
+def read_question(path: str | Path) -> Question:
+    """The question that a model file asks.
+
+    Raises:
+        PrivproofError: the file does not say a question; the place is ``file:line:column: path.in.the.document``.
+    """
+    document = read_document(path)
+    with located(document, path):
+        return _question(document, Path(path).stem)
+
+
+def read_model(path: str | Path) -> Model:
+    """The model in a file, whether or not the file has a scenario."""
+    document = read_document(path)
+    with located(document, path):
+        return _model(document)
+
+
+def question_from_document(document: Mapping[str, Any], *, name: str = "") -> Question:
+    """The question that a document asks: what `read_document` gives, or plain Python data.
+
+    Args:
+        document: the document.
+        name: the name of the question where the document has no title.
+
+    >>> question = question_from_document({
+    ...     "kind": "markov-chain", "states": ["a", "b"], "labels": {"b": ["done"]},
+    ...     "scenario": {"pairs": [{"name": "secret", "left": {"a": 1}, "right": {"b": 1}}]}, "horizon": 1})
+    >>> question.scenario.pairs[0].name, str(question.horizon)
+    ('secret', '1')
+    """
+    table = Table()
+    with located(table):
+        root = from_plain(document)
+        if not isinstance(root, Table):
+            fields.wrong(root, "a mapping", "")
+        table = root
+    with located(table):
+        return _question(table, name)
+
+
+def model_from_document(document: Mapping[str, Any]) -> Model:
+    """The model in a document, whether or not the document has a scenario."""
+    root = fields.table(from_plain(document), "document")
+    with located(root):
+        return _model(root)
+
+
+def _question(root: Table, name: str) -> Question:
+    model = _model(root)
+    title = fields.optional(root, "title", fields.text)
+    horizon = fields.optional(root, "horizon", _horizon)
+    budget = _budget(root)
+    node = root.get(Scalar("scenario"))
+    if node is None:
+        raise ScenarioError(
+            "no-scenario", "the file does not say which situations must look alike", hint=_scenario_to_paste(model)
+        )
+    scenario = _scenario(fields.table(node, "scenario", hint=_scenario_to_paste(model)), model)
+    question = Question(
+        model=model, scenario=scenario, horizon=horizon, budget=budget, name=title if title is not None else name
+    )
+    _compares_something(question)
+    return question
+
+
+# ------------------------------------------------------------------------------------------------------------ models
+
+
+def _model(root: Table) -> Model:
+    kind = fields.required(root, "kind", fields.name, hint=f"kind: {' | '.join(KINDS)}")
+    if kind in RESERVED:
+        raise FormatError(
+            "kind",
+            f"kind: {kind} is not supported yet by this version",
+            place="kind",
+            hint=f"supported: {', '.join(KINDS)}",
+        )
+    fields.one_of(Scalar(kind), tuple(KINDS), "kind", code="kind")
+    others = {
+        key: f"it belongs to kind: {' or '.join(k for k, keys in KINDS.items() if key in keys)}"
+        for keys in KINDS.values()
+        for key in keys
+    }
+    if kind != "transducer":
+        others["initial"] = "initial distributions are the left and right of scenario.pairs"
+    fields.known_keys(root, (*COMMON, *KINDS[kind]), "", elsewhere=others)
+    states = fields.required(root, "states", fields.names, hint="states: [first, second]")
+    if kind == "transducer":
+        return _transducer(root, states)
+    transitions = fields.optional(root, "transitions", fields.rows)
+    if kind == "hmm":
+        return HiddenMarkovModel(
+            states=states,
+            observations=fields.required(root, "observations", fields.names, hint='observations: ["0", "1"]'),
+            transitions=transitions,
+            emissions=fields.required(
+                root,
+                "emissions",
+                fields.rows,
+                hint=f'emissions: {{{states[0] if states else "state"}: {{"0": 1/2, "1": 1/2}}}}',
+            ),
+        )
+    return MarkovChain(states=states, transitions=transitions, labels=fields.optional(root, "labels", _labels))
+
+
+def _labels(node: Node, place: str) -> dict[str, tuple[str, ...]]:
+    result = {}
+    for state, entry in fields.table(node, place, hint="labels: {state: [label]}").items():
+        here = f"{place}.{state}"
+        result[str(state)] = (fields.name(entry, here),) if isinstance(entry, Scalar) else fields.names(entry, here)
+    return result
+
+
+def _transducer(root: Table, states: tuple[str, ...]) -> Transducer:
+    return Transducer(
+        states=states,
+        inputs=fields.required(root, "inputs", fields.names, hint='inputs: ["0", "1"]'),
+        outputs=fields.required(root, "outputs", fields.names, hint="outputs: [below, above]"),
+        initial=fields.required(
+            root, "initial", fields.row, hint=f"initial: {{{states[0] if states else 'state'}: 1}}"
+        ),
+        steps=fields.required(root, "steps", _steps, hint="steps: [{state: {input: [{probability: 1, to: state}]}}]"),
+        repeats=bool(fields.optional(root, "repeats", fields.boolean)),
+        finish=fields.optional(root, "finish", fields.rows),
+    )
+
+
+def _steps(node: Node, place: str) -> list[dict[str, dict[str, list[tuple[Rational, str, str | None]]]]]:
+    result = []
+    for number, step in enumerate(fields.series(node, place, hint="one entry a step: [{state: {input: [...]}}]")):
+        here = f"{place}[{number}]"
+        result.append(
+            {
+                str(state): {
+                    str(symbol): [
+                        _branch(branch, f"{here}.{state}.{symbol}[{i}]")
+                        for i, branch in enumerate(
+                            fields.series(branches, f"{here}.{state}.{symbol}", hint="[{probability: 1, to: state}]")
+                        )
+                    ]
+                    for symbol, branches in fields.table(row, f"{here}.{state}").items()
+                }
+                for state, row in fields.table(step, here).items()
+            }
+        )
+    return result
+
+
+def _branch(node: Node, place: str) -> tuple[Rational, str, str | None]:
+    entry = fields.table(node, place, hint="{probability: 1/2, to: state, output: name}")
+    fields.known_keys(entry, ("probability", "to", "output"), place)
+    return (
+        fields.required(entry, "probability", fields.number, place, hint="probability: 1/2"),
+        fields.required(entry, "to", fields.name, place, hint="to: state"),
+        fields.optional(entry, "output", fields.name, place),
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- scenarios
+
+
+def _scenario_to_paste(model: Model) -> str:
+    if isinstance(model, Transducer):
+        return "scenario: {neighbours: {relation: each, within: 1}}"
+    left, right = model.states[0], model.states[1 if len(model.states) > 1 else 0]
+    return f"scenario: {{pairs: [{{name: secret, left: {{{left}: 1}}, right: {{{right}: 1}}}}]}}"
+
+
+def _scenario(node: Table, model: Model) -> Scenario:
+    fields.known_keys(node, ("pairs", "neighbours", "words"), "scenario")
+    words = fields.optional(node, "words", lambda entry, place: _words(entry, place, model), "scenario")
+    return Scenario(
+        pairs=fields.optional(node, "pairs", lambda entry, place: _pairs(entry, place, model), "scenario") or (),
+        neighbours=fields.optional(
+            node, "neighbours", lambda entry, place: _neighbours(entry, place, model), "scenario"
+        ),
+        words=words or Words(),
+    )
+
+
+def _pairs(node: Node, place: str, model: Model) -> tuple[Pair, ...]:
+    pairs = []
+    for number, entry in enumerate(
+        fields.series(node, place, hint="pairs: [{name: secret, left: {...}, right: {...}}]")
+    ):
+        here = f"{place}[{number}]"
+        given = fields.table(entry, here)
+        fields.known_keys(given, ("name", "left", "right", "only"), here)
+        name = fields.optional(given, "name", fields.text, here)
+        only = fields.optional(given, "only", fields.text, here)
+        if only is not None:
+            _check_expression(Words(only=only), model, f"{here}.only")
+        pairs.append(
+            Pair.of(
+                model,
+                f"pair {number + 1}" if name is None else name,
+                fields.required(given, "left", fields.row, here, hint=f"left: {{{model.states[0]}: 1}}"),
+                fields.required(given, "right", fields.row, here, hint=f"right: {{{model.states[-1]}: 1}}"),
+                only=only,
+            )
+        )
+    if not pairs:
+        raise ScenarioError("empty-relation", "the list of pairs is empty", place=place, hint=_scenario_to_paste(model))
+    return tuple(pairs)
+
+
+def _neighbours(node: Node, place: str, model: Model) -> Neighbours:
+    given = fields.table(node, place, hint="neighbours: {relation: each, within: 1}")
+    fields.known_keys(given, ("relation", "within", "coordinates", "pairs"), place)
+    kind = fields.required(
+        given,
+        "relation",
+        lambda entry, at: fields.one_of(entry, RELATIONS, at),
+        place,
+        hint=f"relation: {' | '.join(RELATIONS)}",
+    )
+    unused = ("within", "coordinates") if kind == "pairs" else ("pairs",)
+    known = {"relation", "within", "coordinates", "pairs"}.difference(unused)
+    elsewhere = dict.fromkeys(unused, f"relation: {kind} does not use it")
+    if isinstance(model, Transducer):
+        known.discard("coordinates")
+        elsewhere["coordinates"] = "only for kind: hmm or markov-chain; the inputs of a transducer are its numbers"
+    fields.known_keys(given, known, place, elsewhere=elsewhere)
+    if kind == "pairs":
+        return fields.required(
+            given, "pairs", lambda entry, at: _listed(entry, at, model), place, hint='pairs: [[["0", "1"], ["1", "1"]]]'
+        )
+    within: Rational | None = None
+    entry = given.get(Scalar("within"), Scalar("1"))
+    if entry != "any":
+        within = fields.number(entry, f"{place}.within")
+    coordinates = fields.optional(given, "coordinates", lambda table, at: _coordinates(table, at, model), place)
+    make = {"each": Neighbours.each, "one": Neighbours.one, "monotone": Neighbours.monotone}[kind]
+    return make(within=within, coordinates=coordinates)
+
+
+def _listed(node: Node, place: str, model: Model) -> Neighbours:
+    pairs = []
+    for number, entry in enumerate(fields.series(node, place)):
+        here = f"{place}[{number}]"
+        both = fields.series(entry, here, hint='[["0", "1"], ["1", "1"]]')
+        if len(both) != 2:
+            raise FormatError(
+                "shape", f"a pair has two sides, not {len(both)}", place=here, hint='[["0", "1"], ["1", "1"]]'
+            )
+        left, right = (fields.names(side, f"{here}[{i}]") for i, side in enumerate(both))
+        if isinstance(model, Transducer):
+            for i, side in enumerate((left, right)):
+                for j, symbol in enumerate(side):
+                    known_name(symbol, among=model.inputs, what="input", place=f"{here}[{i}][{j}]", error=ScenarioError)
+        pairs.append((left, right))
+    return Neighbours.pairs(pairs)
+
+
+def _coordinates(node: Node, place: str, model: Model) -> dict[str, list[Rational]]:
+    result = {}
+    for state, entry in fields.table(node, place, hint="coordinates: {state: [0, 1]}").items():
+        here = f"{place}.{state}"
+        known_name(str(state), among=model.states, what="state", place=here, error=ScenarioError)
+        values = [entry] if isinstance(entry, Scalar) else fields.series(entry, here)
+        result[str(state)] = [fields.number(value, f"{here}[{i}]") for i, value in enumerate(values)]
+    return result
+
+
+def _words(node: Node, place: str, model: Model) -> Words:
+    given = fields.table(node, place, hint="words: {only: start (below)* above}")
+    fields.known_keys(given, ("only", "without", "ending"), place)
+    words = Words(
+        only=fields.optional(given, "only", fields.text, place),
+        without=fields.optional(given, "without", fields.names, place) or (),
+    )
+    ending = fields.optional(given, "ending", lambda entry, at: fields.one_of(entry, ENDINGS, at), place)
+    if words.only is not None or words.without:
+        _check_expression(words, model, "")
+    return words if ending is None else replace(words, ending=ending)  # type: ignore[arg-type]
+
+
+def _check_expression(words: Words, model: Model, place: str) -> None:
+    """Complain now, where the line is known, about a restriction that cannot be read or that leaves no word."""
+    only = words.only or ""
+    if only.count("(") > _DEEPEST_PARENTHESES:
+        raise ScenarioError(
+            "words", "the expression has too many parentheses", place=place or "words.only", hint="shorten it"
+        )
+    if isinstance(model, Transducer):
+        return
+    try:
+        automaton(words, (model.hidden() if isinstance(model, MarkovChain) else model).observations)
+    except PrivproofError as error:
+        error.place = place or error.place
+        raise
+
+
+def _compares_something(question: Question) -> None:
+    """Complain about a scenario that compares nothing, without listing all that it compares."""
+    model, relation = question.model, question.scenario.neighbours
+    if isinstance(model, Transducer) or relation is None or relation.coordinates is None:
+        ordered_pairs(question)
+        return
+    sets = list(relation.coordinates.values())
+    if not any(relation.related(one, other) for i, one in enumerate(sets) for other in sets[i + 1 :]):
+        ordered_pairs(question)
+
+
+# -------------------------------------------------------------------------------------------------- horizon and claim
+
+
+def _horizon(node: Node, place: str) -> Horizon:
+    hint = "write horizon: 3, horizon: up to 11, or horizon: unbounded"
+    if not isinstance(node, Scalar) or node.kind not in ("text", "integer"):
+        fields.wrong(node, "a horizon", place, hint=hint)
+    said = " ".join(node.split())
+    if said == "unbounded":
+        return Horizon.unbounded()
+    bounded = said.removeprefix("up to ")
+    digits = bounded.lstrip("+-")
+    if not (digits.isascii() and digits.isdigit()) or len(bounded) - len(digits) > 1:
+        fields.wrong(node, "a horizon", place, hint=hint)
+    if len(digits) > 12 or int(digits) > _LONGEST_HORIZON:
+        raise QuestionError(
+            "horizon", f"the horizon {node.shown} is too long", place=place, hint="write horizon: unbounded"
+        )
+    length = int(bounded)
+    if length < 1:
+        raise QuestionError(
+            "horizon", f"horizon={length}: a word has at least one letter", place=place, hint="horizon: 1"
+        )
+    return Horizon.exactly(length) if bounded == said else Horizon.up_to(length)
+
+
+def _budget(root: Table) -> Budget | None:
+    epsilon = fields.optional(root, "epsilon", fields.expression)
+    delta = fields.optional(root, "delta", fields.number)
+    pointwise = fields.optional(root, "pointwise", fields.boolean)
+    if epsilon is None:
+        for key, value in (("delta", delta), ("pointwise", pointwise)):
+            if value is not None:
+                raise BudgetError("budget", f"{key} is given without an epsilon", place=key, hint="epsilon: ln(2)")
+        return None
+    try:
+        budget = Budget.of(epsilon)
+    except PrivproofError as error:
+        raise error.at("epsilon") from None
+    try:
+        return Budget.of(budget.epsilon, 0 if delta is None else delta, pointwise=bool(pointwise))
+    except PrivproofError as error:
+        raise error.at("delta") from None

@@ -1,0 +1,136 @@
+"""Pictures of models: boxes and arrows with texts, before anything is said about where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from privproof.exact import Rational, decimal
+from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
+from privproof.scenarios import Model, Question
+
+_MOST_LINES = 6
+
+
+@dataclass(frozen=True)
+class Box:
+    """A state: its name, what it shows, and its role.
+
+    Attributes:
+        name: the name of the state.
+        lines: what the state emits, is labelled with, or writes at the end.
+        left: whether a left initial distribution gives it mass.
+        right: whether a right one does.
+        initial: whether a transducer starts here.
+        halts: whether a run makes no further step from here.
+    """
+
+    name: str
+    lines: tuple[str, ...] = ()
+    left: bool = False
+    right: bool = False
+    initial: bool = False
+    halts: bool = False
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A move between two states, by their index, and its texts."""
+
+    source: int
+    target: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is drawn of a model: a title, boxes and arrows."""
+
+    title: str
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def picture(subject: Question | Model) -> Picture:
+    """The picture of a model, or of a question: then the initial states of its pairs are marked.
+
+    >>> chain = MarkovChain(states=["a", "b"], transitions={"a": {"a": "1/2", "b": "1/2"}}, labels={"b": ["done"]})
+    >>> picture(chain).arrows[1], picture(chain).boxes[1].lines
+    (Arrow(source=0, target=1, lines=('1/2',)), ('done',))
+    """
+    model = subject.model if isinstance(subject, Question) else subject
+    pairs = subject.scenario.pairs if isinstance(subject, Question) else ()
+    lefts = {state for pair in pairs for state in pair.left}
+    rights = {state for pair in pairs for state in pair.right}
+    boxes = tuple(
+        Box(
+            state,
+            _shown(model, state),
+            left=state in lefts,
+            right=state in rights,
+            initial=isinstance(model, Transducer) and state in model.initial,
+            halts=_halts(model, state),
+        )
+        for state in model.states
+    )
+    title = subject.name if isinstance(subject, Question) else ""
+    return Picture(title, boxes, tuple(_arrows(model)))
+
+
+def _shown(model: Model, state: str) -> tuple[str, ...]:
+    if isinstance(model, HiddenMarkovModel):
+        return _row(model.emissions[state])
+    if isinstance(model, MarkovChain):
+        return _few(model.labels.get(state, ()))
+    if model.finish is not None and state in model.finish:
+        return tuple(f"end {line}" for line in _row(model.finish[state]))
+    return ()
+
+
+def _halts(model: Model, state: str) -> bool:
+    if not isinstance(model, Transducer):
+        return state not in model.transitions
+    return model.finish is None and not any(state in step for step in model.steps)
+
+
+def _arrows(model: Model) -> Iterable[Arrow]:
+    index = {state: i for i, state in enumerate(model.states)}
+    found: dict[tuple[int, int], list[str]] = {}
+    if isinstance(model, Transducer):
+        for number, step in enumerate(model.steps):
+            when = f"step {number + 1}, " if len(model.steps) > 1 else ""
+            for state, row in step.items():
+                for symbol, branches in row.items():
+                    for branch in branches:
+                        written = "" if branch.output is None else f" ▸ {branch.output}"
+                        line = f"{when}{symbol}: {short(branch.probability)}{written}"
+                        found.setdefault((index[state], index[branch.target]), []).append(line)
+    else:
+        for state, distribution in model.transitions.items():
+            for target, probability in distribution.items():
+                found[index[state], index[target]] = [short(probability)]
+    return (Arrow(source, target, _few(lines)) for (source, target), lines in found.items())
+
+
+def _row(entries: Distribution) -> tuple[str, ...]:
+    return _few([f"{name}: {short(probability)}" for name, probability in entries.items()])
+
+
+def _few(lines: Iterable[str]) -> tuple[str, ...]:
+    listed = tuple(lines)
+    return (
+        listed
+        if len(listed) <= _MOST_LINES
+        else (*listed[: _MOST_LINES - 1], f"… {len(listed) - _MOST_LINES + 1} more")
+    )
+
+
+def short(value: Rational) -> str:
+    """The exact number, or about what it is where that is long."""
+    exact = str(value)
+    return exact if len(exact) <= 11 else f"≈{decimal(value, digits=4)}"
+
+
+def printable(text: str) -> str:
+    """The text without characters that cannot be shown."""
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)

@@ -1,0 +1,1 @@
+"""Ready mechanisms, each with its citation; imports `models` and `scenarios`."""
