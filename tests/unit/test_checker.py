@@ -84,7 +84,7 @@ def response(epsilon: str, horizon: Any = "unbounded", stay: str = "3/5", **more
 
 
 def noisy_max(count: int, epsilon: str, relation: str = "each", within: Any = 1, *, improved: bool = False) -> Document:
-    """Noisy max over answers 0, 1, 2 with geometric noise; on ties the first index wins, or a uniform one (improved)."""
+    """Noisy max over answers 0, 1, 2 with geometric noise; on ties the first wins, or a uniform one (improved)."""
     states = ["start"]
     steps: list[Document] = []
     reached: set[tuple[int, frozenset[int]]] = set()
@@ -253,7 +253,7 @@ def event(left: str, right: str, *words: str, **more: Any) -> Document:
 
 
 def test_an_event_refutes() -> None:
-    # Two letters of the chain: P(AA) - Q(AA) + P(AB) - Q(AB) is the distance of the first letters, 1/2, when epsilon = 0.
+    # P(AA) - Q(AA) + P(AB) - Q(AB) is the distance of the first letters: 1/2.
     question = response("0", 2, delta="499/1000")
     evidence = event("a", "b", "AA", "AB")
     outcome = accepted(recheck(certificate(question, evidence, "refuted")))
@@ -294,7 +294,7 @@ def unit(index: int, size: int) -> list[int]:
 
 
 def geometric_cone(weights: bool = False) -> Document:
-    """A start node for every ordered pair, and a node for what is left after each output; everything is exact equality."""
+    """A start node for every ordered pair, and a node for what each output leaves; all inequalities are equalities."""
     nodes: list[Document] = []
     starts: list[Document] = []
     names = ("zero", "one", "two")

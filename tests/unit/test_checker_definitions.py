@@ -1,4 +1,4 @@
-"""The checker against the definitions, spelled out by brute force, on random small models; and against arbitrary documents."""
+"""The checker against the definitions, by brute force on random small models; and against arbitrary documents."""
 
 from __future__ import annotations
 
@@ -115,17 +115,16 @@ def chain_outcomes(question: Document) -> Iterator[list[tuple[Fraction, Fraction
             if allowed(word)
         }
         for one, other in ((0, 1), (1, 0)):
-
-            def both(word: tuple[str, ...], end: str, one: int = one, other: int = other) -> tuple[Fraction, Fraction]:
-                return masses[word][one][end], masses[word][other][end]
-
+            outcomes = {
+                (w, end): (m[one][end], m[other][end]) for w, m in masses.items() for end in ("any", "complete")
+            }
             if ending == "complete":
-                yield [both(w, "complete") for w in masses if len(w) in compared]
+                yield [v for (w, end), v in outcomes.items() if end == "complete" and len(w) in compared]
             else:
                 for k in compared:
-                    space = [both(w, "any") for w in masses if len(w) == k]
+                    space = [v for (w, end), v in outcomes.items() if end == "any" and len(w) == k]
                     if ending == "visible":
-                        space += [both(w, "complete") for w in masses if len(w) < k]
+                        space += [v for (w, end), v in outcomes.items() if end == "complete" and len(w) < k]
                     yield space
 
 
@@ -420,8 +419,8 @@ def test_words_of_a_transducer_follow_the_definition(seed: int) -> None:
                 continue
             for outputs in itertools.product(("x", "y", None), repeat=k):
                 left, right = (machine_masses(question, tuple(side), outputs) for side in zip(*sequence, strict=True))
-                for end in ("any", "complete") if ending == "visible" else (ending,):
-                    found.append((left[end], right[end], sequence, outputs, end))
+                ends = ("any", "complete") if ending == "visible" else (ending,)
+                found += [(left[end], right[end], sequence, outputs, end) for end in ends]
     if not any(p > 0 for p, *_ in found):
         return
     infinite = [entry for entry in found if entry[0] > 0 == entry[1]]

@@ -73,7 +73,7 @@ def word_problem(question: Question) -> Compiled:
     >>> scenario = Scenario(pairs=(Pair.of(coin, "secret", {"a": 1}, {"b": 1}),))
     >>> problem = word_problem(Question(model=coin, scenario=scenario)).problem
     >>> str(problem.horizon), problem.word(0, (Letter("0"),)).ratio
-    ('up to 1', 2)
+    ('1', 2)
     """
     model = question.model
     if isinstance(model, Transducer):

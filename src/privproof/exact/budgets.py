@@ -103,7 +103,7 @@ class Epsilon:
             bits *= 2
 
     def allows(self, left: Rational, right: Rational, delta: Rational = ZERO) -> bool:
-        """Whether ``left <= e^epsilon * right + delta``, exactly.
+        """Whether ``left <= e^epsilon * right + delta``, exactly; with an infinite epsilon, infinity times zero is zero.
 
         >>> epsilon("ln(2)").allows(rational("2/3"), rational("1/3")), epsilon("0.69").allows(rational(2), rational(1))
         (True, False)

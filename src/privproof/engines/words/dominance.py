@@ -77,28 +77,34 @@ def dominates(vector: Reached, generators: Sequence[Reached], multipliers: Multi
     )
 
 
-def bounded(vector: Reached, bound: Fraction) -> bool:
-    """Whether ``alpha <= bound * beta`` componentwise."""
+def bounded(vector: Reached, bound: Fraction, *, strictly: bool = False) -> bool:
+    """Whether ``alpha <= bound * beta`` componentwise; strictly: with equality only where both are zero."""
     p, q = bound.numerator, bound.denominator
+    if strictly:
+        return all(x * q < p * y or x == y == 0 for x, y in zip(vector.left, vector.right, strict=True))
     return all(x * q <= p * y for x, y in zip(vector.left, vector.right, strict=True))
 
 
 @dataclass(frozen=True)
 class Dominated:
-    """Why a vector is covered: by multipliers on kept generators, or (its left part given) by diagonal ones."""
+    """Why a product is covered: by multipliers on kept generators, or (its left part given) by diagonal ones.
+
+    The product is `scale` times the integer vector that was compared.
+    """
 
     by: Multipliers = ()
     diagonal: tuple[int, ...] | None = None
+    scale: Fraction = Fraction(1)
 
 
 class Antichain:
     """The generators kept at one place, with fast tests whether a new vector is dominated by them."""
 
-    def __init__(self, left_size: int, right_size: int, *, weighted: bool) -> None:
+    def __init__(self, *, weighted: bool) -> None:
         self.weighted = weighted
         self.generators: list[Reached] = []
-        self._left = np.zeros((0, left_size))
-        self._right = np.zeros((0, right_size + weighted))
+        self._left = np.zeros((0, 0))
+        self._right = np.zeros((0, 0))
 
     def __len__(self) -> int:
         return len(self.generators)
@@ -106,11 +112,12 @@ class Antichain:
     def add(self, vector: Reached) -> int:
         """Keep the vector; its number."""
         number = len(self.generators)
+        left, right = floats(vector, weighted=self.weighted)
         if number == len(self._left):
             room = max(16, 2 * number)
-            self._left = np.vstack([self._left, np.zeros((room - number, self._left.shape[1]))])
-            self._right = np.vstack([self._right, np.zeros((room - number, self._right.shape[1]))])
-        self._left[number], self._right[number] = floats(vector, weighted=self.weighted)
+            self._left = np.vstack([self._left.reshape(-1, len(left)), np.zeros((room - number, len(left)))])
+            self._right = np.vstack([self._right.reshape(-1, len(right)), np.zeros((room - number, len(right)))])
+        self._left[number], self._right[number] = left, right
         self.generators.append(vector)
         return number
 

@@ -19,8 +19,9 @@ from typing import TypeAlias, TypeVar
 
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
-from privproof.engines.words.vectors import Product, Reached, initial
+from privproof.engines.words.vectors import Product, Reached, collapsed, initial
 from privproof.exact import ZERO, Budget, Rational, decimal, fraction, rational
+from privproof.exact.matrices import Vector
 from privproof.models import Final, Word, WordProblem
 
 Place: TypeAlias = tuple[int, int]
@@ -32,6 +33,9 @@ Origin: TypeAlias = tuple[Place, int, int]
 Candidates: TypeAlias = dict[int, list[tuple[Origin, Reached]]]
 Ratio: TypeAlias = "Fraction | float"
 """A fraction, or infinity."""
+
+Counted: TypeAlias = tuple[int | None, ...]
+"""For every coordinate which of the distinct final entries it has; None where no final column counts it."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -64,12 +68,15 @@ class Trace:
         forgotten: how each product is dominated at the place it leads to; absent where the left part vanishes.
         starts: how the vector of each start is dominated at its place.
         bound: the bound behind diagonal generators, where they were used.
+        last: the last level, where only what the final columns count is kept: by location the classes of both sides.
     """
 
     kept: dict[Place, list[Reached]] = field(default_factory=dict)
     forgotten: dict[Origin, Dominated] = field(default_factory=dict)
     starts: dict[int, Dominated] = field(default_factory=dict)
     bound: Fraction | None = None
+    last: int = 0
+    counted: dict[int, tuple[Counted, Counted]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,7 @@ class Frontier:
         delta: what is subtracted from P, for each output.
         threshold: words whose ratio stays at or below it are of no interest: a rational bound on the budget, or the
             ratio of a known word.
+        strictly: whether words that attain the threshold are of interest.
         monitor: progress and interrupts.
     """
 
@@ -125,6 +133,7 @@ class Frontier:
         goal: Goal | None = None,
         delta: Rational = ZERO,
         threshold: Rational = ZERO,
+        strictly: bool = False,
         monitor: Monitor | None = None,
     ) -> None:
         self.problem = problem
@@ -132,11 +141,12 @@ class Frontier:
         self.delta = fraction(delta)
         self.weighted = delta != 0
         self.threshold: Fraction = fraction(threshold)
+        self.strictly = strictly
         self.monitor = monitor or Monitor()
         self.products = [[Product(edge.left, edge.right) for edge in place.edges] for place in problem.locations]
         self.endings = [[_Ending(final) for final in place.finals] for place in problem.locations]
         self.best: tuple[Ratio, Reached, str] | None = None
-        self.trace = Trace()
+        self.trace = Trace(last=problem.horizon.high or 0)
         self.kept = 0
 
     def run(self) -> Searched:
@@ -153,8 +163,7 @@ class Frontier:
                 found = self._judge(candidates)
                 if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
                     return self._outcome(found, None, level, complete=False)
-            last = level == horizon.high
-            frontier = {} if last else {location: self._prune(level, location, c) for location, c in candidates.items()}
+            frontier = {location: self._prune(level, location, c) for location, c in candidates.items()}
             kept = sum(map(len, frontier.values()))
             self.kept += kept
             self.monitor.listen(Progress("frontier search", level, kept, self._lower()))
@@ -182,7 +191,7 @@ class Frontier:
             grouped[start.location].append((number, vector))
         frontier = {}
         for location, members in grouped.items():
-            chain, reasons = self._antichain(location, members)
+            chain, reasons = self._antichain(members)
             frontier[location] = self.trace.kept[0, location] = chain
             self.trace.starts |= reasons
         return frontier
@@ -221,28 +230,31 @@ class Frontier:
         return self._word(vector, final)
 
     def _prune(self, level: int, location: int, members: Sequence[tuple[Origin, Reached]]) -> list[Reached]:
-        chain, reasons = self._antichain(location, members)
+        if level == self.trace.last:
+            finals = self.problem.locations[location].finals
+            sides = _counted([f.left for f in finals]), _counted([f.right for f in finals])
+            self.trace.counted[location] = sides
+            members = [(key, collapsed(vector, *sides)) for key, vector in members]
+            members = [(key, vector) for key, vector in members if any(vector.left)]
+        chain, reasons = self._antichain(members)
         self.trace.kept[level, location] = chain
         self.trace.forgotten |= reasons
         return chain
 
-    def _antichain(
-        self, location: int, members: Sequence[tuple[Key, Reached]]
-    ) -> tuple[list[Reached], dict[Key, Dominated]]:
+    def _antichain(self, members: Sequence[tuple[Key, Reached]]) -> tuple[list[Reached], dict[Key, Dominated]]:
         """The members that no others dominate, and for every member why it is covered."""
-        place = self.problem.locations[location]
-        chain = Antichain(place.left_size, place.right_size, weighted=self.weighted)
+        chain = Antichain(weighted=self.weighted)
         bound = self._diagonal_bound()
         reasons: dict[Key, Dominated] = {}
         for key, vector in sorted(members, key=lambda member: _potential(member[1]), reverse=True):
-            if bound is not None and bounded(vector, bound):
-                reasons[key] = Dominated(diagonal=vector.left)
+            if bound is not None and bounded(vector, bound, strictly=self.strictly):
+                reasons[key] = Dominated(diagonal=vector.left, scale=vector.scale)
                 self.trace.bound = bound
                 continue
             by = chain.dominator(vector)
             if by is None:
                 by = ((chain.add(vector), Fraction(1)),)
-            reasons[key] = Dominated(by=tuple((index, factor * vector.scale) for index, factor in by))
+            reasons[key] = Dominated(by=by, scale=vector.scale)
         return chain.generators, reasons
 
     def _diagonal_bound(self) -> Fraction | None:
@@ -251,6 +263,12 @@ class Frontier:
             return None
         best = self.best[0] if self.goal is None and self.best is not None else 0
         return max(self.threshold, best if isinstance(best, Fraction) else Fraction(0)) or None
+
+
+def _counted(columns: Sequence[Vector]) -> Counted:
+    numbers: dict[tuple[Rational, ...], int] = {}
+    entries = list(zip(*columns, strict=True)) if columns else []
+    return tuple(numbers.setdefault(e, len(numbers)) if any(x != 0 for x in e) else None for e in entries)
 
 
 def _potential(vector: Reached) -> float:

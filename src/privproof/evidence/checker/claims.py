@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from privproof.evidence.checker.documents import a_flag, a_number, text
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import ZERO, Epsilon, Rational, epsilon
+from privproof.exact import Epsilon, Rational, epsilon
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?"
 _LOGARITHM = rf"(?:(?P<times>[0-9]{{1,4}})\s*\*\s*)?ln\(\s*(?P<inner>{_NUMBER})\s*\)(?:\s*/\s*(?P<root>[0-9]{{1,4}}))?"
@@ -44,12 +44,14 @@ class Claim:
         return self.delta != 0 and not self.pointwise
 
     def holds(self, left: Rational, right: Rational, weight: int = 1) -> bool:
-        """Whether ``left <= c right + delta weight``."""
+        """Whether ``left <= c right + delta weight``, where infinity times 0 is 0."""
+        if self.epsilon.infinite:
+            return right > 0 or left <= self.delta * weight
         return self.epsilon.allows(left, right, self.delta * weight)
 
     def holds_without_delta(self, left: Rational, right: Rational) -> bool:
         """Whether ``left <= c right``."""
-        return self.epsilon.allows(left, right, ZERO)
+        return self.holds(left, right, 0)
 
     def sign(self, left: Rational, right: Rational) -> int:
         """The sign of ``left - c right``; both may be negative."""

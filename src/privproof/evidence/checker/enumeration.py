@@ -155,7 +155,7 @@ class _Run:
         if self.question.ending == "complete":
             self._allowed(self._value(levels, longest, None), as_rational(factor, scale))
             return
-        # Where no word goes on (the last level is empty) all longer spaces hold the same outcomes as that of the last level.
+        # Where no word goes on (the last level is empty) all longer spaces hold the same outcomes as the last one.
         for space in range(min(horizon.low, longest), longest + 1):
             self._allowed(self._value(levels, longest, space), as_rational(factor, scale))
 

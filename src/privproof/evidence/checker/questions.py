@@ -18,7 +18,7 @@ _MEMBERS = {
     "markov-chain": ("transitions", "labels"),
     "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish"),
 }
-_UP_TO = re.compile(r"up to ([0-9]{1,9})")
+_LENGTH = re.compile(r"(up to )?([0-9]{1,9})")
 
 
 def read_question(value: object, limits: Limits) -> Question:
@@ -56,9 +56,10 @@ def _horizon(value: object, limits: Limits) -> Horizon:
     """An integer k: words of length k; ``up to k``: lengths 1 to k; ``unbounded``, or nothing: every length."""
     if value is None or value == "unbounded":
         return Horizon(1, None)
-    match = _UP_TO.fullmatch(value) if isinstance(value, str) else None
+    match = _LENGTH.fullmatch(value) if isinstance(value, str) else None
     if match is not None:
-        low, high = 1, int(match[1])
+        high = int(match[2])
+        low = 1 if match[1] else high
     elif isinstance(value, int) and not isinstance(value, bool):
         low = high = value
     else:

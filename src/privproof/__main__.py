@@ -1,0 +1,5 @@
+"""``python -m privproof``."""
+
+from privproof.cli import main
+
+main()

@@ -1,0 +1,178 @@
+"""Asking a question: compile it, choose an engine, turn its finding into a verdict, and let the independent checker confirm it.
+
+An engine's word is never enough.  A refutation's probabilities are recomputed from the definition by the checker, and a proof's
+certificate is checked, before the verdict is given; a verdict that the checker does not accept becomes unknown.  Only the largest
+exhaustive certificates are left for ``privproof recheck``, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from privproof.compiling import Compiled, word_problem
+from privproof.engines import ENGINES, Engine, Finding, Monitor, TensorProof
+from privproof.errors import QuestionError
+from privproof.evidence import Proved, Refuted, Unknown, Verdict, Witness
+from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, word_evidence
+from privproof.evidence.checker import Rejected, recheck
+from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon
+from privproof.models import Letter, Transducer, Word
+from privproof.scenarios import Question
+
+_CHECKED_AT_ONCE = 1_200_000
+"""Exhaustive proofs over more (inputs, output) pairs than this are left to `recheck`."""
+
+
+def check(
+    question: Question,
+    epsilon_: EpsilonLike | None = None,
+    delta_: Number = 0,
+    *,
+    pointwise: bool = False,
+    engine: str | None = None,
+    monitor: Monitor | None = None,
+) -> Verdict:
+    """Is the mechanism private within the budget?
+
+    Args:
+        question: the mechanism and the scenario.
+        epsilon_: the budget's epsilon; without it the question's own budget counts.
+        delta_: the budget's delta, over events unless `pointwise`.
+        pointwise: read delta for each output instead of each event.
+        engine: the name of the engine to use; without it the first that supports the question.
+        monitor: progress, a time limit, an interrupt.
+
+    >>> from privproof.library.noisy_max import noisy_max_question
+    >>> verdict = check(noisy_max_question(3, improved=False), "ln(2)")
+    >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
+    ('refuted', (('1', '1', '1'), ('2', '2', '1')), ('3',), 17/5)
+    """
+    if epsilon_ is not None:
+        question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
+    if question.budget is None:
+        raise QuestionError("budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon")
+    return _ask(question, question.budget, engine, monitor or Monitor(), tight=False)
+
+
+def tight_epsilon(
+    question: Question,
+    delta_: Number = 0,
+    *,
+    pointwise: bool = False,
+    engine: str | None = None,
+    monitor: Monitor | None = None,
+) -> Verdict:
+    """How private is the mechanism: the smallest epsilon it satisfies, exactly, or certified bounds.
+
+    The verdict is proved (for the epsilon in its budget), refuted (there is no epsilon at all) or unknown (with bounds).
+
+    >>> from privproof.library.noisy_max import noisy_max_question
+    >>> verdict = tight_epsilon(noisy_max_question(3, improved=True))
+    >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
+    (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
+    """
+    budget = Budget(INFINITE, delta(delta_), pointwise)
+    return _ask(question, budget, engine, monitor or Monitor(), tight=True)
+
+
+def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monitor, *, tight: bool) -> Verdict:
+    begun = time.perf_counter()
+    over_events = budget.delta != 0 and not budget.pointwise
+    observed: tuple[str, ...] = ()
+    if over_events and question.scenario.words.ending == "any":
+        words = replace(question.scenario.words, ending="visible")
+        question = replace(question, scenario=replace(question.scenario, words=words))
+        observed = ("with delta over events an observer also sees that a run has halted",)
+    question = question.under(None if tight else budget)
+    compiled = word_problem(question)
+    chosen, refusals = _choose(compiled, budget, engine, tight=tight)
+    if chosen is None:
+        verdict: Verdict = Unknown(question, "none", notes=compiled.notes + refusals, reason="; ".join(refusals))
+    else:
+        if tight:
+            finding = chosen.tight(compiled, budget.delta, monitor, pointwise=budget.pointwise)
+        else:
+            finding = chosen.check(compiled, budget, monitor)
+        finding = replace(finding, notes=(*compiled.notes, *observed, *finding.notes))
+        verdict = _judged(compiled, chosen.name, budget, finding, tight=tight)
+    return replace(verdict, seconds=time.perf_counter() - begun)
+
+
+def _choose(compiled: Compiled, budget: Budget, name: str | None, *, tight: bool) -> tuple[Engine | None, tuple[str, ...]]:
+    """The first engine that supports the question (or the one named), and why those before it do not."""
+    names = [engine.name for engine in ENGINES]
+    if name is not None and name not in names:
+        raise QuestionError("engine", f"there is no engine {name!r}", place="engine", hint=f"engines: {', '.join(names)}")
+    refusals: list[str] = []
+    for engine in ENGINES:
+        if name in (None, engine.name):
+            reason = engine.reason_against(compiled, budget)
+            if reason is None and not (tight and engine.name == "smt"):
+                return engine, tuple(refusals)
+            refusals.append(f"{engine.name}: {reason or 'it needs a budget to compare with'}")
+    if name is not None:
+        raise QuestionError("engine", f"the engine does not support the question: {refusals[0]}", place="engine")
+    return None, tuple(refusals)
+
+
+def _witness(compiled: Compiled, word: Word) -> Witness:
+    pair = compiled.begins[word.start].pair
+    return Witness(pair.name, pair.left, pair.right, word.letters, word.final, word.left, word.right)
+
+
+def _judged(compiled: Compiled, engine: str, budget: Budget, finding: Finding, *, tight: bool) -> Verdict:
+    question = compiled.question
+    witness = None if finding.word is None else _witness(compiled, finding.word)
+    event = tuple(_witness(compiled, word) for word in finding.event)
+    known = {"lower": finding.lower, "witness": witness, "event": event, "notes": finding.notes}
+    refuted = finding.lower.infinite if tight else bool(event) and finding.proof is None
+    if witness is not None and not refuted and finding.proof is None and finding.stopped is None:
+        refuted = not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta)
+    if refuted:
+        evidence = event_evidence(event) if event else None if witness is None else word_evidence(witness)
+        assert evidence is not None
+        document = certificate(question, budget, "refuted", evidence)
+        upper = finding.upper
+        verdict: Verdict = Refuted(question.under(budget), engine, **known, upper=upper, certificate=document)  # type: ignore[arg-type]
+    elif finding.proof is not None:
+        proved = replace(budget, epsilon=finding.upper) if tight else budget
+        evidence = proof_evidence(compiled, finding.proof)
+        shown = witness if budget.delta == 0 or budget.pointwise else None
+        document = certificate(question, proved, "proved", evidence, shown)
+        verdict = Proved(question.under(proved), engine, **known, upper=finding.upper, certificate=document)  # type: ignore[arg-type]
+    else:
+        reason = finding.stopped or "the engine found neither a proof nor a violation"
+        return Unknown(question.under(None if tight else budget), engine, **known, upper=finding.upper, reason=reason)  # type: ignore[arg-type]
+    return _confirmed(verdict, compiled, finding)
+
+
+def _confirmed(verdict: Verdict, compiled: Compiled, finding: Finding) -> Verdict:
+    """The verdict if the independent checker accepts its certificate, otherwise unknown."""
+    model = compiled.question.model
+    if isinstance(finding.proof, TensorProof) and verdict.status == "proved" and isinstance(model, Transducer):
+        size = len(model.inputs) ** len(model.steps) * len(model.outputs)
+        if size > _CHECKED_AT_ONCE:
+            note = f"the certificate covers {size} combinations of inputs and output; privproof recheck confirms it"
+            return replace(verdict, notes=(*verdict.notes, note))
+    outcome = recheck(verdict.certificate)
+    if isinstance(outcome, Rejected):
+        reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
+        return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=reason)
+    return verdict
+
+
+def probabilities(question: Question, pair: str | None, letters: tuple[Letter, ...]) -> list[Witness]:
+    """Both probabilities of one word, for every ordered pair (of the given name) under which the word is compared."""
+    compiled = word_problem(question)
+    found = []
+    for number, begin in enumerate(compiled.begins):
+        finish = letters[-1].output if begin.finish is not None and letters else None
+        if pair not in (None, begin.pair.name) or begin.finish != finish:
+            continue
+        try:
+            word = compiled.problem.word(number, letters)
+        except (KeyError, ValueError):
+            continue
+        found.append(_witness(compiled, word))
+    return found

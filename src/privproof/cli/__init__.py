@@ -1,0 +1,5 @@
+"""The command line; it computes nothing itself."""
+
+from privproof.cli.commands import main
+
+__all__ = ["main"]

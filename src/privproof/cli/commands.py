@@ -1,0 +1,317 @@
+"""The commands.  Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from privproof.asking import check as ask
+from privproof.asking import probabilities, tight_epsilon
+from privproof.cli.loading import load, only_pair
+from privproof.compiling import word_problem
+from privproof.engines import Monitor, Progress
+from privproof.errors import FormatError, PrivproofError, QuestionError
+from privproof.evidence import Refuted, Unknown, Verdict
+from privproof.evidence.checker import Accepted, recheck_file
+from privproof.exact import Budget, delta, epsilon
+from privproof.formats import dot, parse_horizon, svg, write_question
+from privproof.library import EXAMPLES
+from privproof.models import Letter
+from privproof.reporting import data, page, print_verdict
+from privproof.scenarios import Question
+
+STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
+
+app = typer.Typer(
+    name="privproof",
+    help="Prove or refute the privacy of a randomised mechanism, and say exactly how private it is.\n\n"
+    "Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Target = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="A model file, or a Python file and a name in it.")]
+Delta = Annotated[str, typer.Option("--delta", help="The budget's delta, over events.")]
+Pointwise = Annotated[bool, typer.Option("--pointwise", help="Read delta for each output instead of each event.")]
+Size = Annotated[int | None, typer.Option("--size", help="The number of inputs, for a mechanism that takes one.")]
+HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
+EngineName = Annotated[str | None, typer.Option("--engine", help="tensors, frontier, events or smt; default: the first that fits.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]
+ReportOut = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.")]
+TimeLimit = Annotated[float | None, typer.Option("--time-limit", help="Stop after so many seconds, with what is known.")]
+
+
+@contextmanager
+def _monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
+    """A monitor that shows progress on a terminal; an interrupt stops the search, a second one the program."""
+    monitor = Monitor(deadline=None if limit is None else time.monotonic() + limit)
+    errors = Console(stderr=True)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if monitor.interrupted:
+            raise KeyboardInterrupt
+        monitor.interrupted = True
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        if quiet or not errors.is_terminal:
+            yield monitor
+        else:
+            with errors.status("compiling") as status:
+
+                def listen(event: Progress) -> None:
+                    status.update(str(event))
+
+                monitor.listen = listen
+                yield monitor
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _question(target: str, size: int | None, horizon: str | None, pair: str | None = None) -> Question:
+    question = load(target, size=size)
+    if horizon is not None:
+        question = replace(question, horizon=parse_horizon(horizon))
+    return question if pair is None else only_pair(question, pair)
+
+
+def _finish(
+    verdict: Verdict,
+    *,
+    target: str,
+    asked_tight: bool,
+    as_json: bool,
+    certificate: Path | None,
+    report: Path | None,
+) -> None:
+    written = None
+    if certificate is not None and verdict.certificate is not None:
+        _write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+        written = str(certificate)
+    if report is not None:
+        _write(report, page(verdict, source=target, asked_tight=asked_tight, certificate=written))
+    if as_json:
+        typer.echo(json.dumps(data(verdict, certificate=written), ensure_ascii=False))
+    else:
+        console = Console(highlight=False)
+        print_verdict(console, verdict, source=target, asked_tight=asked_tight)
+        for label, path in (("certificate", written), ("report", report)):
+            if path is not None:
+                console.print(f"  {label:<13}{path}", soft_wrap=True, markup=False)
+        if certificate is not None and written is None:
+            console.print("  certificate  none: an unknown verdict has none", markup=False)
+    raise typer.Exit(STATUS[verdict.status])
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FormatError("file", f"cannot write: {error.strerror}", place=str(path)) from None
+
+
+@app.command()
+def check(
+    target: Target,
+    epsilon_: Annotated[str | None, typer.Option("--epsilon", help="The budget: ln(8/3), 1/2, 1.3, ln(2)+1/2, inf.")] = None,
+    delta_: Delta = "0",
+    pointwise: Pointwise = False,
+    size: Size = None,
+    horizon: HorizonText = None,
+    engine: EngineName = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
+    word: Annotated[str | None, typer.Option("--word", help="Compare this one word only: letters o or v|w or v|w:o.")] = None,
+    as_json: AsJson = False,
+    certificate: CertificateOut = None,
+    report: ReportOut = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """Is the mechanism private within the budget?"""
+    question = _question(target, size, horizon, pair)
+    if epsilon_ is not None:
+        question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
+    if word is not None:
+        return _finish(
+            _one_word(question, pair, word), target=target, asked_tight=False, as_json=as_json, certificate=None, report=report
+        )
+    if question.budget is None:
+        raise QuestionError(
+            "budget",
+            "neither the command nor the file names a budget",
+            place=target,
+            hint=f"privproof check {target} --epsilon 'ln(2)', or privproof epsilon {target}",
+        )
+    with _monitored(time_limit, quiet=as_json) as monitor:
+        verdict = ask(question, engine=engine, monitor=monitor)
+    _finish(verdict, target=target, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+
+
+def _one_word(question: Question, pair: str | None, text: str) -> Verdict:
+    letters = tuple(_letter(part) for part in shlex.split(text))
+    found = probabilities(question, pair, letters)
+    if not found:
+        raise QuestionError("word", f"the word {text!r} is not among those compared", place="--word", hint="see --horizon")
+    budget = question.budget
+    for witness in found:
+        if budget and not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta):
+            return Refuted(question, "definition", lower=epsilon(0), witness=witness)
+    witness = max(found, key=lambda w: (w.right_probability == 0, w.ratio or 0))
+    return Unknown(question, "definition", witness=witness, reason="one word proves nothing; this one breaks no budget given")
+
+
+def _letter(text: str) -> Letter:
+    inputs, colon, output = text.rpartition(":")
+    if not colon:
+        inputs, output = (text, "") if "|" in text else ("", text)
+    if not inputs:
+        return Letter(text)
+    left, bar, right = inputs.partition("|")
+    return Letter(output or None, left, right) if bar else Letter(text)
+
+
+@app.command(name="epsilon")
+def epsilon_command(
+    target: Target,
+    delta_: Delta = "0",
+    pointwise: Pointwise = False,
+    size: Size = None,
+    horizon: HorizonText = None,
+    engine: EngineName = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
+    as_json: AsJson = False,
+    certificate: CertificateOut = None,
+    report: ReportOut = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """The tight epsilon: exact, or certified lower and upper bounds."""
+    question = _question(target, size, horizon, pair)
+    with _monitored(time_limit, quiet=as_json) as monitor:
+        verdict = tight_epsilon(question, delta_, pointwise=pointwise, engine=engine, monitor=monitor)
+    _finish(verdict, target=target, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
+
+
+@app.command()
+def recheck(
+    path: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written by --certificate.")],
+    as_json: AsJson = False,
+) -> None:
+    """Check a certificate with the independent checker: status 0 accepted, 2 rejected."""
+    begun = time.perf_counter()
+    outcome = recheck_file(path)
+    seconds = time.perf_counter() - begun
+    accepted = isinstance(outcome, Accepted)
+    if as_json:
+        result: dict[str, Any] = {"accepted": accepted, "seconds": round(seconds, 6)}
+        if isinstance(outcome, Accepted):
+            result |= {"verdict": outcome.verdict, "statement": outcome.statement}
+        else:
+            result |= {"reason": outcome.reason, "place": outcome.place}
+        typer.echo(json.dumps(result, ensure_ascii=False))
+    elif isinstance(outcome, Accepted):
+        typer.echo(f"✓ accepted  {outcome.verdict}: {outcome.statement} ({seconds:.2f} s)")
+    else:
+        typer.echo(f"✗ rejected  {path}: {outcome.place}: {outcome.reason}", err=True)
+    raise typer.Exit(0 if accepted else 2)
+
+
+@app.command()
+def convert(
+    target: Target,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write: .yaml, .json, .dot, .svg or .smt2.")],
+    epsilon_: Annotated[str | None, typer.Option("--epsilon", help="The budget, for .smt2.")] = None,
+    size: Size = None,
+    horizon: HorizonText = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="The pair, for .smt2.")] = None,
+) -> None:
+    """Write a model in another form: YAML, JSON, DOT, SVG, SMT-LIB."""
+    question = _question(target, size, horizon, pair)
+    suffix = out.suffix.lower()
+    if suffix in (".yaml", ".yml", ".json"):
+        write_question(question, out)
+    elif suffix == ".dot":
+        _write(out, dot(question))
+    elif suffix == ".svg":
+        _write(out, svg(question))
+    elif suffix == ".smt2":
+        _write(out, _smtlib(question, epsilon_))
+    else:
+        raise FormatError("suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .dot, .svg or .smt2")
+    typer.echo(f"{out} written")
+
+
+def _smtlib(question: Question, text: str | None) -> str:
+    from privproof.engines.words.smt import smtlib
+
+    budget = Budget.of(text) if text is not None else question.budget
+    if budget is None:
+        raise QuestionError("budget", "SMT-LIB needs a budget", place="--epsilon", hint="--epsilon 'ln(2)'")
+    compiled = word_problem(question)
+    length = compiled.problem.horizon.high
+    if length is None:
+        raise QuestionError("horizon", "SMT-LIB needs a bounded horizon", place="--horizon", hint="--horizon 5")
+    bound = budget.epsilon.enclosure(64)[1]
+    return "\n".join(
+        smtlib(compiled.problem, bound, length=length, start=number, delta=budget.delta, name=f"{question.name}: {begin.pair.name}")
+        for number, begin in enumerate(compiled.begins[:1])
+    )
+
+
+@app.command()
+def examples(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Run this example.")] = None,
+    write: Annotated[Path | None, typer.Option("--write", help="Write the example as a model file instead.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The library: list its examples with their known verdicts, or run one."""
+    known = {example.name: example for example in EXAMPLES}
+    if name is None:
+        if as_json:
+            listed = [{"name": e.name, "title": e.title, "citation": e.citation, "known": e.known} for e in EXAMPLES]
+            typer.echo(json.dumps(listed, ensure_ascii=False))
+            return
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for heading in ("name", "what", "known"):
+            table.add_column(heading, overflow="fold")
+        for example in EXAMPLES:
+            table.add_row(example.name, Text(example.title), Text(example.known))
+        Console(highlight=False).print(table)
+        return
+    if name not in known:
+        raise QuestionError("example", f"there is no example {name!r}", place="examples", hint=", ".join(known))
+    example = known[name]
+    question = example.question()
+    if write is not None:
+        write_question(question, write)
+        typer.echo(f"{write} written")
+        return
+    if not as_json:
+        typer.echo(f"{example.title} ({example.citation})\nknown: {example.known}\n")
+    with _monitored(None, quiet=as_json) as monitor:
+        verdict = ask(question, monitor=monitor) if question.budget else tight_epsilon(question, monitor=monitor)
+    asked_tight = question.budget is None
+    _finish(verdict, target="", asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)
+
+
+def main() -> None:
+    """The entry point: every wrong request is one message and status 2."""
+    try:
+        app(standalone_mode=True)
+    except PrivproofError as error:
+        typer.echo(f"privproof: {error}", err=True)
+        raise SystemExit(2) from None

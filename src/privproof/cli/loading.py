@@ -1,0 +1,131 @@
+"""From ``FILE[:NAME]`` to a question: a model file, or a Python file whose NAME is a question or makes one."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from privproof.errors import FormatError, PrivproofError, QuestionError
+from privproof.formats import read_question
+from privproof.scenarios import Pair, Question, Scenario, ordered_pairs
+
+
+def load(target: str, *, size: int | None = None) -> Question:
+    """The question that ``FILE[:NAME]`` stands for.
+
+    For a model file NAME is the name of one of its pairs; for a Python file it is a `Question` or a function that returns one
+    (called with ``size`` if it takes one).
+    """
+    path, name = _split(target)
+    if path.suffix == ".py":
+        return _from_python(path, name, size)
+    question = read_question(path)
+    if size is not None:
+        raise QuestionError("size", "a model file has the size it has", place="--size", hint="drop --size")
+    return question if name is None else only_pair(question, name)
+
+
+def _split(target: str) -> tuple[Path, str | None]:
+    if Path(target).exists():
+        return Path(target), None
+    head, colon, name = target.rpartition(":")
+    if colon and head and Path(head).exists():
+        return Path(head), name
+    return (Path(head), name) if colon and head and Path(head).suffix else (Path(target), None)
+
+
+def only_pair(question: Question, name: str) -> Question:
+    """The question about one of its pairs alone."""
+    pairs = [pair for pair in ordered_pairs(question) if pair.name == name]
+    if not pairs:
+        known = list(dict.fromkeys(pair.name for pair in ordered_pairs(question)))
+        listed = ", ".join(known[:6]) + (", ..." if len(known) > 6 else "")
+        raise QuestionError("pair", f"there is no pair {name!r}", place="pair", hint=f"pairs: {listed}")
+    pair = pairs[0]
+    scenario = replace(question.scenario, pairs=(Pair(pair.name, pair.left, pair.right, pair.only),))
+    if not _reads_inputs(question):
+        scenario = Scenario(pairs=scenario.pairs, words=scenario.words)
+    return replace(question, scenario=scenario)
+
+
+def _reads_inputs(question: Question) -> bool:
+    return hasattr(question.model, "inputs")
+
+
+def _from_python(path: Path, name: str | None, size: int | None) -> Question:
+    module = _run(path)
+    found: Any
+    if name is None:
+        questions = {n: v for n, v in vars(module).items() if isinstance(v, Question) and not n.startswith("_")}
+        if len(questions) != 1:
+            listed = ", ".join(_candidates(module)) or "none"
+            raise QuestionError("name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}")
+        name, found = next(iter(questions.items()))
+    elif hasattr(module, name):
+        found = getattr(module, name)
+    else:
+        listed = ", ".join(_candidates(module)) or "none"
+        raise QuestionError("name", f"{path} has no {name!r}", place=str(path), hint=f"found: {listed}")
+    if callable(found):
+        return _called(found, f"{path}:{name}", size)
+    if not isinstance(found, Question):
+        raise QuestionError("name", f"{name!r} is a {type(found).__name__}, not a question", place=str(path))
+    if size is not None:
+        raise QuestionError("size", f"{name!r} has the size it has", place="--size", hint="drop --size")
+    return found
+
+
+def _called(maker: Callable[..., object], place: str, size: int | None) -> Question:
+    takes_size = "size" in inspect.signature(maker).parameters
+    if size is not None and not takes_size:
+        raise QuestionError("size", "the mechanism takes no size", place=place, hint="drop --size")
+    try:
+        made = maker(size=size) if size is not None else maker()
+    except PrivproofError as error:
+        raise error.at(place) from None
+    except TypeError as error:
+        raise QuestionError("size", f"it could not be built: {error}", place=place, hint="give --size N") from None
+    if not isinstance(made, Question):
+        raise QuestionError("name", f"it returned a {type(made).__name__}, not a question", place=place)
+    return made
+
+
+def _candidates(module: ModuleType) -> list[str]:
+    def own(value: object) -> bool:
+        return isinstance(value, Question) or (inspect.isfunction(value) and value.__module__ == module.__name__)
+
+    return [name for name, value in vars(module).items() if own(value) and not name.startswith("_")]
+
+
+def _run(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise FormatError("file", "there is no such file", place=str(path))
+    specification = importlib.util.spec_from_file_location(f"privproof_input_{path.stem}", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        specification.loader.exec_module(module)
+    except PrivproofError as error:
+        raise error.at(str(path)) from None
+    except Exception as error:
+        line = next((f":{f.lineno}" for f in reversed(_frames(error)) if f.filename == str(path)), "")
+        raise FormatError("python", f"{type(error).__name__}: {error}", place=f"{path}{line}") from None
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _frames(error: BaseException) -> list[Any]:
+    import traceback
+
+    if isinstance(error, SyntaxError) and error.lineno:
+        return [traceback.FrameSummary(error.filename or "", error.lineno, "")]
+    return list(traceback.extract_tb(error.__traceback__))

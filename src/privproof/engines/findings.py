@@ -1,0 +1,73 @@
+"""What an engine finds: bounds on the tight epsilon, a word, and a proof, if it has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from privproof.compiling import Compiled
+from privproof.engines.monitor import Monitor
+from privproof.engines.words.frontier import Trace
+from privproof.exact import INFINITE, Budget, Epsilon, Rational
+from privproof.models import Word
+
+
+@dataclass(frozen=True)
+class ConeProof:
+    """Generators and multipliers that dominate every word (see `words.dominance`)."""
+
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class TensorProof:
+    """All inputs and outputs of a finite mechanism were computed; a checker does the same on its own."""
+
+
+@dataclass(frozen=True)
+class EnumerationProof:
+    """All words were looked at; a checker does the same on its own."""
+
+
+Proof: TypeAlias = "ConeProof | TensorProof | EnumerationProof"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an engine found.
+
+    Attributes:
+        lower: the tight epsilon is at least this.
+        upper: the tight epsilon is at most this, if `proof` shows it.
+        word: a word behind the lower bound.
+        event: the words of an event behind the lower bound, where a delta counts over events.
+        proof: why nothing exceeds the upper bound (or the budget asked for).
+        stopped: why the engine gave up, or None.
+        notes: what else the reader should know.
+    """
+
+    lower: Epsilon
+    upper: Epsilon = INFINITE
+    word: Word | None = None
+    event: tuple[Word, ...] = ()
+    proof: Proof | None = None
+    stopped: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Engine(Protocol):
+    """Answers one kind of question about compiled word problems."""
+
+    name: str
+
+    def reason_against(self, compiled: Compiled, budget: Budget | None) -> str | None:
+        """Why the engine does not answer the question, or None if it does."""
+        ...
+
+    def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
+        """Is the budget respected?"""
+        ...
+
+    def tight(self, compiled: Compiled, delta: Rational, monitor: Monitor, *, pointwise: bool) -> Finding:
+        """How small may epsilon be?"""
+        ...

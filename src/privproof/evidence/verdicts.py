@@ -1,0 +1,112 @@
+"""The three verdicts, and the witness of a refutation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from privproof.exact import INFINITE, Epsilon, Rational, epsilon
+from privproof.models import Distribution, Letter
+from privproof.scenarios import Question
+
+Status: TypeAlias = Literal["proved", "refuted", "unknown"]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """One output that two situations produce with probabilities too far apart (or exactly as far apart as epsilon says).
+
+    Attributes:
+        pair: the name of the pair of situations.
+        left: the initial distribution of the situation that makes the output more likely.
+        right: the initial distribution of the other.
+        letters: the word: inputs on both sides where there are any, and outputs.
+        ending: whether the word is a prefix ("any") or a complete run ("complete").
+        left_probability: the probability of the output in the left situation, exactly.
+        right_probability: the same in the right situation.
+    """
+
+    pair: str
+    left: Distribution
+    right: Distribution
+    letters: tuple[Letter, ...]
+    ending: str
+    left_probability: Rational
+    right_probability: Rational
+
+    @property
+    def ratio(self) -> Rational | None:
+        """How many times likelier the output is on the left; None if it is impossible on the right."""
+        return self.left_probability / self.right_probability if self.right_probability != 0 else None
+
+    @property
+    def output(self) -> tuple[str, ...]:
+        """What is observed."""
+        return tuple(letter.output for letter in self.letters if letter.output is not None)
+
+    @property
+    def inputs(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The inputs on both sides, empty where the mechanism reads none."""
+        read = [(letter.left, letter.right) for letter in self.letters if letter.left is not None]
+        return tuple(str(x) for x, _ in read), tuple(str(y) for _, y in read)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was established about a question; see `Proved`, `Refuted` and `Unknown`.
+
+    Attributes:
+        question: the question, with the budget that the verdict is about.
+        engine: the engine that answered.
+        lower: the tight epsilon is at least this.
+        upper: the tight epsilon is at most this; infinite where nothing better is proved.
+        witness: the word behind the lower bound, if one is known.
+        event: where a delta counts over events: the outcomes behind the lower bound.
+        certificate: data from which `recheck` re-establishes the verdict.
+        seconds: how long it took.
+        notes: restrictions, assumptions, and what other engines said.
+    """
+
+    status: ClassVar[Status] = "unknown"
+
+    question: Question
+    engine: str
+    lower: Epsilon = field(default_factory=lambda: epsilon(0))
+    upper: Epsilon = INFINITE
+    witness: Witness | None = None
+    event: tuple[Witness, ...] = ()
+    certificate: Mapping[str, Any] | None = field(default=None, repr=False)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def tight(self) -> Epsilon | None:
+        """The tight epsilon, where lower and upper bound meet or there is no epsilon at all."""
+        return self.lower if self.lower.compare(self.upper) == 0 else None
+
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict is proved, refuted or unknown, not true or false: look at verdict.status")
+
+
+@dataclass(frozen=True)
+class Proved(Verdict):
+    """The budget is respected; the certificate shows why."""
+
+    status: ClassVar[Status] = "proved"
+
+
+@dataclass(frozen=True)
+class Refuted(Verdict):
+    """The budget is broken; the witness (or the event) shows how."""
+
+    status: ClassVar[Status] = "refuted"
+
+
+@dataclass(frozen=True)
+class Unknown(Verdict):
+    """Neither was established; the reason says why, the bounds say what is known all the same."""
+
+    status: ClassVar[Status] = "unknown"
+
+    reason: str = ""

@@ -1,0 +1,7 @@
+"""Verdicts for readers: text, JSON and HTML; imports `evidence` and computes nothing."""
+
+from privproof.reporting.html import page
+from privproof.reporting.text import print_verdict
+from privproof.reporting.wording import data, headline
+
+__all__ = ["data", "headline", "page", "print_verdict"]

@@ -1,0 +1,63 @@
+"""Verdicts as one self-contained HTML page: the sentence, the facts, the two probabilities drawn, the model drawn."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+from privproof.evidence import Verdict, Witness
+from privproof.exact import decimal, fraction
+from privproof.formats import svg
+from privproof.reporting.wording import SYMBOLS, data, facts, headline
+
+_COLOURS = {"proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2024; background: #fff; }
+h1 { font-size: 1.4rem; line-height: 1.3; margin-bottom: 1rem; }
+.status { color: #fff; border-radius: .4rem; padding: .1rem .6rem; margin-right: .6rem; white-space: nowrap; }
+table { border-collapse: collapse; width: 100%; }
+th { text-align: left; font-weight: 500; color: #60646c; vertical-align: top; padding: .3rem 1.2rem .3rem 0; white-space: nowrap; }
+td { padding: .3rem 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+tr { border-bottom: 1px solid #eceef0; }
+h2 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
+.bar { height: 1.3rem; border-radius: .25rem; min-width: 2px; }
+.drawing { overflow-x: auto; border: 1px solid #eceef0; border-radius: .4rem; padding: .5rem; }
+details pre { background: #f6f8fa; padding: 1rem; border-radius: .4rem; overflow-x: auto; font-size: .85rem; }
+footer { color: #60646c; margin-top: 2rem; font-size: .9rem; }
+"""
+
+
+def page(verdict: Verdict, *, source: str, asked_tight: bool, certificate: str | None) -> str:
+    """The page."""
+    sentence = headline(verdict, asked_tight=asked_tight)
+    rows = "\n".join(
+        f"<tr><th>{escape(fact.label)}</th><td>{escape(fact.text)}</td></tr>"
+        for fact in facts(verdict, source=source, asked_tight=asked_tight)
+    )
+    badge = f'<span class="status" style="background:{_COLOURS[verdict.status]}">{SYMBOLS[verdict.status]} {verdict.status}</span>'
+    bars = "" if verdict.witness is None else _bars(verdict.witness)
+    raw = escape(json.dumps(data(verdict, certificate=certificate), indent=2, ensure_ascii=False))
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(sentence)}</title><style>{_STYLE}</style></head><body>
+<h1>{badge}{escape(sentence)}</h1>
+<table>{rows}</table>
+{bars}
+<h2>The mechanism</h2><div class="drawing">{svg(verdict.question)}</div>
+<h2>Everything, as data</h2><details><summary>JSON</summary><pre>{raw}</pre></details>
+<footer>privproof. Probabilities and ratios are exact; decimals are rounded.</footer>
+</body></html>
+"""
+
+
+def _bars(witness: Witness) -> str:
+    sides = [("left", witness.left_probability, "#3b5bdb"), ("right", witness.right_probability, "#f08c00")]
+    largest = max(fraction(p) for _, p, _ in sides) or 1
+    rows = "".join(
+        f'<tr><th>{name}</th><td style="width:100%"><div class="bar" style="width:{float(fraction(p) / largest) * 100:.2f}%;'
+        f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{decimal(p)}</td></tr>'
+        for name, p, colour in sides
+    )
+    output = escape(" ".join(witness.output))
+    return f"<h2>The probability of <em>{output}</em></h2><table>{rows}</table>"

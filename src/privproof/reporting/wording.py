@@ -1,0 +1,226 @@
+"""Verdicts in words and in plain data: what every report says, whatever its form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from privproof.evidence import Unknown, Verdict, Witness
+from privproof.exact import Epsilon, Rational, show
+from privproof.exact.balls import rational_bounds
+from privproof.models import HiddenMarkovModel, Letter, MarkovChain, Transducer
+from privproof.scenarios import Question, ordered_pairs
+
+SYMBOLS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
+_KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
+
+
+def headline(verdict: Verdict, *, asked_tight: bool) -> str:
+    """The verdict in one sentence."""
+    name = verdict.question.name or "the mechanism"
+    budget = verdict.question.budget
+    if asked_tight:
+        if verdict.lower.infinite:
+            return f"{name}: there is no epsilon at all"
+        if verdict.tight is not None:
+            return f"{name}: the tight epsilon is {verdict.tight.show()}"
+        return f"{name}: the tight epsilon is not known exactly"
+    claim = budget_words(verdict.question)
+    if verdict.status == "unknown":
+        return f"{name}: not known whether it is {claim}"
+    assert budget is not None
+    return f"{name} is {'' if verdict.status == 'proved' else 'not '}{claim}"
+
+
+def budget_words(question: Question) -> str:
+    """The budget as an adjective: ``ln(2)-private``."""
+    budget = question.budget
+    if budget is None:
+        return "private"
+    if budget.delta == 0:
+        return f"{budget.epsilon}-private"
+    return f"({budget.epsilon}, {budget.delta})-private{' for each output' if budget.pointwise else ''}"
+
+
+def scenario_words(question: Question) -> str:
+    """What is compared."""
+    scenario, model = question.scenario, question.model
+    parts = []
+    if scenario.neighbours is not None:
+        parts.append(str(scenario.neighbours))
+    if not (isinstance(model, Transducer) and not scenario.pairs):
+        count = len(ordered_pairs(question))
+        parts.append(f"{count} ordered pair{'s' if count != 1 else ''} of initial distributions")
+    if not scenario.words.unrestricted:
+        parts.append(f"words {scenario.words}")
+    return "; ".join(parts)
+
+
+def horizon_words(question: Question) -> str:
+    """Which lengths are compared."""
+    horizon, model = question.horizon, question.model
+    if isinstance(model, Transducer) and model.finish is not None:
+        return f"{len(model.steps)} inputs, one output at the end"
+    if horizon is None:
+        return "words of every length there is"
+    if horizon.high is None:
+        return "words of every length"
+    return f"words of length {horizon.high}" if horizon.low == horizon.high else f"words of length {horizon}"
+
+
+def letter_words(letter: Letter) -> str:
+    """A letter as the command line reads it back."""
+    return str(letter)
+
+
+def side_words(witness: Witness, side: int) -> str:
+    """One of the two situations of a witness."""
+    inputs = witness.inputs[side]
+    initial = witness.left if side == 0 else witness.right
+    state = ", ".join(name if p == 1 else f"{name}: {p}" for name, p in initial.items())
+    if not inputs:
+        return state
+    listed = "inputs " + " ".join(inputs)
+    return listed if witness.left == witness.right else f"{listed} from {state}"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of a report: a label and what it says."""
+
+    label: str
+    text: str
+
+
+def facts(verdict: Verdict, *, source: str, asked_tight: bool) -> list[Fact]:
+    """Everything a reader needs, in order."""
+    question = verdict.question
+    result = [Fact("compared", "; ".join(filter(None, (scenario_words(question), horizon_words(question)))))]
+    if isinstance(verdict, Unknown):
+        result.append(Fact("reason", verdict.reason))
+    if verdict.witness is not None:
+        result += _witness_facts(verdict, verdict.witness, source, asked_tight=asked_tight)
+    elif verdict.event:
+        result += _event_facts(verdict)
+    if verdict.lower.infinite:
+        result.append(Fact("tight epsilon", "none: the output is impossible on one side"))
+    elif verdict.tight is not None:
+        result.append(Fact("tight epsilon", verdict.tight.show()))
+    else:
+        upper = "no upper bound proved" if verdict.upper.infinite else f"at most {verdict.upper.show()}"
+        result.append(Fact("tight epsilon", f"at least {verdict.lower.show()}; {upper}"))
+    result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
+    result += [Fact("note", note) for note in verdict.notes]
+    return result
+
+
+def _witness_facts(verdict: Verdict, witness: Witness, source: str, *, asked_tight: bool) -> list[Fact]:
+    budget = verdict.question.budget
+    output = " ".join(witness.output) + (" (complete)" if witness.ending == "complete" else "")
+    ratio = "infinite" if witness.ratio is None else show(witness.ratio)
+    if verdict.status == "refuted" and not asked_tight and budget is not None and witness.ratio is not None:
+        ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
+        if budget.delta != 0:
+            ratio += f" with delta {budget.delta}"
+    result = [
+        Fact("pair", witness.pair),
+        Fact("output", output),
+        Fact("left", f"{side_words(witness, 0)}: probability {show(witness.left_probability)}"),
+        Fact("right", f"{side_words(witness, 1)}: probability {show(witness.right_probability)}"),
+        Fact("ratio", ratio),
+    ]
+    if source:
+        word = " ".join(map(letter_words, witness.letters))
+        flag = "" if budget is None or asked_tight else f' --epsilon "{budget.epsilon}"'
+        result.append(Fact("replay", f"privproof check '{source}'{flag} --pair '{witness.pair}' --word '{word}'"))
+    return result
+
+
+def _event_facts(verdict: Verdict) -> list[Fact]:
+    event = verdict.event
+    left = sum((w.left_probability for w in event), event[0].left_probability * 0)
+    right = sum((w.right_probability for w in event), event[0].right_probability * 0)
+    listed = ", ".join(" ".join(map(letter_words, w.letters)) for w in event[:4]) + (", ..." if len(event) > 4 else "")
+    return [
+        Fact("pair", event[0].pair),
+        Fact("event", f"{len(event)} outcomes: {listed}"),
+        Fact("left", f"probability of the event {show(left)}"),
+        Fact("right", f"probability of the event {show(right)}"),
+    ]
+
+
+def bound_words(value: Epsilon) -> str:
+    """``e^epsilon``, exactly where it is rational."""
+    if value.infinite:
+        return "inf"
+    return str(value.bound) if value.bound is not None else f"{float(value.enclosure(64)[0].p) / float(value.enclosure(64)[0].q):.6g}"
+
+
+def _outward(value: Epsilon, *, up: bool, digits: int = 12) -> str:
+    """A decimal that is not above (below) the value."""
+    if value.infinite:
+        return "inf"
+    low, high = rational_bounds(value.ball(256))
+    bound = high if up else low
+    scale = 10**digits
+    scaled = bound * scale
+    whole = int(-((-scaled.p) // scaled.q)) if up else int(scaled.p // scaled.q)
+    return f"{whole // scale}.{whole % scale:0{digits}d}".rstrip("0").rstrip(".")
+
+
+def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
+    """The verdict as plain data, the object that ``--json`` prints."""
+    question, budget, tight = verdict.question, verdict.question.budget, verdict.tight
+    infinite = verdict.lower.infinite
+    result: dict[str, Any] = {
+        "verdict": verdict.status,
+        "engine": verdict.engine,
+        "question": {
+            "mechanism": question.name,
+            "kind": _KINDS[type(question.model)],
+            "epsilon": None if budget is None else str(budget.epsilon),
+            "delta": "0" if budget is None else str(budget.delta),
+            "pointwise": budget is not None and budget.pointwise,
+            "horizon": None if question.horizon is None else str(question.horizon),
+            "scenario": scenario_words(question),
+        },
+        "tight": {
+            "ratio": str(tight.bound) if tight is not None and tight.bound is not None else None,
+            "epsilon": "inf" if infinite else tight.decimal(digits=10) if tight is not None else None,
+            "exact": "inf" if infinite else str(tight) if tight is not None else None,
+            "lower": _outward(verdict.lower, up=False),
+            "upper": _outward(verdict.upper, up=True),
+        },
+        "witness": None if verdict.witness is None else witness_data(verdict.witness),
+        "certificate": certificate,
+        "seconds": round(verdict.seconds, 6),
+        "notes": list(verdict.notes),
+    }
+    if verdict.event:
+        result["event"] = [witness_data(witness) for witness in verdict.event]
+    if isinstance(verdict, Unknown):
+        result["reason"] = verdict.reason
+    return result
+
+
+def witness_data(witness: Witness) -> dict[str, Any]:
+    """A witness as plain data."""
+
+    def exact(value: Rational | None) -> str:
+        return "inf" if value is None else str(value)
+
+    left, right = ({n: str(p) for n, p in side.items()} for side in (witness.left, witness.right))
+    inputs = witness.inputs
+    return {
+        "pair": witness.pair,
+        "left": list(inputs[0]) if inputs[0] else left,
+        "right": list(inputs[1]) if inputs[0] else right,
+        "output": list(witness.output),
+        "ending": witness.ending,
+        "left_initial": left,
+        "right_initial": right,
+        "word": [str(letter) for letter in witness.letters],
+        "left_probability": exact(witness.left_probability),
+        "right_probability": exact(witness.right_probability),
+        "ratio": exact(witness.ratio),
+    }
