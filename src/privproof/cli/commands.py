@@ -27,9 +27,9 @@ from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.evidence import Refuted, Unknown, Verdict
 from privproof.evidence.checker import Accepted, recheck_file
 from privproof.exact import Budget, delta, epsilon
-from privproof.formats import dot, parse_horizon, svg, write_question
+from privproof.formats import dot, svg, write_question
 from privproof.library import EXAMPLES
-from privproof.models import Letter
+from privproof.models import Horizon, Letter
 from privproof.reporting import data, page, print_verdict
 from privproof.scenarios import Question
 
@@ -87,7 +87,7 @@ def _monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
 def _question(target: str, size: int | None, horizon: str | None, pair: str | None = None) -> Question:
     question = load(target, size=size)
     if horizon is not None:
-        question = replace(question, horizon=parse_horizon(horizon))
+        question = replace(question, horizon=Horizon.of(horizon))
     return question if pair is None else only_pair(question, pair)
 
 

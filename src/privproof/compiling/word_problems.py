@@ -50,7 +50,8 @@ class Compiled:
         question: the question.
         problem: the word problem, lumped, its horizon resolved.
         begins: what each start of the problem stands for.
-        left: for every location and model state the coordinate of the left vector (None: the state does not count there).
+        left: for every location and model state the coordinate of the left vector (None: the state does not count there);
+            at the end, where only the mass is left, one coordinate.
         right: the same for the right vector.
         notes: what the reader of a verdict must know.
     """
@@ -103,6 +104,9 @@ def _composed(raw: _Raw, classes: tuple[Classes, ...]) -> tuple[Classes, ...]:
     """From model states through coordinates to classes."""
     result = []
     for origin, here in zip(raw.origins, classes, strict=True):
+        if not origin:
+            result.append(here)
+            continue
         whole: list[int | None] = [None] * raw.size
         for coordinate, state in enumerate(origin):
             whole[state] = here[coordinate]

@@ -28,7 +28,6 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 RESERVED = ("mdp", "stream-automaton")
 RELATIONS = ("each", "one", "monotone", "pairs")
 ENDINGS = ("any", "complete", "visible")
-_LONGEST_HORIZON = 10**9
 _DEEPEST_PARENTHESES = 100
 
 
@@ -341,26 +340,12 @@ def _compares_something(question: Question) -> None:
 
 
 def _horizon(node: Node, place: str) -> Horizon:
-    hint = "write horizon: 3, horizon: up to 11, or horizon: unbounded"
     if not isinstance(node, Scalar) or node.kind not in ("text", "integer"):
-        fields.wrong(node, "a horizon", place, hint=hint)
-    said = " ".join(node.split())
-    if said == "unbounded":
-        return Horizon.unbounded()
-    bounded = said.removeprefix("up to ")
-    digits = bounded.lstrip("+-")
-    if not (digits.isascii() and digits.isdigit()) or len(bounded) - len(digits) > 1:
-        fields.wrong(node, "a horizon", place, hint=hint)
-    if len(digits) > 12 or int(digits) > _LONGEST_HORIZON:
-        raise QuestionError(
-            "horizon", f"the horizon {node.shown} is too long", place=place, hint="write horizon: unbounded"
-        )
-    length = int(bounded)
-    if length < 1:
-        raise QuestionError(
-            "horizon", f"horizon={length}: a word has at least one letter", place=place, hint="horizon: 1"
-        )
-    return Horizon.exactly(length) if bounded == said else Horizon.up_to(length)
+        fields.wrong(node, "a horizon", place, hint="write horizon: 3, horizon: up to 11, or horizon: unbounded")
+    try:
+        return Horizon.of(node)
+    except PrivproofError as error:
+        raise error.at(place) from None
 
 
 def _budget(root: Table) -> Budget | None:

@@ -1,1 +1,25 @@
 """Ready mechanisms, each with its citation; imports `models` and `scenarios`."""
+
+from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
+from privproof.library.examples import EXAMPLES, Example
+from privproof.library.geometric import contagious, geometric, geometric_chain
+from privproof.library.noise import truncated_geometric_row
+from privproof.library.noisy_max import noisy_max, noisy_max_hmm, noisy_max_question
+from privproof.library.satisfiability import assignment, ratio_if_unsatisfiable, satisfiability
+
+__all__ = [
+    "EXAMPLES",
+    "Example",
+    "above_threshold",
+    "above_threshold_two_copies",
+    "assignment",
+    "contagious",
+    "geometric",
+    "geometric_chain",
+    "noisy_max",
+    "noisy_max_hmm",
+    "noisy_max_question",
+    "ratio_if_unsatisfiable",
+    "satisfiability",
+    "truncated_geometric_row",
+]

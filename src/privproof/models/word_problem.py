@@ -10,11 +10,16 @@ matrices belong to its edges, final columns to its locations.  A problem may hav
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
+from privproof.errors import QuestionError
 from privproof.exact import ONE, Rational
 from privproof.exact.matrices import Matrix, Vector, dot
+
+_LONGEST = 10**9
+_HORIZONS = "a horizon reads like 3, up to 11, or unbounded"
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,26 @@ class Horizon:
     def unbounded(cls) -> Horizon:
         """Words of every length."""
         return cls(1, None)
+
+    @classmethod
+    def of(cls, text: str) -> Horizon:
+        """The horizon that a text denotes.
+
+        >>> Horizon.of("3"), Horizon.of("up to 11")
+        (Horizon(low=3, high=3), Horizon(low=1, high=11))
+        """
+        said = " ".join(text.split())
+        if said == "unbounded":
+            return cls.unbounded()
+        number = said.removeprefix("up to ")
+        if not re.fullmatch(r"[+-]?[0-9]{1,30}", number):
+            raise QuestionError("horizon", f"{text!r} is not a horizon", hint=_HORIZONS)
+        length = int(number)
+        if length < 1:
+            raise QuestionError("horizon", f"horizon={length}: a word has at least one letter", hint=_HORIZONS)
+        if length > _LONGEST:
+            raise QuestionError("horizon", f"horizon={length} is beyond {_LONGEST}", hint=_HORIZONS)
+        return cls.exactly(length) if number == said else cls.up_to(length)
 
     def __str__(self) -> str:
         if self.high is None:

@@ -1,111 +1,116 @@
 """Proofs by cones: finitely many safe generators, and multipliers that keep everything reachable among them.
 
-A generator is a triple (alpha, beta, s) of non-negative left and right vectors and a weight. It is *safe* at a
-location, with so many letters still to come, if ``alpha A_w f <= c beta B_w f + delta s`` for every word w that may
-follow there and end.
+A generator is a triple (alpha, beta, s) of non-negative left and right vectors and a weight.
 
 **Theorem.** Let every node of a finite graph hold finitely many generators, and suppose that, for every combination
 of location, length and node that can be reached,
 
 1. *ends*: if a compared word may end there, every generator has ``alpha f <= c beta f + delta s`` for every final
    column f;
-2. *steps*: for every generator and every letter l with ``alpha A_l != 0`` the graph has an edge to a node with
-   generators (alpha_i, beta_i, s_i) and multipliers lambda_i >= 0 with ``alpha A_l <= sum lambda_i alpha_i``, ``sum
-   lambda_i beta_i <= beta B_l`` and ``sum lambda_i s_i <= s``;
+2. *steps*: if longer words are compared, then for every generator and every letter l with ``alpha A_l != 0`` the graph
+   has an edge to a node with generators (alpha_i, beta_i, s_i) and multipliers lambda_i >= 0 such that
+   ``alpha A_l <= sum lambda_i alpha_i``, ``sum lambda_i beta_i <= beta B_l`` and ``sum lambda_i s_i <= s``;
 3. *starts*: every ordered pair (a, b) has multipliers with
    ``a <= sum lambda_i alpha_i``, ``sum lambda_i beta_i <= b`` and ``sum lambda_i s_i <= 1``.
 
 Then ``P(w) <= c Q(w) + delta`` for every compared word w.
 
-*Proof.* All generators are safe, by induction on the length of w. The empty word is (1). For ``w = l v``: if ``alpha
-A_l = 0`` the left side is 0 and the right side is not negative. Otherwise, because matrices and final columns are not
-negative, ``alpha A_l A_v f <= sum lambda_i alpha_i A_v f <= sum lambda_i (c beta_i B_v f + delta s_i) <= c beta B_l
-B_v f + delta s``, where the middle step is the safety of the target's generators for v. The same step from (3) gives
-the claim. With c infinite read ``c x`` as 0 for x = 0: the middle step holds because either all ``lambda_i beta_i B_v
-f`` vanish or the right side is infinite. QED
+*Proof.* Call a generator safe for a word w if ``alpha A_w f <= c beta B_w f + delta s``.  At every combination that is
+reached all generators are safe for every word that may follow and end, by induction on its length.  The empty word is
+(1).  For ``w = l v``: if ``alpha A_l = 0`` the left side is 0 and the right side is not negative.  Otherwise, because
+matrices and final columns are not negative,
 
-The weights matter only where delta > 0. A claim over events is proved here with delta = 0, which is more than it
+    alpha A_l A_v f  <=  sum lambda_i alpha_i A_v f
+                     <=  sum lambda_i (c beta_i B_v f + delta s_i)  <=  c beta B_l B_v f + delta s,
+
+where the middle step is the safety of the target's generators for v.  The same step from (3) gives the claim.  With c
+infinite read ``c x`` as 0 for x = 0: the middle step holds because either all ``lambda_i beta_i B_v f`` vanish or the
+right side is infinite.  QED
+
+**Classes.**  A node may index its vectors by classes of states, on each side.  Let u_v(i) be the entry of ``A_v f`` for
+the occupied state i (see `occupation`).  The left classes are right if, for occupied states, final columns and the row
+sums into every class of the next node are the same for all states of a class, and 0 for states without a class: then
+by induction u_v(i) is the same for all states of a class and 0 for states without one, so that ``alpha A_v f`` can be
+computed from class sums.  On the right states without a class need no condition: leaving out mass makes Q smaller.
+
+**Finish.**  The starts of a transducer with ``finish`` may be given for each output by itself: then the words that end in
+that output are covered.  A start whose left mass can contribute to no compared word needs nothing; neither does a
+letter that leads such mass alone onwards.
+
+The weights matter only where delta > 0.  A claim over events is proved here with delta = 0, which is more than it
 needs.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from math import lcm
 
 from privproof.evidence.checker.chains import Chain
 from privproof.evidence.checker.claims import as_rational
-from privproof.evidence.checker.documents import a_list, a_number, an_integer, an_object
+from privproof.evidence.checker.cone_documents import (
+    Beginning,
+    Classes,
+    Multipliers,
+    Node,
+    read_beginnings,
+    read_nodes,
+)
+from privproof.evidence.checker.machines import Machine, OneOutput
+from privproof.evidence.checker.occupation import Occupation
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import (
+    Edge,
+    Final,
     Letter,
     Location,
     Moves,
     Question,
-    Start,
+    Rows,
     Vector,
-    matching_starts,
     on_common_denominator,
     product,
-    read_letter,
     total,
 )
-from privproof.exact import Rational
-
-
-@dataclass(frozen=True)
-class Generator:
-    """A safe triple."""
-
-    left: Vector
-    right: Vector
-    weight: int
-
-
-Multipliers = tuple[tuple[int, Rational], ...]
-
-
-@dataclass(frozen=True)
-class Onward:
-    """An edge of the certificate: the target node, and for every generator of the source its multipliers."""
-
-    node: int
-    multipliers: tuple[Multipliers, ...]
-    place: str
-
-
-@dataclass(frozen=True)
-class Node:
-    """A node of the certificate: the size of its vectors, its generators, its edges by letter."""
-
-    size: int
-    generators: tuple[Generator, ...]
-    onward: dict[Letter, Onward]
-    place: str
 
 
 class Cone:
-    """A cone certificate under check."""
+    """A cone certificate under check, for the words of one system."""
 
-    def __init__(self, question: Question, nodes: list[Node], limits: Limits) -> None:
+    def __init__(self, question: Question, nodes: list[Node], beginnings: list[Beginning], limits: Limits) -> None:
         self.question = question
         self.system = question.system
-        self.moves = Moves(question.system)
         self.nodes = nodes
         self.limits = limits
         self.weighted = question.claim.delta != 0 and not question.claim.events
-        self.steps: dict[tuple[Location, int], tuple[tuple[Location, int], ...]] = {}
+        self.moves = Moves(question.system)
+        self.occupation = Occupation(self.system, self.moves, (begin.start for begin in beginnings), limits)
+        self.steps: dict[tuple[Location, int, bool], tuple[tuple[Location, int], ...]] = {}
+        self.matrices: dict[tuple[Location, Letter, Classes, Classes, bool], Rows] = {}
         self.ended: set[tuple[Location, int]] = set()
         self.comparisons = 0
+        self.explore(list(dict.fromkeys(root for begin in beginnings for root in self.begin(begin))))
+
+    def begin(self, begin: Beginning) -> list[tuple[Location, int]]:
+        """Condition 3 of the theorem, and where the start leads."""
+        location = begin.start.location
+        if not any(self.occupation.matters(location, i) for i, _ in begin.start.left):
+            return []
+        node = self.nodes[begin.node]
+        self.fits(node, location)
+        scale, (left, right) = on_common_denominator(begin.start.left, begin.start.right)
+        one, other = _class_sums(left, node.left), _class_sums(right, node.right)
+        self.dominated(one, other, scale, 1, begin.node, begin.multipliers, f"{begin.place}.multipliers")
+        return [(location, begin.node)]
 
     def explore(self, roots: list[tuple[Location, int]]) -> None:
         """Check everything that can be reached, by length.
 
-        Where all lengths up to the horizon are compared, what has been reached at a smaller length need not be
-        repeated at a larger one: fewer words follow there, and the conditions are the same. A claim over events where
-        halting is visible also compares complete words shorter than the horizon, so there words may end at every
-        length.
+        Where all lengths up to the horizon are compared, what has been reached at a smaller length need not be repeated
+        at a larger one: fewer words follow there, and the conditions are the same. A claim over events where halting is
+        visible also compares complete words shorter than the horizon, so there words may end at every length.
         """
         horizon = self.question.horizon
         always = self.question.claim.events and self.question.ending == "visible"
@@ -118,56 +123,122 @@ class Cone:
                 continue
             seen.add(key)
             within(len(seen), self.limits.explored, "combinations of location, length and node", "evidence.nodes")
-            if self.nodes[node].size != self.system.size(location):
-                refuse(f"the vectors here must have the size {self.system.size(location)}", self.nodes[node].place)
+            self.fits(self.nodes[node], location)
             if horizon.counts(length) or (always and length > 0):
                 self.end(location, node)
             if horizon.goes_on(length):
-                waiting.extend((target, onward, length + 1) for target, onward in self.step(location, node))
+                reached = self.step(location, node, last=not horizon.goes_on(length + 1))
+                waiting.extend((target, onward, length + 1) for target, onward in reached)
+
+    def fits(self, node: Node, location: Location) -> None:
+        """Refuse a node whose vectors or classes do not fit the states of a location."""
+        size = self.system.size(location)
+        for classes, length in ((node.left, node.left_size), (node.right, node.right_size)):
+            if classes is None and length not in (size, None):
+                refuse(f"the vectors here must have the size {size}", node.place)
+            if classes is not None and len(classes) != size:
+                refuse(f"there must be a class, or null, for each of {size} states", f"{node.place}.classes")
 
     def end(self, location: Location, number: int) -> None:
         """Condition 1 of the theorem."""
         if (location, number) in self.ended:
             return
         self.ended.add((location, number))
-        claim = self.question.claim
-        for i, generator in enumerate(self.nodes[number].generators):
-            for final in self.system.finals(location):
-                left = as_rational(total(generator.left, final.counted))
-                right = as_rational(total(generator.right, final.counted))
-                weight = generator.weight if self.weighted else 0
-                self.comparisons += 1
-                if not claim.holds(left, right, weight):
-                    place = f"{self.nodes[number].place}.generators[{i}]"
-                    refuse("the generator violates the claim where a word ends", place)
-
-    def step(self, location: Location, number: int) -> tuple[tuple[Location, int], ...]:
-        """Condition 2 of the theorem, and what is reached."""
-        if (location, number) in self.steps:
-            return self.steps[location, number]
         node = self.nodes[number]
+        for final in self.system.finals(location):
+            left = self.counted(final, self.occupation.on_left(location), node.left, node.place, needed=True)
+            right = self.counted(final, self.occupation.on_right(location), node.right, node.place, needed=False)
+            for i, generator in enumerate(node.generators):
+                p, q = as_rational(total(generator.left, left)), as_rational(total(generator.right, right))
+                self.comparisons += 1
+                if not self.question.claim.holds(p, q, generator.weight if self.weighted else 0):
+                    refuse("the generator violates the claim where a word ends", f"{node.place}.generators[{i}]")
+
+    def counted(
+        self, final: Final, occupied: Collection[int], classes: Classes, place: str, *, needed: bool
+    ) -> frozenset[int]:
+        """The classes that a final column counts; every occupied state of a class must agree."""
+        counts: dict[int, bool] = {}
+        for i in occupied:
+            number = i if classes is None else classes[i]
+            if number is None:
+                if needed and i in final.counted:
+                    refuse("a state without a class is counted where a word ends", f"{place}.classes")
+            elif counts.setdefault(number, i in final.counted) != (i in final.counted):
+                refuse("the states of one class differ where a word ends", f"{place}.classes")
+        return frozenset(number for number, counted in counts.items() if counted)
+
+    def step(self, location: Location, number: int, *, last: bool) -> tuple[tuple[Location, int], ...]:
+        """Condition 2 of the theorem, and what is reached; `last`: whether words end after this letter."""
+        if (location, number, last) in self.steps:
+            return self.steps[location, number, last]
+        node = self.nodes[number]
+        filled = frozenset(i for generator in node.generators for i in generator.left)
+        sources = [i for i in self.occupation.on_left(location) if _may_hold(i, node.left, filled)]
         reached: list[tuple[Location, int]] = []
         for letter, edge in self.moves.at(location):
+            targets = {j for i in sources for j, _ in edge.left.get(i, ())}
+            if not targets:
+                continue
             onward = node.onward.get(letter)
-            for i, generator in enumerate(node.generators):
-                left = product(generator.left, edge.left)
-                if not any(left.values()):
-                    continue
-                if onward is None:
+            if onward is None:
+                if any(self.matters(edge.target, j, last=last) for j in targets):
                     refuse(f"the letter {letter} is allowed and has no next entry", node.place)
-                right = product(generator.right, edge.right)
-                place = f"{onward.place}.multipliers[{i}]"
-                self.dominated(left, right, edge.scale, generator.weight, onward.node, onward.multipliers[i], place)
-                if (edge.target, onward.node) not in reached[-1:]:
-                    reached.append((edge.target, onward.node))
-        self.steps[location, number] = tuple(reached)
-        return self.steps[location, number]
+                continue
+            target = self.nodes[onward.node]
+            self.fits(target, edge.target)
+            left = self.matrix(location, letter, edge, node, target, on_left=True)
+            right = self.matrix(location, letter, edge, node, target, on_left=False)
+            needed = target.left is not None and any(target.left[j] is None for j in targets)
+            for i, generator in enumerate(node.generators):
+                after = product(generator.left, left)
+                if after:
+                    needed = True
+                    place = f"{onward.place}.multipliers[{i}]"
+                    other = product(generator.right, right)
+                    self.dominated(
+                        after, other, edge.scale, generator.weight, onward.node, onward.multipliers[i], place
+                    )
+            if needed:
+                reached.append((edge.target, onward.node))
+        self.steps[location, number, last] = tuple(reached)
+        return self.steps[location, number, last]
+
+    def matters(self, location: Location, state: int, *, last: bool) -> bool:
+        """Whether mass that comes to a state may contribute to a compared word; `last`: if no letter follows."""
+        if last:
+            return any(state in final.counted for final in self.system.finals(location))
+        return self.occupation.matters(location, state)
+
+    def matrix(
+        self, location: Location, letter: Letter, edge: Edge, source: Node, target: Node, *, on_left: bool
+    ) -> Rows:
+        """The matrix of a letter from the classes of a node to the classes of the next."""
+        rows, occupied = edge.left, self.occupation.on_left(location)
+        before, after = source.left, target.left
+        if not on_left:
+            rows, occupied = edge.right, self.occupation.on_right(location)
+            before, after = source.right, target.right
+        if before is None and after is None:
+            return rows
+        key = (location, letter, before, after, on_left)
+        if key not in self.matrices:
+            sums: dict[int, dict[int, int]] = {}
+            for i in occupied:
+                row = _class_sums(dict(rows.get(i, ())), after)
+                number = i if before is None else before[i]
+                if number is None:
+                    if on_left and row:
+                        refuse(f"a state without a class counts after the letter {letter}", f"{source.place}.classes")
+                elif sums.setdefault(number, row) != row:
+                    refuse(f"the states of one class differ under the letter {letter}", f"{source.place}.classes")
+            self.matrices[key] = {number: list(row.items()) for number, row in sums.items()}
+        return self.matrices[key]
 
     def dominated(
         self, left: Vector, right: Vector, scale: int, weight: int, node: int, multipliers: Multipliers, place: str
     ) -> None:
-        """Refuse unless ``left/scale <= sum lambda alpha``, ``sum lambda beta <= right/scale``, ``sum lambda s <=
-        weight``.
+        """Refuse unless left/scale <= sum lambda alpha, sum lambda beta <= right/scale, sum lambda s <= weight.
 
         Everything is multiplied by `scale` and by the common denominator of the multipliers.
         """
@@ -193,136 +264,54 @@ class Cone:
             refuse("the multiples of the weights exceed the weight", place)
 
 
+def _may_hold(state: int, classes: Classes, filled: frozenset[int]) -> bool:
+    """Whether a state may hold mass where these entries of the generators are not zero; unknown without a class."""
+    number = state if classes is None else classes[state]
+    return number is None or number in filled
+
+
+def _class_sums(vector: Mapping[int, int], classes: Classes) -> dict[int, int]:
+    """The sums over classes, without zeros; states without a class are left out."""
+    sums: dict[int, int] = {}
+    for i, entry in vector.items():
+        number = i if classes is None else classes[i]
+        if number is not None and entry:
+            sums[number] = sums.get(number, 0) + entry
+    return sums
+
+
 def proved_by_cone(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a proof by cones."""
+    system = question.system
     if evidence.get("classes") is not None:
-        if not isinstance(question.system, Chain):
+        if not isinstance(system, Chain):
             refuse("only the states of a hidden Markov model or a Markov chain are put in classes", "evidence.classes")
-        question.system.lump(evidence["classes"], "evidence.classes", limits)
+        system.lump(evidence["classes"], "evidence.classes", limits)
     weighted = question.claim.delta != 0 and not question.claim.events
-    nodes = _nodes(evidence, limits, weighted=weighted)
-    cone = Cone(question, nodes, limits)
-    roots: dict[Start, tuple[Location, int]] = {}
-    for i, item in enumerate(a_list(evidence.get("starts"), "evidence.starts")):
-        place = f"evidence.starts[{i}]"
-        given = an_object(item, place)
-        node = _node_number(given.get("node"), len(nodes), f"{place}.node")
-        multipliers = _multipliers(given.get("multipliers"), nodes[node], f"{place}.multipliers", limits)
-        for start in matching_starts(question, given, place, limits):
-            if nodes[node].size != question.system.size(start.location):
-                refuse("the vectors of a start are indexed by the states", place)
-            scale, (left, right) = on_common_denominator(start.left, start.right)
-            cone.dominated(left, right, scale, 1, node, multipliers, f"{place}.multipliers")
-            roots.setdefault(start, (start.location, node))
-    missing = [start for start in question.system.starts if start not in roots]
-    if missing:
-        refuse(f"{len(missing)} of the ordered pairs have no start", "evidence.starts")
-    cone.explore(list(dict.fromkeys(roots.values())))
-    if cone.comparisons == 0:
+    nodes = read_nodes(evidence, limits, weighted=weighted)
+    written = system.finish_matrices[0] if isinstance(system, Machine) else {}
+    outputs = frozenset(output for output in written if output is not None)
+    beginnings = read_beginnings(question, evidence, nodes, outputs, limits)
+    _all_covered(question, beginnings, outputs)
+    comparisons = 0
+    for finish in dict.fromkeys(begin.finish for begin in beginnings):
+        chosen = [begin for begin in beginnings if begin.finish == finish]
+        part = question
+        if finish is not None and isinstance(system, Machine):
+            part = replace(question, system=OneOutput(system, finish))
+        comparisons += Cone(part, nodes, chosen, limits).comparisons
+    if comparisons == 0:
         refuse("no word is compared", "question")
     generators = sum(len(node.generators) for node in nodes)
-    details = {"method": "cone", "nodes": len(nodes), "generators": generators, "comparisons": cone.comparisons}
-    if cone.weighted or question.claim.delta == 0:
-        return Accepted("proved", f"private with {question.claim}; compared: {question.described}", details)
-    statement = f"private with {question.claim}, even with delta = 0; compared: {question.described}"
-    return Accepted("proved", statement, details)
+    details = {"method": "cone", "nodes": len(nodes), "generators": generators, "comparisons": comparisons}
+    stronger = "" if weighted or question.claim.delta == 0 else ", even with delta = 0"
+    return Accepted("proved", f"private with {question.claim}{stronger}; compared: {question.described}", details)
 
 
-# ------------------------------------------------------------------------------------------------ reading the evidence
-
-
-def _nodes(evidence: dict[str, object], limits: Limits, *, weighted: bool) -> list[Node]:
-    listed = a_list(evidence.get("nodes"), "evidence.nodes")
-    within(len(listed), limits.nodes, "nodes", "evidence.nodes")
-    places = [f"evidence.nodes[{i}]" for i in range(len(listed))]
-    given = [an_object(item, place) for item, place in zip(listed, places, strict=True)]
-    count = 0
-    nodes: list[Node] = []
-    for item, place in zip(given, places, strict=True):
-        items = a_list(item.get("generators"), f"{place}.generators")
-        count += len(items)
-        within(count, limits.generators, "generators", f"{place}.generators")
-        read = [_generator(g, f"{place}.generators[{j}]", limits, weighted=weighted) for j, g in enumerate(items)]
-        sizes = {size for _, one, other in read for size in (one, other)}
-        if len(sizes) != 1:
-            refuse("a node needs at least one generator, and all its vectors have one size", f"{place}.generators")
-        nodes.append(Node(sizes.pop(), tuple(generator for generator, _, _ in read), {}, place))
-    for item, node in zip(given, nodes, strict=True):
-        for j, onward in enumerate(a_list(item.get("next", []), f"{node.place}.next")):
-            place = f"{node.place}.next[{j}]"
-            entry = an_object(onward, place)
-            letter = read_letter(entry.get("letter"), f"{place}.letter")
-            if letter in node.onward:
-                refuse(f"the letter {letter} has two next entries", place)
-            target = _node_number(entry.get("node"), len(nodes), f"{place}.node")
-            tables = a_list(entry.get("multipliers"), f"{place}.multipliers")
-            if len(tables) != len(node.generators):
-                refuse("expected one list of multipliers a generator", f"{place}.multipliers")
-            multipliers = tuple(
-                _multipliers(table, nodes[target], f"{place}.multipliers[{i}]", limits)
-                for i, table in enumerate(tables)
-            )
-            node.onward[letter] = Onward(target, multipliers, place)
-    return nodes
-
-
-def _generator(value: object, place: str, limits: Limits, *, weighted: bool) -> tuple[Generator, int, int]:
-    given = an_object(value, place)
-    left, left_size = _vector(given.get("left"), f"{place}.left", limits)
-    right, right_size = _vector(given.get("right"), f"{place}.right", limits)
-    if weighted and "weight" not in given:
-        refuse("with delta above 0 a generator needs a weight", place)
-    weight = an_integer(given.get("weight", 0), f"{place}.weight")
-    if weight < 0:
-        refuse("a weight is below 0", f"{place}.weight")
-    return Generator(left, right, weight), left_size, right_size
-
-
-def _vector(value: object, place: str, limits: Limits) -> tuple[Vector, int]:
-    """A vector of non-negative integers: a list, or ``{"size": n, "entries": [[index, integer], ...]}``."""
-    result: dict[int, int] = {}
-    if isinstance(value, list):
-        size = len(value)
-        pairs = [(i, an_integer(entry, place)) for i, entry in enumerate(value)]
-    else:
-        given = an_object(value, place)
-        size = an_integer(given.get("size"), f"{place}.size")
-        pairs = [_pair(item, f"{place}.entries") for item in a_list(given.get("entries"), f"{place}.entries")]
-    within(size, limits.states, "entries of a vector", place)
-    for index, entry in pairs:
-        if not 0 <= index < size or index in result:
-            refuse("an index is out of range or stands twice", place)
-        if entry < 0:
-            refuse("an entry is below 0", place)
-        if entry:
-            result[index] = entry
-    return result, size
-
-
-def _pair(value: object, place: str) -> tuple[int, int]:
-    listed = a_list(value, place)
-    if len(listed) != 2:
-        refuse("expected [index, integer]", place)
-    return an_integer(listed[0], place), an_integer(listed[1], place)
-
-
-def _node_number(value: object, count: int, place: str) -> int:
-    number = an_integer(value, place)
-    if not 0 <= number < count:
-        refuse("there is no node of this number", place)
-    return number
-
-
-def _multipliers(value: object, target: Node, place: str, limits: Limits) -> Multipliers:
-    result: list[tuple[int, Rational]] = []
-    for item in a_list(value, place):
-        pair = a_list(item, place)
-        if len(pair) != 2:
-            refuse("expected [index, multiplier]", place)
-        index, number = an_integer(pair[0], place), a_number(pair[1], place, limits)
-        if not 0 <= index < len(target.generators):
-            refuse("there is no generator of this index", place)
-        if number < 0:
-            refuse("a multiplier is below 0", place)
-        result.append((index, number))
-    return tuple(result)
+def _all_covered(question: Question, beginnings: list[Beginning], outputs: frozenset[str]) -> None:
+    """Every ordered pair has a start for all its words, or one for each output in which they end."""
+    covered = {(begin.start, begin.finish) for begin in beginnings}
+    for start in question.system.starts:
+        by_output = bool(outputs) and all((start, output) in covered for output in outputs)
+        if (start, None) not in covered and not by_output:
+            refuse("an ordered pair has no start", "evidence.starts")

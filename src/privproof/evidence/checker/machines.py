@@ -165,6 +165,31 @@ class Machine:
         return {output: integer_rows(rows, scale) for output, rows in found.items()}, scale
 
 
+class OneOutput:
+    """A transducer with ``finish``, and of its words those that end in one output."""
+
+    def __init__(self, machine: Machine, output: str) -> None:
+        self.machine = machine
+        self.output = output
+        self.starts = machine.starts
+
+    def size(self, location: Location) -> int:
+        return self.machine.size(location)
+
+    def letters(self, location: Location) -> list[Letter]:
+        return [letter for letter in self.machine.letters(location) if self._fits(letter)]
+
+    def edge(self, location: Location, letter: Letter) -> Edge | None:
+        return self.machine.edge(location, letter) if self._fits(letter) else None
+
+    def finals(self, location: Location) -> list[Final]:
+        return self.machine.finals(location)
+
+    def _fits(self, letter: Letter) -> bool:
+        """Only the last letter has no inputs."""
+        return letter.left is not None or letter.right is not None or letter.output == self.output
+
+
 def _parts(location: Location) -> tuple[int, Memory]:
     assert isinstance(location, tuple)
     number, memory = location

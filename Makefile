@@ -1,0 +1,48 @@
+# Everything a user or a contributor runs.  Needs Python 3.11 or newer and make, nothing else.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check bench docs lock clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("privproof needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(READY)
+
+demo: $(READY)  ## verdicts on the shipped examples
+	@$(BIN)/python examples/demo.py
+
+test: $(READY)  ## the whole test suite
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: $(READY)  ## what takes longer than the suite should
+	$(BIN)/python -m pytest -n auto -m slow tests
+
+check: $(READY)  ## style and types
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/mypy
+
+bench: $(READY)  ## timings, side by side
+	$(BIN)/python benchmarks/run.py
+
+docs: $(READY)  ## the documentation as a site, in site/
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+lock: $(READY)  ## pin the versions anew
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	    --extra dev --output-file requirements.lock pyproject.toml
+
+clean:  ## forget the environment
+	rm -rf $(VENV) site

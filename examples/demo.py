@@ -1,0 +1,39 @@
+"""The main job on the shipped examples: a verdict for each, and the certificates of the proofs checked once more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from privproof import check, read_question, recheck, tight_epsilon
+from privproof.evidence.checker import Accepted
+from privproof.library import EXAMPLES
+from privproof.reporting import print_verdict
+
+console = Console(highlight=False)
+models = Path(__file__).parent / "models"
+
+console.rule("model files")
+for path in sorted(models.glob("*.yaml")):
+    question = read_question(path)
+    source = str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name
+    asked_tight = question.budget is None
+    verdict = tight_epsilon(question) if asked_tight else check(question)
+    print_verdict(console, verdict, source=source, asked_tight=asked_tight)
+    console.print()
+
+console.rule("the library")
+for example in EXAMPLES:
+    question = example.question()
+    verdict = check(question) if question.budget else tight_epsilon(question)
+    outcome = recheck(verdict.certificate)
+    mark = "certificate accepted" if isinstance(outcome, Accepted) else f"certificate rejected: {outcome}"
+    tight = f", tight epsilon {verdict.tight.show()}" if verdict.tight is not None else ""
+    console.print(f"{verdict.status:<8} {example.name:<27} {mark}{tight}  ({verdict.seconds:.2f} s)", soft_wrap=True)
+    console.print(f"         known: {example.known}", style="dim", soft_wrap=True)
+
+console.rule("try it")
+console.print("  .venv/bin/privproof check examples/models/geometric.yaml --epsilon 'ln(2)'")
+console.print("  .venv/bin/privproof epsilon examples/04_noisy_max.py:improved --size 10")
+console.print("  .venv/bin/privproof examples above-threshold")
