@@ -17,7 +17,7 @@ from privproof.evidence import Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, word_evidence
 from privproof.evidence.checker import Rejected, recheck
 from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon
-from privproof.models import Letter, Transducer, Word
+from privproof.models import Letter, Transducer, Word, compares_something
 from privproof.scenarios import Question
 
 _CHECKED_AT_ONCE = 1_200_000
@@ -89,6 +89,9 @@ def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monito
     chosen, refusals = _choose(compiled, budget, engine, tight=tight)
     if chosen is None:
         verdict: Verdict = Unknown(question, "none", notes=compiled.notes + refusals, reason="; ".join(refusals))
+    elif not compares_something(compiled.problem):
+        reason = "nothing is compared: no word of the horizon that the scenario admits can occur"
+        verdict = Unknown(question, chosen.name, notes=compiled.notes, reason=reason)
     else:
         if tight:
             finding = chosen.tight(compiled, budget.delta, monitor, pointwise=budget.pointwise)

@@ -416,6 +416,105 @@ def test_a_cone_on_classes() -> None:
     assert "halted" in rejected(recheck(certificate(question, cone))).reason
 
 
+def test_a_cone_whose_nodes_have_classes() -> None:
+    """The states b and b2 behave alike; d is never left towards anything that counts, e is never reached."""
+    question = response("ln(4)")
+    cone = closed_cone(question, 4)
+    question["states"] = ["a", "b", "b2", "d", "e"]
+    question["transitions"] = {
+        "a": {"a": "3/5", "b": "1/5", "b2": "1/5"},
+        "b": {"a": "2/5", "b": "3/5"},
+        "b2": {"a": "2/5", "b2": "3/5"},
+        "d": {"d": 1},
+        "e": {"a": 1},
+    }
+    question["emissions"] |= {"b2": question["emissions"]["b"], "d": {"C": 1}, "e": {"A": 1}}
+    question["observations"] = ["A", "B", "C"]
+    question["scenario"]["words"] = {"without": ["C"]}
+    for node in cone["nodes"]:
+        node["classes"] = {"left": [0, 1, 1, None, None], "right": [0, 1, 1, None, None]}
+    accepted(recheck(certificate(question, cone)))
+    rejected(recheck(certificate(question | {"epsilon": "ln(3)"}, cone)))
+    for bad in (
+        [0, 1, 0, None, None],
+        [0, 1, None, None, None],
+        [0, 1, 2, None, None],
+        [0, 1, 1, None],
+        [0, 1, 1, -1, None],
+    ):
+        for node in cone["nodes"]:
+            node["classes"] = {"left": bad, "right": [0, 1, 1, None, None]}
+        assert "classes" in rejected(recheck(certificate(question, cone))).place
+    for node in cone["nodes"]:
+        node["classes"] = {"left": [0, 1, 1, None, None], "right": [0, None, 1, None, None]}
+    rejected(recheck(certificate(question, cone)))
+
+
+def test_states_without_a_class_hold_nothing_that_counts() -> None:
+    question = geometric("ln(2)")
+    for nobody in range(3):
+        cone = geometric_cone()
+        for node in cone["nodes"]:
+            node["classes"] = {"left": [0, 1, 2], "right": [0, 1, 2]}
+        accepted(recheck(certificate(question, cone)))
+        for node in cone["nodes"][1::4]:
+            node["classes"]["left"][nobody] = None
+        assert "without a class" in rejected(recheck(certificate(question, cone))).reason
+
+
+def survey(epsilon: str) -> Document:
+    """Randomised response to one question, as a transducer."""
+    return {
+        "kind": "transducer",
+        "states": ["s", "yes", "no"],
+        "inputs": ["yes", "no"],
+        "outputs": ["Y", "N", "never"],
+        "initial": {"s": 1},
+        "steps": [
+            {
+                "s": {
+                    "yes": [{"probability": "3/4", "to": "yes"}, {"probability": "1/4", "to": "no"}],
+                    "no": [{"probability": "1/4", "to": "yes"}, {"probability": "3/4", "to": "no"}],
+                }
+            }
+        ],
+        "finish": {"yes": {"Y": 1}, "no": {"N": 1}},
+        "scenario": {"neighbours": {"relation": "each", "within": "any"}},
+        "epsilon": epsilon,
+    }
+
+
+def test_a_cone_for_each_output_by_itself() -> None:
+    """For every output and every pair of inputs the mass of the one state that leads to the output."""
+    mass = {("Y", "yes"): 3, ("Y", "no"): 1, ("N", "yes"): 1, ("N", "no"): 3}
+    starts, nodes = [], []
+    for output in ("Y", "N"):
+        kept = [None, 0, None] if output == "Y" else [None, None, 0]
+        onward: list[Document] = []
+        starts.append(
+            {"left": {"s": 1}, "right": {"s": 1}, "finish": output, "node": len(nodes), "multipliers": [[0, 1]]}
+        )
+        classes = {"left": [0, None, None], "right": [0, None, None]}
+        nodes.append({"generators": [{"left": [1], "right": [1]}], "next": onward, "classes": classes})
+        for left, right in itertools.product(("yes", "no"), repeat=2):
+            letter = {"output": None, "left": left, "right": right}
+            onward.append({"letter": letter, "node": len(nodes), "multipliers": [[[0, "1/4"]]]})
+            generator = {"left": [mass[output, left]], "right": [mass[output, right]]}
+            end = [{"letter": {"output": output}, "node": len(nodes) + 1, "multipliers": [[[0, 1]]]}]
+            nodes.append({"generators": [generator], "next": end, "classes": {"left": kept, "right": kept}})
+            nodes.append({"generators": [generator]})
+    starts.append({"left": {"s": 1}, "right": {"s": 1}, "finish": "never", "node": 0, "multipliers": []})
+    cone = {"method": "cone", "nodes": nodes, "starts": starts}
+    accepted(recheck(certificate(survey("ln(3)"), cone)))
+    rejected(recheck(certificate(survey("ln(299/100)"), cone)))
+    for i in range(3):
+        assert "no start" in rejected(recheck(certificate(survey("ln(3)"), without(cone, ("starts", i))))).reason
+    swapped = replaced(cone, ("starts", 0, "finish"), "N")
+    rejected(recheck(certificate(survey("ln(3)"), swapped)))
+    rejected(recheck(certificate(survey("ln(3)"), replaced(cone, ("starts", 0, "finish"), "x"))))
+    rejected(recheck(certificate(survey("ln(3)"), replaced(cone, ("starts", 0, "finish"), None))))
+
+
 def parts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths of all values in a document."""
     yield path

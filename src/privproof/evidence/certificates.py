@@ -18,6 +18,8 @@ from privproof.models import Distribution, Letter
 from privproof.scenarios import Question
 
 FORMAT, VERSION = "privproof-certificate", 1
+_ANY_LEVEL = -1
+_NOTHING = Reached((), (), 0, 0)
 
 
 def certificate(
@@ -79,41 +81,65 @@ def proof_evidence(compiled: Compiled, proof: Proof) -> dict[str, Any]:
 
 
 class _Cone:
-    """Writes the trace of a frontier search as nodes, generators and multipliers."""
+    """Writes the trace of a frontier search as nodes, generators and multipliers.
+
+    A place where vectors were kept is a node.  Where the search used diagonal generators, they are added to every node, and
+    places without kept vectors share one node a location that holds nothing else; it leads to itself and its like.
+    """
 
     def __init__(self, compiled: Compiled, trace: Trace) -> None:
         self.compiled, self.trace, self.problem = compiled, trace, compiled.problem
-        self.places = sorted(place for place, kept in trace.kept.items() if kept or trace.bound is not None)
+        self.places = sorted(place for place, kept in trace.kept.items() if kept)
+        if trace.bound is not None:
+            self.places += [(_ANY_LEVEL, location) for location in range(len(self.problem.locations))]
         self.numbers = {place: number for number, place in enumerate(self.places)}
+
+    def _at(self, level: int, location: int) -> Place | None:
+        """The place that stands for a level and a location; None where nothing can be left to cover."""
+        if (level, location) in self.numbers:
+            return (level, location)
+        return (_ANY_LEVEL, location) if self.trace.bound is not None else None
 
     def evidence(self) -> dict[str, Any]:
         return {
             "method": "cone",
-            "nodes": [self._node(place) for place in self.places],
+            "nodes": [*(self._node(place) for place in self.places), *self._hopeless()],
             "starts": [self._start(number, begin) for number, begin in enumerate(self.compiled.begins)],
         }
 
+    def _hopeless(self) -> list[dict[str, Any]]:
+        """A node without any coordinate, for starts from which no compared word can occur on the left."""
+        if len(self.trace.starts) == len(self.compiled.begins):
+            return []
+        nowhere = [None] * len(self.compiled.question.model.states)
+        return [{"generators": [_generator(_NOTHING)], "next": [], "classes": {"left": nowhere, "right": nowhere}}]
+
     def _start(self, number: int, begin: Begin) -> dict[str, Any]:
-        place = (0, self.problem.starts[number].location)
+        place = self._at(0, self.problem.starts[number].location)
+        covered = self.trace.starts.get(number)
         result: dict[str, Any] = {"left": _numbers(begin.pair.left), "right": _numbers(begin.pair.right)}
         if begin.pair.only is not None:
             result["only"] = begin.pair.only
         if begin.finish is not None:
             result["finish"] = begin.finish
-        return result | {
-            "node": self.numbers.get(place, 0),
-            "multipliers": self._multipliers(place, self.trace.starts[number]),
-        }
+        if covered is None or place is None:
+            return result | {"node": len(self.places), "multipliers": []}
+        return result | {"node": self.numbers[place], "multipliers": self._multipliers(place, covered)}
+
+    def _kept(self, place: Place) -> list[Reached]:
+        return self.trace.kept.get(place, [])
+
+    def _last(self, place: Place) -> bool:
+        return place[0] == self.trace.last
 
     def _node(self, place: Place) -> dict[str, Any]:
         level, location = place
         here = self.problem.locations[location]
-        kept = self.trace.kept[place]
-        generators = [_generator(vector) for vector in kept] + self._diagonal(place)
+        kept = self._kept(place)
         onward = []
-        for number, edge in enumerate(here.edges if level < self.trace.last else ()):
-            target = (level + 1, edge.target)
-            if target in self.numbers:
+        for number, edge in enumerate(() if self._last(place) else here.edges):
+            target = self._at(level + 1, edge.target) if level != _ANY_LEVEL else (_ANY_LEVEL, edge.target)
+            if target is not None:
                 reasons = [self.trace.forgotten.get((place, i, number)) for i in range(len(kept))]
                 rows = [[] if reason is None else self._multipliers(target, reason) for reason in reasons]
                 if self.trace.bound is not None:
@@ -121,16 +147,17 @@ class _Cone:
                 if any(rows):
                     letter = letter_document(edge.letter)
                     onward.append({"letter": letter, "node": self.numbers[target], "multipliers": rows})
+        generators = [_generator(vector) for vector in kept] + self._diagonal(place)
         result: dict[str, Any] = {"generators": generators, "next": onward}
         left, right = self.compiled.left[location], self.compiled.right[location]
-        if level == self.trace.last:
+        if self._last(place):
             left, right = (_after(c, n) for c, n in zip((left, right), self.trace.counted[location], strict=True))
         if not _identity(left) or not _identity(right):
             result["classes"] = {"left": list(left), "right": list(right)}
         return result
 
     def _size(self, place: Place) -> int:
-        if place[0] < self.trace.last:
+        if not self._last(place):
             return self.problem.locations[place[1]].left_size
         return 1 + max((c for c in self.trace.counted[place[1]][0] if c is not None), default=-1)
 
@@ -146,13 +173,13 @@ class _Cone:
         if reason.diagonal is None:
             return [[index, str(factor * reason.scale)] for index, factor in reason.by]
         assert self.trace.bound is not None
-        offset, p = len(self.trace.kept[place]), self.trace.bound.numerator
+        offset, p = len(self._kept(place)), self.trace.bound.numerator
         return [[offset + s, str(x * reason.scale / p)] for s, x in enumerate(reason.diagonal) if x]
 
     def _row(self, target: Place, matrix: Matrix, state: int) -> list[list[Any]]:
         """How the product of a diagonal generator is covered: by the row of the matrix."""
-        offset = len(self.trace.kept[target])
-        if target[0] < self.trace.last:
+        offset = len(self._kept(target))
+        if not self._last(target):
             return [[offset + column, str(entry)] for column, entry in matrix.rows[state]]
         sums: dict[int, Rational] = {}
         for column, entry in matrix.rows[state]:

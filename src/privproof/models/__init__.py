@@ -3,7 +3,7 @@
 from privproof.models.distributions import Distribution
 from privproof.models.hmm import HiddenMarkovModel, MarkovChain
 from privproof.models.transducer import Branch, Step, Transducer
-from privproof.models.word_problem import Edge, Final, Horizon, Letter, Location, Start, Word, WordProblem, longest_word
+from privproof.models.word_problem import Edge, Final, Horizon, Letter, Location, Start, Word, WordProblem, compares_something, longest_word
 
 __all__ = [
     "Branch",
@@ -20,5 +20,6 @@ __all__ = [
     "Transducer",
     "Word",
     "WordProblem",
+    "compares_something",
     "longest_word",
 ]

@@ -75,6 +75,10 @@ class Horizon:
             return str(self.high)
         return f"up to {self.high}" if self.low == 1 else f"{self.low} to {self.high}"
 
+    def goes_on(self, length: int) -> bool:
+        """Whether longer words than this are compared."""
+        return self.high is None or length < self.high
+
     def counts(self, length: int) -> bool:
         """Whether words of this length are compared."""
         return self.low <= length and (self.high is None or length <= self.high)
@@ -199,6 +203,29 @@ def _by_ratio(word: Word) -> tuple[bool, Rational]:
     if word.right == 0:
         return (word.left > 0, ONE if word.left > 0 else -ONE)
     return (False, word.left / word.right)
+
+
+def compares_something(problem: WordProblem) -> bool:
+    """Whether a word of the horizon has positive probability on the left side of some start."""
+    horizon = problem.horizon
+    current = {(s.location, i) for s in problem.starts for i, p in enumerate(s.left) if p != 0}
+    seen: set[frozenset[tuple[int, int]]] = set()
+    level = 0
+    while current and horizon.goes_on(level):
+        level += 1
+        current = {
+            (edge.target, column)
+            for location, state in current
+            for edge in problem.locations[location].edges
+            for column, _ in edge.left.rows[state]
+        }
+        if horizon.counts(level):
+            if any(final.left[state] != 0 for place, state in current for final in problem.locations[place].finals):
+                return True
+            if frozenset(current) in seen:
+                return False
+            seen.add(frozenset(current))
+    return False
 
 
 def longest_word(problem: WordProblem) -> int | None:

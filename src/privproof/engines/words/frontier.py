@@ -188,10 +188,11 @@ class Frontier:
         grouped: dict[int, list[tuple[int, Reached]]] = defaultdict(list)
         for number, start in enumerate(self.problem.starts):
             vector = initial(number, start.left, start.right, weighted=self.weighted)
-            grouped[start.location].append((number, vector))
+            if any(vector.left):
+                grouped[start.location].append((number, vector))
         frontier = {}
         for location, members in grouped.items():
-            chain, reasons = self._antichain(members)
+            chain, reasons = self._antichain(members, self._diagonal_bound())
             frontier[location] = self.trace.kept[0, location] = chain
             self.trace.starts |= reasons
         return frontier
@@ -236,15 +237,16 @@ class Frontier:
             self.trace.counted[location] = sides
             members = [(key, collapsed(vector, *sides)) for key, vector in members]
             members = [(key, vector) for key, vector in members if any(vector.left)]
-        chain, reasons = self._antichain(members)
+        chain, reasons = self._antichain(members, None if level == self.trace.last else self._diagonal_bound())
         self.trace.kept[level, location] = chain
         self.trace.forgotten |= reasons
         return chain
 
-    def _antichain(self, members: Sequence[tuple[Key, Reached]]) -> tuple[list[Reached], dict[Key, Dominated]]:
+    def _antichain(
+        self, members: Sequence[tuple[Key, Reached]], bound: Fraction | None
+    ) -> tuple[list[Reached], dict[Key, Dominated]]:
         """The members that no others dominate, and for every member why it is covered."""
         chain = Antichain(weighted=self.weighted)
-        bound = self._diagonal_bound()
         reasons: dict[Key, Dominated] = {}
         for key, vector in sorted(members, key=lambda member: _potential(member[1]), reverse=True):
             if bound is not None and bounded(vector, bound, strictly=self.strictly):

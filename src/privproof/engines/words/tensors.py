@@ -158,10 +158,10 @@ def _erode(array: Array, axis: int, window: Window) -> Array:
     result = np.empty_like(array)
     ahead: tuple[Any, ...] = (slice(None),) * axis
     for i, (first, *others) in enumerate(window):
-        target = result[(*ahead, i)]
-        target[...] = array[(*ahead, first)]
+        target = result[(*ahead, i, ...)]
+        target[...] = array[(*ahead, first, ...)]
         for j in others:
-            np.minimum(target, array[(*ahead, j)], out=target)
+            np.minimum(target, array[(*ahead, j, ...)], out=target)
     return result
 
 

@@ -29,7 +29,7 @@ _LARGEST_SHIFT = 10_000
 class Claim:
     """The budget claimed.
 
-    >>> claim = Claim(epsilon("ln(2)"), ZERO, pointwise=False)
+    >>> claim = Claim(epsilon("ln(2)"), Rational(0), pointwise=False)
     >>> claim.holds(Rational(2, 3), Rational(1, 3)), claim.sign(Rational(2, 3), Rational(1, 3)), claim.events
     (True, 0, False)
     """

@@ -1,4 +1,4 @@
-"""Cone certificates as data: nodes, generators, multipliers and starts, read from a document and checked for their form."""
+"""Cone certificates as data: nodes, generators, multipliers and starts, read from a document, their form checked."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Beginning:
-    """How an ordered pair is covered: by multiples of generators of a node; for words that end in one output, or all."""
+    """How an ordered pair is covered: by multiples of generators of a node; for all words, or by the last output."""
 
     start: Start
     finish: str | None

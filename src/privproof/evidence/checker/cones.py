@@ -27,15 +27,16 @@ where the middle step is the safety of the target's generators for v.  The same 
 infinite read ``c x`` as 0 for x = 0: the middle step holds because either all ``lambda_i beta_i B_v f`` vanish or the
 right side is infinite.  QED
 
-**Classes.**  A node may index its vectors by classes of states, on each side.  Let u_v(i) be the entry of ``A_v f`` for
-the occupied state i (see `occupation`).  The left classes are right if, for occupied states, final columns and the row
-sums into every class of the next node are the same for all states of a class, and 0 for states without a class: then
-by induction u_v(i) is the same for all states of a class and 0 for states without one, so that ``alpha A_v f`` can be
-computed from class sums.  On the right states without a class need no condition: leaving out mass makes Q smaller.
+**Classes.** A node may index its vectors by classes of states, on each side; a generator then bounds the class sums of
+vectors on occupied states (see `occupation`). Let u_v(i) be the entry of ``A_v f`` for the state i. Checked is, for
+occupied states, that final columns and the row sums into every class of the next node are the same for all states of
+a class, and on the left 0 for states without a class. By induction u_v(i) is then the same for all states of a class,
+and 0 for states without one, so that ``x A_v f`` depends on the class sums of x alone. On the right states without a
+class need no condition: leaving out their mass makes Q smaller.
 
-**Finish.**  The starts of a transducer with ``finish`` may be given for each output by itself: then the words that end in
-that output are covered.  A start whose left mass can contribute to no compared word needs nothing; neither does a
-letter that leads such mass alone onwards.
+**Finish.** The starts of a transducer with ``finish`` may be given for each output by itself: each covers the words
+that end in that output. A start whose left mass can contribute to no compared word needs nothing, and neither does a
+letter that leads only such mass onwards.
 
 The weights matter only where delta > 0.  A claim over events is proved here with delta = 0, which is more than it
 needs.
@@ -83,6 +84,7 @@ class Cone:
         self.question = question
         self.system = question.system
         self.nodes = nodes
+        self.beginnings = beginnings
         self.limits = limits
         self.weighted = question.claim.delta != 0 and not question.claim.events
         self.moves = Moves(question.system)
@@ -91,7 +93,11 @@ class Cone:
         self.matrices: dict[tuple[Location, Letter, Classes, Classes, bool], Rows] = {}
         self.ended: set[tuple[Location, int]] = set()
         self.comparisons = 0
-        self.explore(list(dict.fromkeys(root for begin in beginnings for root in self.begin(begin))))
+
+    def check(self) -> int:
+        """Check all; the number of comparisons made where words end."""
+        self.explore(list(dict.fromkeys(root for begin in self.beginnings for root in self.begin(begin))))
+        return self.comparisons
 
     def begin(self, begin: Beginning) -> list[tuple[Location, int]]:
         """Condition 3 of the theorem, and where the start leads."""
@@ -289,8 +295,7 @@ def proved_by_cone(question: Question, evidence: dict[str, object], limits: Limi
         system.lump(evidence["classes"], "evidence.classes", limits)
     weighted = question.claim.delta != 0 and not question.claim.events
     nodes = read_nodes(evidence, limits, weighted=weighted)
-    written = system.finish_matrices[0] if isinstance(system, Machine) else {}
-    outputs = frozenset(output for output in written if output is not None)
+    outputs = frozenset(system.outputs if isinstance(system, Machine) and system.finish is not None else ())
     beginnings = read_beginnings(question, evidence, nodes, outputs, limits)
     _all_covered(question, beginnings, outputs)
     comparisons = 0
@@ -299,7 +304,7 @@ def proved_by_cone(question: Question, evidence: dict[str, object], limits: Limi
         part = question
         if finish is not None and isinstance(system, Machine):
             part = replace(question, system=OneOutput(system, finish))
-        comparisons += Cone(part, nodes, chosen, limits).comparisons
+        comparisons += Cone(part, nodes, chosen, limits).check()
     if comparisons == 0:
         refuse("no word is compared", "question")
     generators = sum(len(node.generators) for node in nodes)

@@ -61,6 +61,7 @@ class Machine:
         self,
         states: Mapping[str, int],
         inputs: tuple[str, ...],
+        outputs: Mapping[str, int],
         steps: Sequence[Step],
         finish: dict[int, dict[str, Rational]] | None,
         scenario: Scenario,
@@ -69,6 +70,7 @@ class Machine:
     ) -> None:
         self.states = states
         self.inputs = inputs
+        self.outputs = outputs
         self.steps = steps
         self.finish = finish
         self.repeats = repeats
@@ -274,7 +276,7 @@ def read_machine(question: dict[str, object], states: Mapping[str, int], scenari
         for state, row in an_object(question["finish"], "question.finish").items():
             place = f"question.finish.{state}"
             finish[states[known(state, states, "state", place)]] = a_distribution(row, outputs, "output", place, limits)
-    machine = Machine(states, inputs, steps, finish, scenario, repeats=repeats)
+    machine = Machine(states, inputs, outputs, steps, finish, scenario, repeats=repeats)
     if not any(left != right for left, right, _ in machine.choices(machine.relation.start())):
         _differs_somewhere(machine)
     if finish is not None:

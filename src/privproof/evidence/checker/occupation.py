@@ -1,9 +1,9 @@
 """Which states can hold mass at a location, and which of them still matter.
 
-A state is *occupied* at a location, on the left or on the right, if a path of positive probability leads there from a start.  A
-state of the left side is *live* at a location if a path of positive probability leads from there to a state that a final
-column counts.  Both are properties of the graph alone: probabilities and lengths play no part, so both sets are
-large enough.  What is not occupied holds no mass; what is not live contributes to no compared word.
+A state is *occupied* at a location, on the left or on the right, if a path of positive probability leads there from
+a start. A state of the left side is *live* at a location if a path of positive probability leads from there to a state
+that a final column counts. Both are properties of the graph alone: lengths play no part, so both sets are large enough.
+What is not occupied holds no mass; what is not live contributes to no compared word.
 """
 
 from __future__ import annotations

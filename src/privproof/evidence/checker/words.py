@@ -141,18 +141,7 @@ def refuted_by_event(question: Question, evidence: dict[str, object], limits: Li
     if len({tuple(letter.output for letter in word) for word in words}) < len(words):
         refuse("two words write the same outputs", "evidence.words")
     _one_adversary(words)
-    length = max(len(word) for word in words)
-    if "length" in evidence:
-        length = an_integer(evidence["length"], "evidence.length")
-    endings = [_outcome(question, len(word), length, f"evidence.words[{i}]") for i, word in enumerate(words)]
-    for start in matching_starts(question, evidence, "evidence", limits):
-        found = [probabilities(question, start, word, end) for word, end in zip(words, endings, strict=True)]
-        if None not in found:
-            break
-    else:
-        refuse("a word is not among the compared ones", "evidence.words")
-    left = sum((one.left for one in found if one is not None), ZERO)
-    right = sum((one.right for one in found if one is not None), ZERO)
+    left, right = _sums(question, evidence, words, limits)
     for side, number in (("left_probability", left), ("right_probability", right)):
         if side in evidence and a_number(evidence[side], f"evidence.{side}", limits) != number:
             refuse(f"the probability is {text(number)}", f"evidence.{side}")
@@ -164,6 +153,32 @@ def refuted_by_event(question: Question, evidence: dict[str, object], limits: Li
     )
     details = {"method": "event", "words": len(words), "left_probability": str(left), "right_probability": str(right)}
     return Accepted("refuted", statement, details)
+
+
+def _sums(
+    question: Question, evidence: dict[str, object], words: list[tuple[Letter, ...]], limits: Limits
+) -> tuple[Rational, Rational]:
+    """The probabilities of an event in its outcome space.
+
+    The space is the one of the member ``length``.  Without it, it is that of the longest word; and where that does not
+    violate the claim and halting is visible, the next one, in which all the words are complete.
+    """
+    longest = max(max(len(word) for word in words), question.horizon.low)
+    spaces = [longest, longest + 1] if question.ending == "visible" and question.horizon.goes_on(longest) else [longest]
+    if "length" in evidence:
+        spaces = [an_integer(evidence["length"], "evidence.length")]
+    starts = matching_starts(question, evidence, "evidence", limits)
+    sums: list[tuple[Rational, Rational]] = []
+    for space in spaces:
+        endings = [_outcome(question, len(word), space, f"evidence.words[{i}]") for i, word in enumerate(words)]
+        for start in starts:
+            found = [probabilities(question, start, word, end) for word, end in zip(words, endings, strict=True)]
+            complete = [one for one in found if one is not None]
+            if len(complete) == len(words):
+                sums.append((sum((one.left for one in complete), ZERO), sum((one.right for one in complete), ZERO)))
+    if not sums:
+        refuse("a word is not among the compared ones", "evidence.words")
+    return next((pair for pair in sums if not question.claim.holds(*pair)), sums[0])
 
 
 def _one_adversary(words: list[tuple[Letter, ...]]) -> None:
