@@ -13,8 +13,8 @@ from dataclasses import replace
 from privproof.compiling import Compiled, word_problem
 from privproof.engines import ENGINES, Engine, Finding, Monitor, TensorProof
 from privproof.errors import QuestionError
-from privproof.evidence import Proved, Refuted, Unknown, Verdict, Witness
-from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, word_evidence
+from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witness
+from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.evidence.checker import Rejected, recheck
 from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon
 from privproof.models import Letter, Transducer, Word, compares_something
@@ -128,13 +128,22 @@ def _judged(compiled: Compiled, engine: str, budget: Budget, finding: Finding, *
     question = compiled.question
     witness = None if finding.word is None else _witness(compiled, finding.word)
     event = tuple(_witness(compiled, word) for word in finding.event)
-    known = {"lower": finding.lower, "witness": witness, "event": event, "notes": finding.notes}
+    growth = None
+    if finding.pump is not None:
+        pump, pair = finding.pump, compiled.begins[finding.pump.start].pair.name
+        growth = Growth(pair, pump.before, pump.repeated, pump.after, pump.growth)
+    known = {"lower": finding.lower, "witness": witness, "event": event, "growth": growth, "notes": finding.notes}
     refuted = finding.lower.infinite if tight else bool(event) and finding.proof is None
     if witness is not None and not refuted and finding.proof is None and finding.stopped is None:
         refuted = not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta)
     if refuted:
-        evidence = event_evidence(event) if event else None if witness is None else word_evidence(witness)
-        assert evidence is not None
+        if event:
+            evidence = event_evidence(event, finding.length)
+        elif tight and finding.pump is not None:
+            evidence = pump_evidence(compiled, finding.pump)
+        else:
+            assert witness is not None
+            evidence = word_evidence(witness)
         document = certificate(question, budget, "refuted", evidence)
         upper = finding.upper
         verdict: Verdict = Refuted(question.under(budget), engine, **known, upper=upper, certificate=document)  # type: ignore[arg-type]

@@ -412,9 +412,9 @@ def _choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Ch
                         if memory == 0:
                             yield v, w, 1
                     else:
-                        direction = 1 if numbers[v] < numbers[w] else -1
-                        if memory in (0, direction):
-                            yield v, w, direction
+                        direction = (numbers[v] < numbers[w]) - (numbers[v] > numbers[w])
+                        if direction == 0 or memory in (0, direction):
+                            yield v, w, direction or memory
 
     if not any(close(v, w) for v in model.inputs for w in model.inputs if v != w):
         raise ScenarioError(

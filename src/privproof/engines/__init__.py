@@ -4,8 +4,9 @@ from privproof.engines.findings import ConeProof, Engine, EnumerationProof, Find
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.bounded import FrontierEngine, SmtEngine, TensorEngine
 from privproof.engines.words.events import Events
+from privproof.engines.words.unbounded import UnboundedEngine
 
-ENGINES: tuple[Engine, ...] = (TensorEngine(), FrontierEngine(), Events(), SmtEngine())
+ENGINES: tuple[Engine, ...] = (TensorEngine(), FrontierEngine(), UnboundedEngine(), Events(), SmtEngine())
 """All engines, the one to try first in front."""
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 from privproof.compiling import Compiled
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.frontier import Trace
+from privproof.engines.words.pumping import Pump
 from privproof.exact import INFINITE, Budget, Epsilon, Rational
 from privproof.models import Word
 
@@ -41,6 +42,8 @@ class Finding:
         upper: the tight epsilon is at most this, if `proof` shows it.
         word: a word behind the lower bound.
         event: the words of an event behind the lower bound, where a delta counts over events.
+        length: how many letters the observer of the event has seen.
+        pump: words whose ratio grows without bound.
         proof: why nothing exceeds the upper bound (or the budget asked for).
         stopped: why the engine gave up, or None.
         notes: what else the reader should know.
@@ -50,6 +53,8 @@ class Finding:
     upper: Epsilon = INFINITE
     word: Word | None = None
     event: tuple[Word, ...] = ()
+    length: int = 0
+    pump: Pump | None = None
     proof: Proof | None = None
     stopped: str | None = None
     notes: tuple[str, ...] = ()

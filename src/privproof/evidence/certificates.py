@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from privproof.compiling import Begin, Classes, Compiled
 from privproof.engines import ConeProof, EnumerationProof, Proof
 from privproof.engines.words.dominance import Dominated
 from privproof.engines.words.frontier import Counted, Place, Trace
+from privproof.engines.words.margins import margins
+from privproof.engines.words.pumping import Pump
 from privproof.engines.words.vectors import Reached
 from privproof.evidence.verdicts import Witness
-from privproof.exact import ZERO, Budget, Rational
+from privproof.exact import ZERO, Budget, Rational, rational
 from privproof.exact.matrices import Matrix
 from privproof.formats import document
 from privproof.models import Distribution, Letter
@@ -62,14 +65,36 @@ def word_evidence(witness: Witness) -> dict[str, Any]:
     }
 
 
-def event_evidence(event: Sequence[Witness]) -> dict[str, Any]:
-    """The outcomes of an event."""
+def event_evidence(event: Sequence[Witness], length: int) -> dict[str, Any]:
+    """The outcomes of an event, for an observer of so many letters."""
     first = event[0]
     return {
         "method": "event",
         "left": _numbers(first.left),
         "right": _numbers(first.right),
+        "length": length,
         "words": [[letter_document(letter) for letter in witness.letters] for witness in event],
+    }
+
+
+def pump_evidence(compiled: Compiled, pump: Pump) -> dict[str, Any]:
+    """A pump: three words, two vectors, two rates."""
+    pair = compiled.begins[pump.start].pair
+    result: dict[str, Any] = {"method": "pump", "left": _numbers(pair.left), "right": _numbers(pair.right)}
+    if pair.only is not None:
+        result["only"] = pair.only
+    left, right = compiled.left[pump.location], compiled.right[pump.location]
+    if not _identity(left) or not _identity(right):
+        result["classes"] = {"left": list(left), "right": list(right)}
+    return result | {
+        "before": [letter_document(letter) for letter in pump.before],
+        "repeated": [letter_document(letter) for letter in pump.repeated],
+        "after": [letter_document(letter) for letter in pump.after],
+        "ending": pump.final,
+        "left_vector": [[i, str(x)] for i, x in enumerate(pump.left) if x != 0],
+        "right_vector": [[i, str(x)] for i, x in enumerate(pump.right) if x != 0],
+        "left_rate": str(pump.left_rate),
+        "right_rate": str(pump.right_rate),
     }
 
 
@@ -90,15 +115,15 @@ class _Cone:
     def __init__(self, compiled: Compiled, trace: Trace) -> None:
         self.compiled, self.trace, self.problem = compiled, trace, compiled.problem
         self.places = sorted(place for place, kept in trace.kept.items() if kept)
-        if trace.bound is not None:
-            self.places += [(_ANY_LEVEL, location) for location in range(len(self.problem.locations))]
+        self.margins = margins(self.problem) if trace.bound is not None else (Fraction(0),) * len(self.problem.locations)
+        self.places += [(_ANY_LEVEL, location) for location, margin in enumerate(self.margins) if margin]
         self.numbers = {place: number for number, place in enumerate(self.places)}
 
     def _at(self, level: int, location: int) -> Place | None:
         """The place that stands for a level and a location; None where nothing can be left to cover."""
         if (level, location) in self.numbers:
             return (level, location)
-        return (_ANY_LEVEL, location) if self.trace.bound is not None else None
+        return (_ANY_LEVEL, location) if self.margins[location] else None
 
     def evidence(self) -> dict[str, Any]:
         return {
@@ -138,12 +163,12 @@ class _Cone:
         kept = self._kept(place)
         onward = []
         for number, edge in enumerate(() if self._last(place) else here.edges):
-            target = self._at(level + 1, edge.target) if level != _ANY_LEVEL else (_ANY_LEVEL, edge.target)
+            target = self._at(level if level == _ANY_LEVEL or self.trace.inductive else level + 1, edge.target)
             if target is not None:
                 reasons = [self.trace.forgotten.get((place, i, number)) for i in range(len(kept))]
                 rows = [[] if reason is None else self._multipliers(target, reason) for reason in reasons]
-                if self.trace.bound is not None:
-                    rows += [self._row(target, edge.left, s) for s in range(here.left_size)]
+                if self.margins[location]:
+                    rows += [self._row(place, target, edge.left, s) for s in range(here.left_size)]
                 if any(rows):
                     letter = letter_document(edge.letter)
                     onward.append({"letter": letter, "node": self.numbers[target], "multipliers": rows})
@@ -161,31 +186,37 @@ class _Cone:
             return self.problem.locations[place[1]].left_size
         return 1 + max((c for c in self.trace.counted[place[1]][0] if c is not None), default=-1)
 
+    def _quotient(self, location: int) -> Fraction:
+        """The largest quotient of a left and a right entry that is safe at a location."""
+        assert self.trace.bound is not None
+        return self.trace.bound * self.margins[location]
+
     def _diagonal(self, place: Place) -> list[dict[str, Any]]:
-        """The generators ``(c e_s, e_s)`` in integers, where the search used them."""
-        if self.trace.bound is None:
+        """The generators ``(c m e_s, e_s)`` in integers, where the search used them."""
+        if not self.margins[place[1]]:
             return []
-        p, q = self.trace.bound.numerator, self.trace.bound.denominator
+        safe = self._quotient(place[1])
         size = self._size(place)
-        return [{"left": _unit(size, s, p), "right": _unit(size, s, q), "weight": 0} for s in range(size)]
+        return [
+            {"left": _unit(size, s, safe.numerator), "right": _unit(size, s, safe.denominator), "weight": 0}
+            for s in range(size)
+        ]
 
     def _multipliers(self, place: Place, reason: Dominated) -> list[list[Any]]:
         if reason.diagonal is None:
             return [[index, str(factor * reason.scale)] for index, factor in reason.by]
-        assert self.trace.bound is not None
-        offset, p = len(self._kept(place)), self.trace.bound.numerator
+        offset, p = len(self._kept(place)), self._quotient(place[1]).numerator
         return [[offset + s, str(x * reason.scale / p)] for s, x in enumerate(reason.diagonal) if x]
 
-    def _row(self, target: Place, matrix: Matrix, state: int) -> list[list[Any]]:
+    def _row(self, source: Place, target: Place, matrix: Matrix, state: int) -> list[list[Any]]:
         """How the product of a diagonal generator is covered: by the row of the matrix."""
         offset = len(self._kept(target))
-        if not self._last(target):
-            return [[offset + column, str(entry)] for column, entry in matrix.rows[state]]
+        factor = rational(Fraction(self._quotient(source[1]).numerator, self._quotient(target[1]).numerator))
         sums: dict[int, Rational] = {}
         for column, entry in matrix.rows[state]:
-            counted = self.trace.counted[target[1]][0][column]
+            counted = self.trace.counted[target[1]][0][column] if self._last(target) else column
             if counted is not None:
-                sums[counted] = sums.get(counted, ZERO) + entry
+                sums[counted] = sums.get(counted, ZERO) + entry * factor
         return [[offset + c, str(entry)] for c, entry in sorted(sums.items())]
 
 

@@ -53,6 +53,25 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class Growth:
+    """Words whose ratio grows without bound: repeat the middle as often as you like.
+
+    Attributes:
+        pair: the name of the pair of situations.
+        before: the letters before the repeated word.
+        repeated: the letters that are repeated.
+        after: the letters after it.
+        factor: by how much the ratio grows with each repetition, at least; None for without bound.
+    """
+
+    pair: str
+    before: tuple[Letter, ...]
+    repeated: tuple[Letter, ...]
+    after: tuple[Letter, ...]
+    factor: Rational | None
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What was established about a question; see `Proved`, `Refuted` and `Unknown`.
 
@@ -63,6 +82,7 @@ class Verdict:
         upper: the tight epsilon is at most this; infinite where nothing better is proved.
         witness: the word behind the lower bound, if one is known.
         event: where a delta counts over events: the outcomes behind the lower bound.
+        growth: words whose ratio grows without bound, where there is no epsilon at all because of them.
         certificate: data from which `recheck` re-establishes the verdict.
         seconds: how long it took.
         notes: restrictions, assumptions, and what other engines said.
@@ -76,6 +96,7 @@ class Verdict:
     upper: Epsilon = INFINITE
     witness: Witness | None = None
     event: tuple[Witness, ...] = ()
+    growth: Growth | None = None
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from privproof.evidence import Unknown, Verdict, Witness
+from privproof.evidence import Growth, Unknown, Verdict, Witness
 from privproof.exact import Epsilon, Rational, show
 from privproof.exact.balls import rational_bounds
 from privproof.models import HiddenMarkovModel, Letter, MarkovChain, Transducer
@@ -102,8 +102,11 @@ def facts(verdict: Verdict, *, source: str, asked_tight: bool) -> list[Fact]:
         result += _witness_facts(verdict, verdict.witness, source, asked_tight=asked_tight)
     elif verdict.event:
         result += _event_facts(verdict)
+    if verdict.growth is not None:
+        result += _growth_facts(verdict.growth)
     if verdict.lower.infinite:
-        result.append(Fact("tight epsilon", "none: the output is impossible on one side"))
+        because = "the ratio grows without bound" if verdict.growth else "the output is impossible on one side"
+        result.append(Fact("tight epsilon", f"none: {because}"))
     elif verdict.tight is not None:
         result.append(Fact("tight epsilon", verdict.tight.show()))
     else:
@@ -134,6 +137,17 @@ def _witness_facts(verdict: Verdict, witness: Witness, source: str, *, asked_tig
         flag = "" if budget is None or asked_tight else f' --epsilon "{budget.epsilon}"'
         result.append(Fact("replay", f"privproof check '{source}'{flag} --pair '{witness.pair}' --word '{word}'"))
     return result
+
+
+def _growth_facts(growth: Growth) -> list[Fact]:
+    def listed(letters: tuple[Letter, ...]) -> str:
+        return " ".join(map(letter_words, letters)) or "nothing"
+
+    factor = "without bound" if growth.factor is None else f"at least by the factor {show(growth.factor)}"
+    return [
+        Fact("growing", f"{listed(growth.before)}, then again and again {listed(growth.repeated)}, then {listed(growth.after)}"),
+        Fact("", f"each repetition raises the ratio {factor}"),
+    ]
 
 
 def _event_facts(verdict: Verdict) -> list[Fact]:
@@ -196,6 +210,15 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
         "seconds": round(verdict.seconds, 6),
         "notes": list(verdict.notes),
     }
+    if verdict.growth is not None:
+        growth = verdict.growth
+        result["growth"] = {
+            "pair": growth.pair,
+            "before": [str(letter) for letter in growth.before],
+            "repeated": [str(letter) for letter in growth.repeated],
+            "after": [str(letter) for letter in growth.after],
+            "factor": "inf" if growth.factor is None else str(growth.factor),
+        }
     if verdict.event:
         result["event"] = [witness_data(witness) for witness in verdict.event]
     if isinstance(verdict, Unknown):

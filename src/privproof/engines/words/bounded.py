@@ -23,7 +23,8 @@ def at_least(ratio: Rational | None) -> Epsilon:
     return log(ratio) if ratio > 1 else epsilon(0)
 
 
-def _ratio(word: Word, delta: Rational) -> Epsilon:
+def ratio_of(word: Word, delta: Rational) -> Epsilon:
+    """The epsilon that a word asks for."""
     if word.right == 0:
         return INFINITE if word.left > delta else epsilon(0)
     return at_least((word.left - delta) / word.right)
@@ -53,9 +54,9 @@ class FrontierEngine:
         search = Frontier(problem, goal=goal, delta=budget.delta, threshold=bound, monitor=monitor)
         result = search.run()
         if result.found is not None:
-            word = _fewest_changes(problem, goal, result.found, budget.delta, bound, monitor)
-            return Finding(_ratio(word, budget.delta), word=word)
-        lower = epsilon(0) if result.best is None else _ratio(result.best, budget.delta)
+            word = fewest_changes(problem, goal, result.found, budget.delta, bound, monitor)
+            return Finding(ratio_of(word, budget.delta), word=word)
+        lower = epsilon(0) if result.best is None else ratio_of(result.best, budget.delta)
         if result.stopped is not None:
             return Finding(lower, word=result.best, stopped=f"{result.stopped} after length {result.level}")
         assert result.trace is not None
@@ -73,11 +74,11 @@ class FrontierEngine:
             assert result.trace is not None or result.stopped
             proof = None if result.trace is None else ConeProof(result.trace)
             return Finding(epsilon(0), epsilon(0) if proof else INFINITE, proof=proof, stopped=result.stopped)
-        lower = _ratio(best, delta)
+        lower = ratio_of(best, delta)
         if result.stopped is not None:
             return Finding(lower, word=best, stopped=f"{result.stopped} after length {result.level}")
         if lower.infinite or result.trace is None:
-            return Finding(lower, word=_fewest_changes(problem, beyond(Budget(INFINITE, delta)), best, delta, ZERO, monitor))
+            return Finding(lower, word=fewest_changes(problem, beyond(Budget(INFINITE, delta)), best, delta, ZERO, monitor))
         ratio = (best.left - delta) / best.right
         word = _shortest(problem, ratio, best, delta, monitor)
         return Finding(lower, lower, word=word, proof=ConeProof(result.trace))
@@ -95,10 +96,10 @@ def _shortest(problem: WordProblem, ratio: Rational, best: Word, delta: Rational
     )
     monitor.listen(Progress("shortest word of this ratio", lower=decimal(ratio)))
     result = Frontier(shorter, goal=goal, delta=delta, threshold=ratio, strictly=True, monitor=monitor).run()
-    return _fewest_changes(problem, goal, result.found or best, delta, ratio, monitor)
+    return fewest_changes(problem, goal, result.found or best, delta, ratio, monitor)
 
 
-def _fewest_changes(
+def fewest_changes(
     problem: WordProblem, goal: Goal, word: Word, delta: Rational, threshold: Rational, monitor: Monitor
 ) -> Word:
     """Among the words of the same length that meet the goal one with the fewest changed inputs."""
@@ -167,7 +168,7 @@ class SmtEngine:
             )
             if isinstance(answer, Word):
                 if bound == high:
-                    return Finding(_ratio(answer, budget.delta), word=answer)
+                    return Finding(ratio_of(answer, budget.delta), word=answer)
                 return Finding(epsilon(0), stopped="a ratio agrees with e^epsilon to 256 bits")
             if answer is not None:
                 return Finding(epsilon(0), stopped=f"Z3 gave up at length {answer.length}: {answer.reason}")

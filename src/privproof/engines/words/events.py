@@ -2,7 +2,8 @@
 
 For one pair of situations the smallest delta at ``c = e^epsilon`` is ``sum over outcomes w of max(0, P(w) - c Q(w))``: the event that
 attains it is ``{w : P(w) > c Q(w)}``.  The outcomes are what an observer has seen in the end: words of the full length, and shorter
-words after which the run has halted.  Where an adversary chooses inputs, he may choose each after seeing the earlier outputs, so
+words after which the run has halted.  What is seen after fewer letters is a function of that, so the full length decides;
+only where words are restricted every length of the horizon is looked at.  Where an adversary chooses inputs, he may choose each after seeing the earlier outputs, so
 the value of a vector is the maximum over pairs of inputs of the sum over outputs.
 
 As a function of c the value is convex and piecewise linear, so Newton's method from below finds the tight c for a given delta
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from privproof.compiling import Compiled
 from privproof.engines.findings import EnumerationProof, Finding
@@ -55,12 +57,10 @@ def _groups(edges: tuple[Edge, ...]) -> list[list[Edge]]:
 
 
 class _Search:
-    """The value of every start at one c."""
+    """The value of every start at one c, for outcomes after so many letters."""
 
-    def __init__(self, problem: WordProblem, c: Rational, monitor: Monitor) -> None:
-        assert problem.horizon.high is not None
-        self.problem, self.c, self.monitor = problem, c, monitor
-        self.length = problem.horizon.high
+    def __init__(self, problem: WordProblem, length: int, c: Rational, monitor: Monitor) -> None:
+        self.problem, self.length, self.c, self.monitor = problem, length, c, monitor
         self.groups = [_groups(place.edges) for place in problem.locations]
         self.nodes = 0
         self.known: dict[tuple[int, int, Vector, Vector], _Value] = {}
@@ -128,6 +128,14 @@ class _Search:
         return sorted(found, key=lambda w: w.left - self.c * w.right, reverse=True)
 
 
+def _lengths(compiled: Compiled) -> range:
+    """The lengths that have to be looked at."""
+    horizon, scenario = compiled.problem.horizon, compiled.question.scenario
+    assert horizon.high is not None
+    restricted = scenario.words.only is not None or scenario.words.without or any(p.only for p in scenario.pairs)
+    return range(horizon.low if restricted else horizon.high, horizon.high + 1)
+
+
 class Events:
     """The engine for a delta over events, by exact summation over outcomes."""
 
@@ -147,11 +155,12 @@ class Events:
             return Finding(Epsilon(), INFINITE, proof=EnumerationProof())
         low, high = budget.epsilon.enclosure(_BITS)
         try:
-            for number in range(len(compiled.problem.starts)):
-                search = _Search(compiled.problem, high, monitor)
+            for number, length in product(range(len(compiled.problem.starts)), _lengths(compiled)):
+                search = _Search(compiled.problem, length, high, monitor)
                 if search.start(number).at(high) > budget.delta:
-                    return Finding(budget.epsilon, event=_enough(search.event(number), high, budget.delta))
-                if low != high and _Search(compiled.problem, low, monitor).start(number).at(low) > budget.delta:
+                    event = _enough(search.event(number), high, budget.delta)
+                    return Finding(budget.epsilon, event=event, length=length)
+                if low != high and _Search(compiled.problem, length, low, monitor).start(number).at(low) > budget.delta:
                     return Finding(Epsilon(), stopped=f"delta agrees with the budget to {_BITS} bits; it cannot be decided")
         except _TooLarge as reason:
             return Finding(Epsilon(), stopped=str(reason))
@@ -162,15 +171,15 @@ class Events:
         best: Rational = ZERO
         event: tuple[Word, ...] = ()
         try:
-            for number in range(len(compiled.problem.starts)):
+            for number, length in product(range(len(compiled.problem.starts)), _lengths(compiled)):
                 while True:
-                    search = _Search(compiled.problem, best, monitor)
+                    search = _Search(compiled.problem, length, best, monitor)
                     value = search.start(number)
                     if value.at(best) <= delta:
                         break
                     event = tuple(search.event(number))
                     if value.right == 0:
-                        return Finding(INFINITE, event=event)
+                        return Finding(INFINITE, event=event, length=length)
                     best = (value.left - delta) / value.right
                 monitor.listen(Progress("sum over outcomes", lower=decimal(best)))
         except _TooLarge as reason:

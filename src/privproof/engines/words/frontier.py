@@ -5,7 +5,8 @@ At level t the frontier holds, for every location, a set of vectors that dominat
 first one appears, and the largest ratio of kept vectors is the largest ratio of all words: exact, without a guess at c.
 The kept vectors with the multipliers of the forgotten ones are a certificate.
 
-Where left and right share their matrices the best ratio known so far prunes more: a vector with ``alpha <= R beta`` can never exceed R.
+Where left and right share their matrices (or their `margins` are positive) the best ratio R known so far prunes more: a vector with
+``alpha <= R m beta`` can never exceed R.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TypeAlias, TypeVar
 
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
+from privproof.engines.words.margins import margins
 from privproof.engines.words.vectors import Product, Reached, collapsed, initial
 from privproof.exact import ZERO, Budget, Rational, decimal, fraction, rational
 from privproof.exact.matrices import Vector
@@ -68,6 +70,7 @@ class Trace:
         forgotten: how each product is dominated at the place it leads to; absent where the left part vanishes.
         starts: how the vector of each start is dominated at its place.
         bound: the bound behind diagonal generators, where they were used.
+        inductive: whether one set of generators serves every level (all places are then at level 0).
         last: the last level, where only what the final columns count is kept: by location the classes of both sides.
     """
 
@@ -76,6 +79,7 @@ class Trace:
     starts: dict[int, Dominated] = field(default_factory=dict)
     bound: Fraction | None = None
     last: int = 0
+    inductive: bool = False
     counted: dict[int, tuple[Counted, Counted]] = field(default_factory=dict)
 
 
@@ -100,7 +104,7 @@ class Searched:
     kept: int
 
 
-class _Ending:
+class Ending:
     """Final columns in integers."""
 
     def __init__(self, final: Final) -> None:
@@ -111,6 +115,15 @@ class _Ending:
 
     def masses(self, vector: Reached) -> tuple[int, int]:
         return sum(vector.left[i] * x for i, x in self.left), sum(vector.right[i] * x for i, x in self.right)
+
+
+def compare_ending(ending: Ending, vector: Reached, delta: Fraction, *, weighted: bool) -> tuple[Fraction, int]:
+    """``P - delta`` and Q of a word that ends here, on a common scale."""
+    left, right = ending.masses(vector)
+    excess = Fraction(left)
+    if weighted:
+        excess -= delta * vector.weight * ending.scale
+    return excess, right
 
 
 class Frontier:
@@ -144,8 +157,9 @@ class Frontier:
         self.strictly = strictly
         self.monitor = monitor or Monitor()
         self.products = [[Product(edge.left, edge.right) for edge in place.edges] for place in problem.locations]
-        self.endings = [[_Ending(final) for final in place.finals] for place in problem.locations]
+        self.endings = [[Ending(final) for final in place.finals] for place in problem.locations]
         self.best: tuple[Ratio, Reached, str] | None = None
+        self.margins = (Fraction(0),) * len(problem.locations) if self.weighted else margins(problem)
         self.trace = Trace(last=problem.horizon.high or 0)
         self.kept = 0
 
@@ -192,7 +206,7 @@ class Frontier:
                 grouped[start.location].append((number, vector))
         frontier = {}
         for location, members in grouped.items():
-            chain, reasons = self._antichain(members, self._diagonal_bound())
+            chain, reasons = self._antichain(members, self._diagonal_bound(location))
             frontier[location] = self.trace.kept[0, location] = chain
             self.trace.starts |= reasons
         return frontier
@@ -214,10 +228,7 @@ class Frontier:
         for location, members in candidates.items():
             for ending in self.endings[location]:
                 for _, vector in members:
-                    left, right = ending.masses(vector)
-                    excess = Fraction(left)
-                    if self.weighted:
-                        excess -= self.delta * vector.weight * ending.scale
+                    excess, right = compare_ending(ending, vector, self.delta, weighted=self.weighted)
                     if excess <= 0:
                         continue
                     ratio: Ratio = excess / right if right else inf
@@ -237,7 +248,7 @@ class Frontier:
             self.trace.counted[location] = sides
             members = [(key, collapsed(vector, *sides)) for key, vector in members]
             members = [(key, vector) for key, vector in members if any(vector.left)]
-        chain, reasons = self._antichain(members, None if level == self.trace.last else self._diagonal_bound())
+        chain, reasons = self._antichain(members, None if level == self.trace.last else self._diagonal_bound(location))
         self.trace.kept[level, location] = chain
         self.trace.forgotten |= reasons
         return chain
@@ -251,7 +262,7 @@ class Frontier:
         for key, vector in sorted(members, key=lambda member: _potential(member[1]), reverse=True):
             if bound is not None and bounded(vector, bound, strictly=self.strictly):
                 reasons[key] = Dominated(diagonal=vector.left, scale=vector.scale)
-                self.trace.bound = bound
+                self.trace.bound = self._interest()
                 continue
             by = chain.dominator(vector)
             if by is None:
@@ -259,12 +270,14 @@ class Frontier:
             reasons[key] = Dominated(by=by, scale=vector.scale)
         return chain.generators, reasons
 
-    def _diagonal_bound(self) -> Fraction | None:
-        """A ratio that is of no interest any more, where left and right share their matrices."""
-        if not self.problem.common or self.weighted:
-            return None
+    def _interest(self) -> Fraction:
+        """A ratio that is of no interest any more."""
         best = self.best[0] if self.goal is None and self.best is not None else 0
-        return max(self.threshold, best if isinstance(best, Fraction) else Fraction(0)) or None
+        return max(self.threshold, best if isinstance(best, Fraction) else Fraction(0))
+
+    def _diagonal_bound(self, location: int) -> Fraction | None:
+        """Vectors with ``alpha <= bound * beta`` lead to nothing of interest; None where the margin says nothing."""
+        return self._interest() * self.margins[location] or None
 
 
 def _counted(columns: Sequence[Vector]) -> Counted:

@@ -148,7 +148,7 @@ def _windows(relation: Neighbours, inputs: tuple[str, ...]) -> tuple[Window, ...
             return True
         if relation.within is not None and not relation.close(values[i], values[j]):
             return False
-        return direction == 0 or (values[j] - values[i]) * direction > 0
+        return direction == 0 or (values[j] - values[i]) * direction >= 0
 
     directions = (1, -1) if relation.kind == "monotone" else (0,)
     return tuple(tuple(tuple(j for j in indices if near(i, j, d)) for i in indices) for d in directions)

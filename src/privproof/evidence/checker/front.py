@@ -10,6 +10,7 @@ from privproof.evidence.checker.cones import proved_by_cone
 from privproof.evidence.checker.documents import a_text, an_object, load, plain
 from privproof.evidence.checker.enumeration import proved_by_enumeration
 from privproof.evidence.checker.outcomes import DEFAULT_LIMITS, Accepted, Limits, Outcome, Refusal, Rejected, refuse
+from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.systems import Question
 from privproof.evidence.checker.tensors import proved_by_tensors
@@ -19,7 +20,7 @@ Method = Callable[[Question, dict[str, object], Limits], Accepted]
 
 _METHODS: Mapping[str, Mapping[str, Method]] = {
     "proved": {"cone": proved_by_cone, "enumeration": proved_by_enumeration, "tensors": proved_by_tensors},
-    "refuted": {"word": refuted_by_word, "event": refuted_by_event},
+    "refuted": {"word": refuted_by_word, "event": refuted_by_event, "pump": refuted_by_pump},
 }
 
 

@@ -1,0 +1,250 @@
+"""Inductive cone invariants: proofs for words of every length.
+
+Vectors reached by words are kept, for every location, until every product of a kept vector with a letter is dominated by kept vectors
+or lies within the margin of its location (``alpha <= c m beta``).  Then the kept vectors G satisfy
+
+    every start is in cone(G) - R+,   g M_l is in cone(G) - R+ for every g in G and letter l,   g respects the bound where a word may end,
+
+which proves the bound for words of every length by induction.
+
+With a budget the search goes by length, so the first violation is the shortest.  Without one it goes by the largest ratio that a vector can
+still lead to, ``max alpha_s / (m beta_s)``, and closes at a bound within a given precision of the best word found: a branch and bound over
+words of all lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heappop, heappush
+from math import inf
+from typing import TypeAlias
+
+from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.words.dominance import Antichain, Dominated, bounded
+from privproof.engines.words.frontier import Ending, Goal, Trace, compare_ending
+from privproof.engines.words.margins import margins
+from privproof.engines.words.vectors import Product, Reached, initial
+from privproof.exact import ZERO, Rational, decimal, fraction, rational
+from privproof.models import Word, WordProblem
+
+Node: TypeAlias = tuple[int, int]
+"""A location and the number of a generator there."""
+
+_BATCH = 48
+
+
+@dataclass(frozen=True)
+class Closed:
+    """How a search ended.
+
+    Attributes:
+        found: a word that meets the goal.
+        best: the word with the largest ratio seen.
+        infinite: whether the best word is impossible on the right.
+        trace: the invariant, if the search closed.
+        bound: the ratio that the invariant proves, where no goal was given.
+        stopped: why it did not close, or None.
+        expanded: how many vectors were expanded.
+        level: the length of the longest word looked at.
+    """
+
+    found: Word | None
+    best: Word | None
+    trace: Trace | None
+    bound: Rational | None
+    stopped: str | None
+    expanded: int
+    level: int
+
+
+class Invariant:
+    """One search; see the module's docstring.
+
+    Args:
+        problem: a word problem.
+        goal: what to look for, by length; without one the largest ratio is sought, best first.
+        delta: what is subtracted from P, for each output.
+        threshold: the bound to prove (with a goal), or the ratio of a known word.
+        precision: how far, relatively, the proved bound may lie above the best word.
+        monitor: progress and interrupts.
+    """
+
+    def __init__(
+        self,
+        problem: WordProblem,
+        *,
+        goal: Goal | None = None,
+        delta: Rational = ZERO,
+        threshold: Rational = ZERO,
+        precision: Fraction = Fraction(1, 10**6),
+        monitor: Monitor | None = None,
+    ) -> None:
+        self.problem, self.goal, self.precision = problem, goal, precision
+        self.delta, self.weighted = fraction(delta), delta != 0
+        self.threshold = fraction(threshold)
+        self.monitor = monitor or Monitor()
+        self.margins = (Fraction(0),) * len(problem.locations) if self.weighted else margins(problem)
+        self.products = [[Product(edge.left, edge.right) for edge in place.edges] for place in problem.locations]
+        self.endings = [[Ending(final) for final in place.finals] for place in problem.locations]
+        self.chains = [Antichain(weighted=self.weighted) for _ in problem.locations]
+        self.levels: list[list[int]] = [[] for _ in problem.locations]
+        self.queue: list[tuple[float, int, Node]] = []
+        self.best: tuple[Fraction | float, Reached, str] | None = None
+        self.needed = Fraction(0)
+        self.waiting: dict[Hashable, tuple[int, Reached]] = {}
+        self.trace = Trace(last=-2, inductive=True)
+        self.expanded = self.counter = self.level = 0
+        for number, start in enumerate(problem.starts):
+            vector = initial(number, start.left, start.right, weighted=self.weighted)
+            if any(vector.left):
+                self.trace.starts[number] = self._cover(start.location, vector, 0)
+
+    def run(self, *, most: int) -> Closed:
+        """Go on until the search closes, the goal is met, or `most` vectors have been expanded."""
+        while self.queue:
+            reason = self.monitor.stopped()
+            if reason is not None or self.expanded >= most:
+                return self._outcome(None, reason or f"{self.expanded} vectors were expanded and the cone has not closed")
+            found = self._round()
+            if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
+                return self._outcome(found, None)
+            self.monitor.listen(Progress("inductive invariant", self.level, sum(map(len, self.chains)), self._lower(), self._upper()))
+        for location, chain in enumerate(self.chains):
+            self.trace.kept[0, location] = chain.generators
+        return self._outcome(None, None, closed=True)
+
+    def _outcome(self, found: Word | None, stopped: str | None, *, closed: bool = False) -> Closed:
+        best = None
+        if self.best is not None:
+            _, vector, final = self.best
+            best = self.problem.word(vector.start, vector.word(), final=final)
+        bound = None
+        if closed and self.goal is None:
+            bound = rational(self._final_bound())
+            self.trace.bound = fraction(bound) if self.trace.bound is not None else None
+        return Closed(found, best, self.trace if closed else None, bound, stopped, self.expanded, self.level)
+
+    def _final_bound(self) -> Fraction:
+        """The best ratio if the invariant proves it, else a simple number not far above."""
+        ratio = self._best_ratio()
+        if self.needed <= ratio:
+            return ratio
+        return simplest_between(self.needed, max(self.needed, ratio * (1 + self.precision)))
+
+    def _best_ratio(self) -> Fraction:
+        known = self.best[0] if self.best is not None else 0
+        return max(self.threshold, known if isinstance(known, Fraction) else Fraction(0))
+
+    def _lower(self) -> str:
+        ratio = self._best_ratio()
+        return decimal(rational(ratio)) if ratio else ""
+
+    def _upper(self) -> str:
+        if self.goal is not None or not self.queue:
+            return ""
+        top = -self.queue[0][0]
+        return f"{top:.6g}" if top < inf else ""
+
+    def _bound(self) -> Fraction:
+        """A ratio that need not be told from smaller ones."""
+        return self.threshold if self.goal is not None else self._best_ratio() * (1 + self.precision)
+
+    def _round(self) -> Word | None:
+        """Expand the next vectors: those of the smallest length, or the most promising ones."""
+        batch: list[Node] = []
+        first = self.queue[0][0]
+        while self.queue and len(batch) < (10**9 if self.goal is not None else _BATCH):
+            if self.goal is not None and self.queue[0][0] != first:
+                break
+            batch.append(heappop(self.queue)[2])
+        self.expanded += len(batch)
+        by_location: dict[int, list[int]] = {}
+        for location, number in batch:
+            by_location.setdefault(location, []).append(number)
+        candidates: list[tuple[tuple[tuple[int, int], int, int], int, Reached, int]] = []
+        for location, numbers in by_location.items():
+            vectors = [self.chains[location].generators[i] for i in numbers]
+            for e, edge in enumerate(self.problem.locations[location].edges):
+                for i, vector in zip(numbers, self.products[location][e](vectors, edge.letter), strict=True):
+                    if vector is not None:
+                        level = self.levels[location][i] + 1
+                        candidates.append((((0, location), i, e), edge.target, vector, level))
+        hits: list[tuple[int, Reached, str]] = []
+        for _, location, vector, _ in candidates:
+            for ending in self.endings[location]:
+                excess, right = compare_ending(ending, vector, self.delta, weighted=self.weighted)
+                if excess > 0:
+                    ratio: Fraction | float = excess / right if right else inf
+                    if self.best is None or ratio > self.best[0]:
+                        self.best = (ratio, vector, ending.name)
+                    if self.goal is not None and ratio >= self.threshold and self.goal(excess, right):
+                        hits.append((vector.changes, vector, ending.name))
+        if hits:
+            _, vector, name = min(hits, key=lambda hit: hit[0])
+            return self.problem.word(vector.start, vector.word(), final=name)
+        for origin, location, vector, level in sorted(candidates, key=lambda c: -_potential(c[2])):
+            self.level = max(self.level, level)
+            self.trace.forgotten[origin] = self._cover(location, vector, level)
+        return None
+
+    def _cover(self, location: int, vector: Reached, level: int) -> Dominated:
+        """Why a vector needs no further thought, or keep it."""
+        margin = self.margins[location]
+        if margin > 0:
+            bound = self._bound() * margin
+            if bound > 0 and bounded(vector, bound):
+                self.trace.bound = self._bound()
+                self.needed = max(self.needed, _largest_quotient(vector) / margin)
+                return Dominated(diagonal=vector.left, scale=vector.scale)
+        chain = self.chains[location]
+        by = chain.dominator(vector)
+        if by is None:
+            number = chain.add(vector)
+            self.levels[location].append(level)
+            by = ((number, Fraction(1)),)
+            self.counter += 1
+            promise = float(level) if self.goal is not None else -_promise(vector, margin)
+            heappush(self.queue, (promise, self.counter, (location, number)))
+        return Dominated(by=by, scale=vector.scale)
+
+
+def _potential(vector: Reached) -> float:
+    left, right = sum(vector.left), sum(vector.right)
+    return left / right if right else inf
+
+
+def _promise(vector: Reached, margin: Fraction) -> float:
+    """A ratio that no continuation exceeds, rounded; infinite where the margin says nothing."""
+    if margin == 0:
+        return inf
+    largest = 0.0
+    for x, y in zip(vector.left, vector.right, strict=True):
+        if x:
+            if not y:
+                return inf
+            largest = max(largest, x / y)
+    return largest / float(margin)
+
+
+def _largest_quotient(vector: Reached) -> Fraction:
+    p, q = 0, 1
+    for x, y in zip(vector.left, vector.right, strict=True):
+        if x * q > p * y:
+            p, q = x, y
+    return Fraction(p, q)
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction with the smallest denominator in [low, high].
+
+    >>> simplest_between(Fraction(314, 100), Fraction(315, 100))
+    Fraction(22, 7)
+    """
+    whole = -(-low.numerator // low.denominator)
+    if whole <= high:
+        return Fraction(whole)
+    floor = low.numerator // low.denominator
+    inner = simplest_between(1 / (high - floor), 1 / (low - floor))
+    return floor + 1 / inner

@@ -1,0 +1,98 @@
+"""The engine for words of every length: inductive invariants, branch and bound, and pumping."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from privproof.compiling import Compiled
+from privproof.engines.findings import ConeProof, Finding
+from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.words.beam import promising_word
+from privproof.engines.words.bounded import at_least, fewest_changes, ratio_of
+from privproof.engines.words.frontier import beyond
+from privproof.engines.words.invariant import Invariant
+from privproof.engines.words.pumping import breaking_word, find_pump
+from privproof.engines.words.supports import impossible_word
+from privproof.exact import INFINITE, ZERO, Budget, Rational, decimal, epsilon
+
+_SOON, _MOST = 600, 20_000
+_BEAM = 60
+
+
+class UnboundedEngine:
+    """Words of every length: an inductive invariant proves, a word or a pump refutes.
+
+    Args:
+        precision: how far, relatively, the proved bound on the ratio may lie above the best word.
+    """
+
+    name = "unbounded"
+
+    def __init__(self, *, precision: Fraction = Fraction(1, 10**6)) -> None:
+        self.precision = precision
+
+    def reason_against(self, compiled: Compiled, budget: Budget | None) -> str | None:
+        """Why the engine does not answer the question, or None if it does."""
+        if compiled.problem.horizon.high is not None:
+            return "the horizon is bounded"
+        if budget is not None and budget.delta != 0 and not budget.pointwise:
+            return "delta over events is not answered for words of every length"
+        return None
+
+    def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
+        """Look for the shortest word beyond the budget until an invariant closes; if it does not, look for a pump."""
+        problem, goal = compiled.problem, beyond(budget)
+        bound = ZERO if budget.epsilon.infinite else budget.epsilon.enclosure(192)[0]
+        search = Invariant(problem, goal=goal, delta=budget.delta, threshold=bound, monitor=monitor)
+        closed = search.run(most=_SOON)
+        pump = None
+        if closed.stopped is not None and budget.delta == 0 and monitor.stopped() is None:
+            pump = find_pump(problem, monitor=monitor)
+            word = None if pump is None else breaking_word(problem, pump, budget.epsilon)
+            if pump is not None and word is not None:
+                return Finding(INFINITE, word=word, pump=pump)
+            closed = search.run(most=_MOST)
+        if closed.found is not None:
+            word = fewest_changes(problem, goal, closed.found, budget.delta, bound, monitor)
+            return Finding(ratio_of(word, budget.delta), word=word)
+        lower = epsilon(0) if closed.best is None else ratio_of(closed.best, budget.delta)
+        if closed.trace is None:
+            return Finding(lower, word=closed.best, stopped=_advice(closed.stopped, closed.level))
+        note = f"an invariant of {sum(map(len, closed.trace.kept.values()))} vectors proves it for words of every length"
+        return Finding(lower, budget.epsilon, word=closed.best, proof=ConeProof(closed.trace), notes=(note,))
+
+    def tight(self, compiled: Compiled, delta: Rational, monitor: Monitor, *, pointwise: bool) -> Finding:
+        """Bounds on the supremum over words of every length, as close as the precision asks, or no epsilon at all."""
+        problem = compiled.problem
+        if delta == 0:
+            impossible = impossible_word(problem)
+            if impossible is not None:
+                goal = beyond(Budget(INFINITE))
+                return Finding(INFINITE, word=fewest_changes(problem, goal, impossible, ZERO, ZERO, monitor))
+        known = promising_word(problem, longest=_BEAM) if delta == 0 else None
+        threshold = ZERO if known is None or known.ratio is None else known.ratio
+        monitor.listen(Progress("inductive invariant", lower=decimal(threshold) if threshold else ""))
+        search = Invariant(problem, delta=delta, threshold=threshold, precision=self.precision, monitor=monitor)
+        closed = search.run(most=_SOON)
+        if closed.stopped is not None and delta == 0 and monitor.stopped() is None:
+            pump = find_pump(problem, monitor=monitor)
+            if pump is not None:
+                return Finding(INFINITE, pump=pump, word=closed.best)
+            closed = search.run(most=_MOST)
+        best = closed.best
+        if known is not None and (best is None or best.left * known.right <= known.left * best.right):
+            best = known
+        lower = epsilon(0) if best is None else ratio_of(best, delta)
+        if lower.infinite:
+            return Finding(lower, word=best)
+        if closed.trace is None or closed.bound is None:
+            return Finding(lower, word=best, stopped=_advice(closed.stopped, closed.level))
+        upper = at_least(closed.bound)
+        note = f"an invariant of {sum(map(len, closed.trace.kept.values()))} vectors proves the upper bound for words of every length"
+        return Finding(lower, upper, word=best, proof=ConeProof(closed.trace), notes=(note,))
+
+
+def _advice(reason: str | None, level: int) -> str:
+    return (
+        f"{reason} (words up to length {level} were looked at); try a larger epsilon, a bounded horizon, or a longer time limit"
+    )

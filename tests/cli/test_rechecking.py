@@ -1,0 +1,187 @@
+"""Certificates: written, checked again, and spoilt in every way that a file can be."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+
+import pytest
+
+from privproof.cli import main
+from privproof.evidence.checker import Accepted, recheck
+
+from .conftest import MODELS
+
+CASES = {
+    "a proof": ["check", MODELS / "geometric.yaml"],
+    "a refutation": ["check", MODELS / "family.yaml"],
+    "a tight epsilon": ["epsilon", MODELS / "activity.yaml", "--horizon", "up to 2"],
+}
+
+
+@pytest.fixture
+def within(capsys, monkeypatch):
+    """Runs a command inside this process: an exception that is not meant to end it fails the test."""
+
+    def run(*given):
+        monkeypatch.setattr("sys.argv", ["privproof", *map(str, given)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return ended.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture(params=CASES, ids=str)
+def written(request, within, tmp_path):
+    """A certificate as data, and its file."""
+    path = tmp_path / "certificate.json"
+    status, _, _ = within(*CASES[request.param], "--certificate", path)
+    assert status == (1 if request.param == "a refutation" else 0)
+    return json.loads(path.read_text(encoding="utf-8")), path
+
+
+def places(document, path=()):
+    """Every place that holds a number, or a text with one in it."""
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield from places(value, (*path, key))
+    elif isinstance(document, list):
+        for index, value in enumerate(document):
+            yield from places(value, (*path, index))
+    elif isinstance(document, int) or (isinstance(document, str) and re.search(r"\d", document)):
+        yield path, document
+
+
+def changed(document, path, change):
+    """A copy in which one place is changed."""
+    result = copy.deepcopy(document)
+    inside = result
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = change(inside[path[-1]])
+    return result
+
+
+def smaller(value):
+    if isinstance(value, int):
+        return value - 1
+    return re.sub(r"\d+", lambda found: str(int(found[0]) - 1) if int(found[0]) else "7", value, count=1)
+
+
+def larger(value):
+    return value + 1 if isinstance(value, int) else re.sub(r"\d+", lambda found: str(int(found[0]) + 1), value, count=1)
+
+
+def assert_rejected(outcome, path):
+    status, output, errors = outcome
+    assert status == 2
+    assert output == ""
+    assert errors.startswith(f"✗ rejected  {path}: ")
+    assert errors.count("\n") == 1
+
+
+def test_a_certificate_is_accepted(command):
+    for name, given in CASES.items():
+        assert command(*given, "--certificate", "c.json").returncode == (1 if name == "a refutation" else 0)
+        result = command("recheck", "c.json")
+        assert result.returncode == 0
+        assert result.stdout.startswith("✓ accepted")
+        status, said = command.json("recheck", "c.json")
+        assert (status, said["accepted"]) == (0, True)
+        assert said["verdict"] == ("refuted" if name == "a refutation" else "proved")
+
+
+def test_a_spoilt_certificate_is_rejected(command):
+    command("check", MODELS / "geometric.yaml", "--certificate", "c.json")
+    text = (command.folder / "c.json").read_text(encoding="utf-8")
+    command.write("spoilt.json", text.replace('"1/3"', '"1/4"', 1))
+    result = command("recheck", "spoilt.json")
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("✗ rejected  spoilt.json: ")
+    status, said = command.json("recheck", "spoilt.json")
+    assert (status, said["accepted"]) == (2, False)
+    assert said["reason"]
+    assert said["place"]
+
+
+def test_every_number_made_smaller_is_rejected(written, within):
+    document, path = written
+    for place, value in places(document):
+        if document["verdict"] == "refuted" and place == ("question", "epsilon"):
+            continue  # a word beyond a budget is beyond every smaller one
+        path.write_text(json.dumps(changed(document, place, smaller)), encoding="utf-8")
+        outcome = within("recheck", path)
+        assert outcome[0] == 2, (place, value, outcome)
+        assert_rejected(outcome, path)
+
+
+def test_a_number_made_larger_is_rejected_or_leaves_the_claim_as_it_was(written):
+    """Multipliers have slack and a larger budget is easier to keep; a changed claim must never pass as the old one."""
+    document, _ = written
+    before = recheck(document)
+    for place, value in places(document):
+        outcome = recheck(changed(document, place, larger))
+        if isinstance(outcome, Accepted):
+            inside = place[0] == "evidence" and place[-2] in ("multipliers", *range(9)) or place[-1] == "weight"
+            assert inside or place == ("question", "epsilon"), (place, value)
+            assert (outcome.statement == before.statement) == inside
+
+
+def test_anything_left_out_is_rejected(written, within):
+    document, path = written
+    evidence = document["evidence"]
+    spoilt = []
+    for key in ("format", "version", "verdict", "question", "evidence"):
+        spoilt.append({k: v for k, v in document.items() if k != key})
+    for key in evidence:
+        spoilt.append({**document, "evidence": {k: v for k, v in evidence.items() if k != key}})
+    for n, node in enumerate(evidence.get("nodes", ())):
+        spoilt.append(changed(document, ("evidence", "nodes"), lambda nodes, n=n: nodes[:n] + nodes[n + 1 :]))
+        for part in ("generators", "next"):
+            for i in range(len(node[part])):
+                where = ("evidence", "nodes", n, part)
+                spoilt.append(changed(document, where, lambda listed, i=i: listed[:i] + listed[i + 1 :]))
+    for i in range(len(evidence.get("starts", ()))):
+        spoilt.append(changed(document, ("evidence", "starts"), lambda starts, i=i: starts[:i] + starts[i + 1 :]))
+    for one in spoilt:
+        path.write_text(json.dumps(one), encoding="utf-8")
+        assert_rejected(within("recheck", path), path)
+
+
+def test_a_truncated_certificate_is_rejected(written, within):
+    _, path = written
+    text = path.read_text(encoding="utf-8")
+    for length in (0, 1, len(text) // 3, len(text) // 2, len(text) - 3):
+        path.write_text(text[:length], encoding="utf-8")
+        assert_rejected(within("recheck", path), path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"null", b"{}", b"\x00\xff\xfe\x80", b'{"format": "privproof-certificate"}', b"[" * 5000, b"1e999", b'"x"'],
+    ids=["empty", "list", "null", "object", "binary", "only a format", "deep", "number", "text"],
+)
+def test_what_is_no_certificate_is_rejected(within, tmp_path, content):
+    path = tmp_path / "junk.json"
+    path.write_bytes(content)
+    assert_rejected(within("recheck", path), path)
+
+
+def test_a_file_that_is_not_there(command):
+    for name in ("missing.json", "."):
+        result = command("recheck", name)
+        assert result.returncode == 2
+        assert result.stdout == ""
+        assert name in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_a_verdict_turned_round_is_rejected(written, within):
+    document, path = written
+    other = {"proved": "refuted", "refuted": "proved"}[document["verdict"]]
+    path.write_text(json.dumps({**document, "verdict": other}), encoding="utf-8")
+    assert_rejected(within("recheck", path), path)
