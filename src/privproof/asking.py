@@ -129,6 +129,10 @@ def _judged(compiled: Compiled, engine: str, budget: Budget, finding: Finding, *
     witness = None if finding.word is None else _witness(compiled, finding.word)
     event = tuple(_witness(compiled, word) for word in finding.event)
     growth = None
+    if finding.pump is not None and not tight:
+        unbounded = certificate(question, Budget(INFINITE), "refuted", pump_evidence(compiled, finding.pump))
+        if isinstance(recheck(unbounded), Rejected):
+            finding = replace(finding, pump=None, lower=budget.epsilon)
     if finding.pump is not None:
         pump, pair = finding.pump, compiled.begins[finding.pump.start].pair.name
         growth = Growth(pair, pump.before, pump.repeated, pump.after, pump.growth)

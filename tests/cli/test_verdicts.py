@@ -10,10 +10,9 @@ import subprocess
 import time
 
 import pytest
+from tests.commands import GEOMETRIC, MODELS, ROOT, environment
 
 from privproof.library import EXAMPLES
-
-from .conftest import GEOMETRIC, MODELS, ROOT, environment
 
 FIELDS = {"verdict", "engine", "question", "tight", "witness", "certificate", "seconds", "notes"}
 TIGHT = {"ratio", "epsilon", "lower", "upper"}
@@ -85,7 +84,8 @@ def test_text_says_the_same(command):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "status"), [("0.69", 1), ("0.6932", 0), ("inf", 0), ("0", 1), ("ln(2)/2", 1), ("ln(2)+1/3", 0), ("2*ln(2)", 0)]
+    ("epsilon", "status"),
+    [("0.69", 1), ("0.6932", 0), ("inf", 0), ("0", 1), ("ln(2)/2", 1), ("ln(2)+1/3", 0), ("2*ln(2)", 0)],
 )
 def test_budgets(command, epsilon, status):
     assert command("check", "model.yaml", "--epsilon", epsilon).returncode == status
@@ -160,7 +160,7 @@ def test_one_word_that_breaks_nothing_proves_nothing(command):
     assert said["witness"]["ratio"] == "2"
 
 
-# -------------------------------------------------------------------------------------------------- files that are written
+# ------------------------------------------------------------------------------------------- files that are written
 
 
 def test_a_report_is_a_page_of_its_own(command):
@@ -207,7 +207,7 @@ def test_pictures_and_smtlib(command):
     assert solver.check() == z3.sat, "ln(3) is refuted by five hours"
 
 
-# ------------------------------------------------------------------------------------------------------------- the library
+# --------------------------------------------------------------------------------------------------------- the library
 
 
 def test_the_list_of_examples(command):

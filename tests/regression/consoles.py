@@ -1,7 +1,8 @@
 """The console sessions of the documentation: found, run, and (``python -m tests.regression.consoles``) written anew.
 
-A session is a ``console`` block whose lines ``$ privproof ...`` are commands and whose other lines are their output.  The sessions of
-one page run in order in one folder that holds `examples`, so a later command may read what an earlier one wrote.
+A session is a ``console`` block whose lines ``$ privproof ...`` are commands and whose other lines are their output.
+The sessions of one page run in order in one folder that holds `examples`, so a later command may read what an earlier
+one wrote.
 """
 
 from __future__ import annotations

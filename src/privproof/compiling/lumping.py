@@ -73,7 +73,7 @@ def _count(classes: Classes) -> int:
     return 1 + max((c for c in classes if c is not None), default=-1)
 
 
-_Rows: TypeAlias = "list[list[tuple[int, int]]]"
+_Rows: TypeAlias = "tuple[tuple[tuple[int, int], ...], ...]"
 """A matrix in integers: for every row the pairs (column, entry)."""
 
 
@@ -85,7 +85,7 @@ def _classes(
     for place in problem.locations:
         for edge in place.edges:
             if id(matrix(edge)) not in whole:
-                whole[id(matrix(edge))] = _integer_rows(matrix(edge))
+                whole[id(matrix(edge))] = matrix(edge).integers
         distinct = dict.fromkeys((id(matrix(edge)), edge.target) for edge in place.edges)
         moves.append([(whole[key], target) for key, target in distinct])
     alive = _alive(problem, sizes, moves, column)
@@ -109,11 +109,6 @@ def _classes(
             block[number] = finer
             waiting.update(dict.fromkeys(sorted(before.get(number, ()))))
     return tuple(tuple(classes) for classes in block)
-
-
-def _integer_rows(matrix: Matrix) -> _Rows:
-    scale = matrix.denominator
-    return [[(j, int(entry.p) * (scale // int(entry.q))) for j, entry in row] for row in matrix.rows]
 
 
 def _alive(

@@ -203,10 +203,11 @@ class _Cone:
         ]
 
     def _multipliers(self, place: Place, reason: Dominated) -> list[list[Any]]:
-        if reason.diagonal is None:
-            return [[index, str(factor * reason.scale)] for index, factor in reason.by]
-        offset, p = len(self._kept(place)), self._quotient(place[1]).numerator
-        return [[offset + s, str(x * reason.scale / p)] for s, x in enumerate(reason.diagonal) if x]
+        result: list[list[Any]] = [[index, str(factor * reason.scale)] for index, factor in reason.by]
+        if reason.diagonal is not None:
+            offset, p = len(self._kept(place)), self._quotient(place[1]).numerator
+            result += [[offset + s, str(x * reason.scale / p)] for s, x in enumerate(reason.diagonal) if x]
+        return result
 
     def _row(self, source: Place, target: Place, matrix: Matrix, state: int) -> list[list[Any]]:
         """How the product of a diagonal generator is covered: by the row of the matrix."""

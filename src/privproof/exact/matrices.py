@@ -8,6 +8,8 @@ from functools import cached_property
 from math import lcm
 from typing import TypeAlias
 
+from flint import fmpq
+
 from privproof.exact.rationals import ZERO, Rational
 
 Vector: TypeAlias = tuple[Rational, ...]
@@ -58,10 +60,36 @@ class Matrix:
         """The least common denominator of the entries."""
         return lcm(1, *(int(entry.q) for row in self.rows for _, entry in row))
 
+    @cached_property
+    def integers(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The rows times the denominator."""
+        scale = self.denominator
+        return tuple(tuple((j, int(e.p) * (scale // int(e.q))) for j, e in row) for row in self.rows)
+
     @property
     def is_zero(self) -> bool:
         """Whether every entry is zero."""
         return not any(self.rows)
+
+
+def along(vector: Sequence[Rational], matrices: Iterable[Matrix]) -> Vector:
+    """The row vector times one matrix after the other, in integers until the end.
+
+    >>> from privproof.exact import rational as q
+    >>> along((q(1), q(0)), [Matrix.of(2, [{0: q("1/2"), 1: q("1/3")}, {}])] * 1)
+    (1/2, 1/3)
+    """
+    scale = lcm(1, *(int(x.q) for x in vector))
+    current = [int(x.p) * (scale // int(x.q)) for x in vector]
+    for matrix in matrices:
+        following = [0] * matrix.columns
+        for weight, row in zip(current, matrix.integers, strict=True):
+            if weight:
+                for column, entry in row:
+                    following[column] += weight * entry
+        current = following
+        scale *= matrix.denominator
+    return tuple(fmpq(x, scale) for x in current)
 
 
 def dot(left: Sequence[Rational], right: Sequence[Rational]) -> Rational:

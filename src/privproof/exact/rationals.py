@@ -78,6 +78,10 @@ def from_float(value: float) -> Rational:
 def _parse(text: str) -> Rational:
     stripped = text.strip()
     numerator, slash, denominator = stripped.partition("/")
+    if numerator.isdigit() and numerator.isascii() and (not slash or (denominator.isdigit() and denominator.isascii())):
+        whole = fmpz(denominator) if slash else fmpz(1)
+        if whole != 0:
+            return fmpq(fmpz(numerator), whole)
     try:
         if slash:
             below = _decimal(denominator.strip())

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from privproof.errors import QuestionError
 from privproof.exact import ONE, Rational
-from privproof.exact.matrices import Matrix, Vector, dot
+from privproof.exact.matrices import Matrix, Vector, along, dot
 
 _LONGEST = 10**9
 _HORIZONS = "a horizon reads like 3, up to 11, or unbounded"
@@ -185,12 +185,15 @@ class WordProblem:
         Where the last location has several final columns and none is named, the one with the largest ratio is taken.
         """
         begin = self.starts[start]
-        location, left, right = begin.location, begin.left, begin.right
+        location, path = begin.location, []
         for letter in letters:
             edge = self.edge(location, letter)
             if edge is None:
                 raise KeyError(f"{letter} cannot follow")
-            location, left, right = edge.target, edge.left.after(left), edge.right.after(right)
+            location = edge.target
+            path.append(edge)
+        left = along(begin.left, (edge.left for edge in path))
+        right = along(begin.right, (edge.right for edge in path))
         candidates = [
             Word(start, letters, end.name, dot(left, end.left), dot(right, end.right))
             for end in self.locations[location].finals

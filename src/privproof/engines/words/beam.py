@@ -12,6 +12,8 @@ from privproof.exact.matrices import Matrix
 from privproof.models import Letter, Word, WordProblem
 
 _WIDTH = 60
+_WORTH = 1e-9
+"""A longer word has to be better by this much, relatively."""
 
 
 @dataclass
@@ -62,7 +64,7 @@ def promising_word(problem: WordProblem, *, longest: int) -> Word | None:
                     below = beam.right @ np.array([float(x.p) / float(x.q) for x in final.right])
                     ratios = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
                     top = int(ratios.argmax())
-                    if ratios[top] > best[0]:
+                    if ratios[top] > best[0] * (1 + _WORTH):
                         best = (float(ratios[top]), *beam.words[top])
             beams[location] = beam
         if not beams:

@@ -17,17 +17,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
-from privproof.engines.words.vectors import Reached
+from privproof.engines.words.vectors import Reached, quotient
 
 Multipliers = tuple[tuple[int, Fraction], ...]
 """Pairs (index of a generator, its multiplier)."""
 
 _TOLERANCE = 1e-9
+_TINY = 1e-13
 
 
 def floats(vector: Reached, *, weighted: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -54,26 +55,22 @@ def single(vector: Reached, by: Reached, *, weighted: bool) -> Fraction | None:
     return Fraction(low_p, low_q)
 
 
-def dominates(vector: Reached, generators: Sequence[Reached], multipliers: Multipliers, *, weighted: bool) -> bool:
-    """Whether the multipliers show that the generators dominate the vector, exactly."""
-    if any(factor < 0 for _, factor in multipliers):
-        return False
-    scale = lcm(1, *(factor.denominator for _, factor in multipliers))
-    left, right, weight = [0] * len(vector.left), [0] * len(vector.right), 0
+def dominates(
+    vector: Reached, generators: Sequence[Reached], multipliers: Multipliers, diagonal: Sequence[Fraction], bound: Fraction
+) -> bool:
+    """Whether multiples of generators, and what diagonal ones contribute to the left part, dominate the vector, exactly."""
+    left: list[Fraction] = list(diagonal) or [Fraction(0)] * len(vector.left)
+    right = [x / bound for x in diagonal] if diagonal else [Fraction(0)] * len(vector.right)
     for index, factor in multipliers:
-        times = int(factor * scale)
         generator = generators[index]
         for i, x in enumerate(generator.left):
             if x:
-                left[i] += times * x
+                left[i] += factor * x
         for i, x in enumerate(generator.right):
             if x:
-                right[i] += times * x
-        weight += times * generator.weight
-    return (
-        all(s >= scale * x for s, x in zip(left, vector.left, strict=True))
-        and all(s <= scale * x for s, x in zip(right, vector.right, strict=True))
-        and (not weighted or weight <= scale * vector.weight)
+                right[i] += factor * x
+    return all(s >= x for s, x in zip(left, vector.left, strict=True)) and all(
+        s <= x for s, x in zip(right, vector.right, strict=True)
     )
 
 
@@ -87,13 +84,14 @@ def bounded(vector: Reached, bound: Fraction, *, strictly: bool = False) -> bool
 
 @dataclass(frozen=True)
 class Dominated:
-    """Why a product is covered: by multipliers on kept generators, or (its left part given) by diagonal ones.
+    """Why a product is covered: by multipliers on kept generators, and by diagonal generators ``(k e_s, e_s)``.
 
-    The product is `scale` times the integer vector that was compared.
+    Of the diagonal ones is given what they contribute to the left part, by state.  The product is `scale` times the integer vector
+    that was compared.
     """
 
     by: Multipliers = ()
-    diagonal: tuple[int, ...] | None = None
+    diagonal: tuple[int | Fraction, ...] | None = None
     scale: Fraction = Fraction(1)
 
 
@@ -128,7 +126,7 @@ class Antichain:
             return None
         left, right = floats(vector, weighted=self.weighted)
         present = left > 0
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
             low = np.max(left[present] / self._left[:count, present], axis=1)
             high = np.min(np.where(self._right[:count] > 0, right / self._right[:count], np.inf), axis=1, initial=np.inf)
         for index in np.flatnonzero(low <= high * (1 + _TOLERANCE)):
@@ -136,3 +134,47 @@ class Antichain:
             if factor is not None:
                 return ((int(index), factor),)
         return None
+
+    def cone(self, vector: Reached, bound: Fraction, *, most: int = 80) -> Dominated | None:
+        """Multiples of several kept generators, and of diagonal ones ``(bound e_s, e_s)`` where bound > 0, that dominate the vector.
+
+        A linear program proposes them with the least use of the right part; they are inflated by a little and checked exactly.
+        """
+        count = len(self.generators)
+        if count < 2 and (count == 0 or bound == 0):
+            return None
+        left, right = floats(vector, weighted=False)
+        chosen = np.arange(count)
+        if count > most:
+            weights = self._left[:count].sum(axis=1) / np.maximum(self._right[:count].sum(axis=1), 1e-300)
+            chosen = np.argsort(-weights)[:most]
+        columns = [self._left[chosen].T, self._right[chosen].T]
+        size = len(left)
+        if bound > 0:
+            share = quotient(bound.denominator, bound.numerator)
+            columns = [np.hstack([columns[0], np.eye(size)]), np.hstack([columns[1], np.eye(size) * share])]
+        width = columns[0].shape[1]
+        above = np.hstack([-columns[0], np.zeros((size, 1))])
+        below = np.hstack([columns[1], -right[:, None]])
+        result = linprog(
+            np.append(np.zeros(width), 1.0),
+            A_ub=np.vstack([above, below]),
+            b_ub=np.append(-left, np.zeros(len(right))),
+            bounds=(0, None),
+            method="highs",
+        )
+        if result.status != 0 or result.x is None or result.x[width] > 1 - _TOLERANCE:
+            return None
+        solution = np.where(result.x[:width] > _TINY, result.x[:width], 0.0)
+        scale = max(*vector.left, *vector.right, 1)
+        inflated = Fraction(1) + Fraction(_TOLERANCE) / 4
+        by = []
+        for index, factor in zip(chosen, solution, strict=False):
+            if factor:
+                generator = self.generators[int(index)]
+                top = max(*generator.left, *generator.right, 1)
+                by.append((int(index), Fraction(float(factor)) * inflated * scale / top))
+        diagonal = [Fraction(float(x)) * inflated * scale for x in solution[len(chosen) :]] if bound > 0 else []
+        if not dominates(vector, self.generators, tuple(by), diagonal, bound):
+            return None
+        return Dominated(by=tuple(by), diagonal=tuple(diagonal) if diagonal else None, scale=vector.scale)

@@ -21,7 +21,7 @@ from typing import TypeAlias, TypeVar
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
 from privproof.engines.words.margins import margins
-from privproof.engines.words.vectors import Product, Reached, collapsed, initial
+from privproof.engines.words.vectors import Product, Reached, collapsed, initial, potential
 from privproof.exact import ZERO, Budget, Rational, decimal, fraction, rational
 from privproof.exact.matrices import Vector
 from privproof.models import Final, Word, WordProblem
@@ -259,7 +259,7 @@ class Frontier:
         """The members that no others dominate, and for every member why it is covered."""
         chain = Antichain(weighted=self.weighted)
         reasons: dict[Key, Dominated] = {}
-        for key, vector in sorted(members, key=lambda member: _potential(member[1]), reverse=True):
+        for key, vector in sorted(members, key=lambda member: potential(member[1]), reverse=True):
             if bound is not None and bounded(vector, bound, strictly=self.strictly):
                 reasons[key] = Dominated(diagonal=vector.left, scale=vector.scale)
                 self.trace.bound = self._interest()
@@ -284,9 +284,3 @@ def _counted(columns: Sequence[Vector]) -> Counted:
     numbers: dict[tuple[Rational, ...], int] = {}
     entries = list(zip(*columns, strict=True)) if columns else []
     return tuple(numbers.setdefault(e, len(numbers)) if any(x != 0 for x in e) else None for e in entries)
-
-
-def _potential(vector: Reached) -> float:
-    """The quotient of sums: never smaller for a vector that dominates another."""
-    left, right = sum(vector.left), sum(vector.right)
-    return left / right if right else inf

@@ -25,7 +25,7 @@ from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
 from privproof.engines.words.frontier import Ending, Goal, Trace, compare_ending
 from privproof.engines.words.margins import margins
-from privproof.engines.words.vectors import Product, Reached, initial
+from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient
 from privproof.exact import ZERO, Rational, decimal, fraction, rational
 from privproof.models import Word, WordProblem
 
@@ -33,6 +33,10 @@ Node: TypeAlias = tuple[int, int]
 """A location and the number of a generator there."""
 
 _BATCH = 48
+_PATIENCE = 40
+"""So many vectors are expanded before linear programs are tried."""
+_HOPES = 60
+"""So many linear programs may fail before no more are tried; a success restores some."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,7 @@ class Invariant:
         self.waiting: dict[Hashable, tuple[int, Reached]] = {}
         self.trace = Trace(last=-2, inductive=True)
         self.expanded = self.counter = self.level = 0
+        self.hopes = _HOPES
         for number, start in enumerate(problem.starts):
             vector = initial(number, start.left, start.right, weighted=self.weighted)
             if any(vector.left):
@@ -115,6 +120,30 @@ class Invariant:
             self.trace.kept[0, location] = chain.generators
         return self._outcome(None, None, closed=True)
 
+    def settle(self) -> Closed:
+        """Close at the largest ratio that the vectors not yet expanded can still lead to, if that is finite."""
+        left_over = [node for _, _, node in self.queue]
+        quotients = [self._limit(*node) for node in left_over]
+        if self.goal is not None or any(q is None for q in quotients):
+            return self._outcome(None, f"{self.expanded} vectors were expanded and the cone has not closed")
+        self.needed = max([self.needed, self._best_ratio() * (1 + self.precision), *(q for q in quotients if q is not None)])
+        self.trace.bound = self.needed
+        for location, number in left_over:
+            vector = self.chains[location].generators[number]
+            for e, edge in enumerate(self.problem.locations[location].edges):
+                (after,) = self.products[location][e]([vector], edge.letter)
+                if after is not None:
+                    self.trace.forgotten[(0, location), number, e] = Dominated(diagonal=after.left, scale=after.scale)
+        self.queue = []
+        return self.run(most=self.expanded)
+
+    def _limit(self, location: int, number: int) -> Fraction | None:
+        """A ratio that no continuation of a kept vector exceeds, exactly; None where there is none."""
+        vector, margin = self.chains[location].generators[number], self.margins[location]
+        if margin == 0 or any(x and not y for x, y in zip(vector.left, vector.right, strict=True)):
+            return None
+        return _largest_quotient(vector) / margin
+
     def _outcome(self, found: Word | None, stopped: str | None, *, closed: bool = False) -> Closed:
         best = None
         if self.best is not None:
@@ -131,7 +160,7 @@ class Invariant:
         ratio = self._best_ratio()
         if self.needed <= ratio:
             return ratio
-        return simplest_between(self.needed, max(self.needed, ratio * (1 + self.precision)))
+        return simplest_between(self.needed, max(self.needed, ratio) * (1 + self.precision / 64))
 
     def _best_ratio(self) -> Fraction:
         known = self.best[0] if self.best is not None else 0
@@ -184,7 +213,7 @@ class Invariant:
         if hits:
             _, vector, name = min(hits, key=lambda hit: hit[0])
             return self.problem.word(vector.start, vector.word(), final=name)
-        for origin, location, vector, level in sorted(candidates, key=lambda c: -_potential(c[2])):
+        for origin, location, vector, level in sorted(candidates, key=lambda c: -potential(c[2])):
             self.level = max(self.level, level)
             self.trace.forgotten[origin] = self._cover(location, vector, level)
         return None
@@ -200,6 +229,14 @@ class Invariant:
                 return Dominated(diagonal=vector.left, scale=vector.scale)
         chain = self.chains[location]
         by = chain.dominator(vector)
+        if by is None and self.expanded >= _PATIENCE and self.hopes > 0 and not self.weighted:
+            combined = chain.cone(vector, self._bound() * margin)
+            self.hopes += -1 if combined is None else 5
+            if combined is not None:
+                if combined.diagonal is not None:
+                    self.trace.bound = self._bound()
+                    self.needed = max(self.needed, self._bound())
+                return combined
         if by is None:
             number = chain.add(vector)
             self.levels[location].append(level)
@@ -210,21 +247,11 @@ class Invariant:
         return Dominated(by=by, scale=vector.scale)
 
 
-def _potential(vector: Reached) -> float:
-    left, right = sum(vector.left), sum(vector.right)
-    return left / right if right else inf
-
-
 def _promise(vector: Reached, margin: Fraction) -> float:
     """A ratio that no continuation exceeds, rounded; infinite where the margin says nothing."""
     if margin == 0:
         return inf
-    largest = 0.0
-    for x, y in zip(vector.left, vector.right, strict=True):
-        if x:
-            if not y:
-                return inf
-            largest = max(largest, x / y)
+    largest = max((quotient(x, y) for x, y in zip(vector.left, vector.right, strict=True)), default=0.0)
     return largest / float(margin)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import inf
 
 import numpy as np
@@ -70,23 +71,30 @@ class Pump:
 
 
 def find_pump(problem: WordProblem, *, longest: int = 4, monitor: Monitor | None = None) -> Pump | None:
-    """A pump whose repeated word has at most `longest` letters, if the search finds one."""
+    """Among the pumps with the shortest repeated word (of at most `longest` letters) the one that grows fastest."""
     if max((max(p.left_size, p.right_size) for p in problem.locations), default=0) > _LARGEST:
         return None
+    monitor = monitor or Monitor()
     search = _Search(problem)
     for length in range(1, longest + 1):
+        monitor.listen(Progress(f"pumping, repeated words of length {length}"))
+        best: Pump | None = None
         for location in search.reached:
-            for number, cycle in enumerate(search.cycles(location, length)):
-                if monitor is not None and (number % 100 == 0) and monitor.stopped() is not None:
-                    return None
-                if monitor is not None and number % 200 == 0:
-                    monitor.listen(Progress(f"pumping, repeated words of length {length}"))
-                if number >= _MOST_CYCLES:
-                    break
+            for cycle in islice(search.cycles(location, length), _MOST_CYCLES):
+                if monitor.stopped() is not None:
+                    return best
                 pump = search.pump(location, cycle)
-                if pump is not None:
-                    return pump
+                if pump is not None and (best is None or _faster(pump, best)):
+                    best = pump
+        if best is not None:
+            return best
     return None
+
+
+def _faster(one: Pump, other: Pump) -> bool:
+    if one.growth is None or other.growth is None:
+        return other.growth is not None
+    return one.growth > other.growth
 
 
 def breaking_word(problem: WordProblem, pump: Pump, epsilon: Epsilon, *, most: int = 20_000) -> Word | None:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from privproof.compiling import Compiled
 from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.words.vectors import quotient
 from privproof.exact import ZERO, Epsilon, Rational, decimal, rational
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import Letter, Transducer, Word
@@ -183,17 +184,9 @@ def _layers(array: Array, window: Window, most: int) -> list[Array]:
 def _quotients(array: Array, eroded: Array) -> NDArray[np.float64]:
     """The ratios, rounded; infinite where only the smaller one is zero, zero where both are."""
     if array.dtype == object:
-        return np.asarray(np.frompyfunc(_quotient, 2, 1)(array, eroded), dtype=np.float64)
+        return np.asarray(np.frompyfunc(quotient, 2, 1)(array, eroded), dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(array > 0, array.astype(np.float64) / eroded.astype(np.float64), 0.0)
-
-
-def _quotient(above: int, below: int) -> float:
-    if above == 0:
-        return 0.0
-    if below == 0:
-        return inf
-    return above / below if above.bit_length() - below.bit_length() < 1000 else 1e300
 
 
 def _largest(array: Array, eroded: Array, floor: float) -> tuple[Fraction | float, NDArray[np.intp]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from privproof.compiling import Compiled
@@ -9,13 +10,14 @@ from privproof.engines.findings import ConeProof, Finding
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.bounded import at_least, fewest_changes, ratio_of
-from privproof.engines.words.frontier import beyond
+from privproof.engines.words.frontier import Frontier, beyond
 from privproof.engines.words.invariant import Invariant
 from privproof.engines.words.pumping import breaking_word, find_pump
 from privproof.engines.words.supports import impossible_word
 from privproof.exact import INFINITE, ZERO, Budget, Rational, decimal, epsilon
+from privproof.models import Horizon, Word, WordProblem
 
-_SOON, _MOST = 600, 20_000
+_SOON, _MOST = 500, 4_000
 _BEAM = 60
 
 
@@ -50,7 +52,7 @@ class UnboundedEngine:
             pump = find_pump(problem, monitor=monitor)
             word = None if pump is None else breaking_word(problem, pump, budget.epsilon)
             if pump is not None and word is not None:
-                return Finding(INFINITE, word=word, pump=pump)
+                return Finding(INFINITE, word=_shortest(problem, budget, word, monitor), pump=pump)
             closed = search.run(most=_MOST)
         if closed.found is not None:
             word = fewest_changes(problem, goal, closed.found, budget.delta, bound, monitor)
@@ -77,8 +79,10 @@ class UnboundedEngine:
         if closed.stopped is not None and delta == 0 and monitor.stopped() is None:
             pump = find_pump(problem, monitor=monitor)
             if pump is not None:
-                return Finding(INFINITE, pump=pump, word=closed.best)
+                return Finding(INFINITE, pump=pump, word=problem.word(pump.start, pump.word(3), final=pump.final))
             closed = search.run(most=_MOST)
+        if closed.stopped is not None and delta == 0:
+            closed = search.settle()
         best = closed.best
         if known is not None and (best is None or best.left * known.right <= known.left * best.right):
             best = known
@@ -90,6 +94,14 @@ class UnboundedEngine:
         upper = at_least(closed.bound)
         note = f"an invariant of {sum(map(len, closed.trace.kept.values()))} vectors proves the upper bound for words of every length"
         return Finding(lower, upper, word=best, proof=ConeProof(closed.trace), notes=(note,))
+
+
+def _shortest(problem: WordProblem, budget: Budget, word: Word, monitor: Monitor) -> Word:
+    """The shortest word beyond the budget, if it can be found, knowing one."""
+    bounded = replace(problem, horizon=Horizon.up_to(min(len(word.letters), _BEAM)))
+    goal, bound = beyond(budget), ZERO if budget.epsilon.infinite else budget.epsilon.enclosure(192)[0]
+    found = Frontier(bounded, goal=goal, threshold=bound, monitor=monitor).run().found
+    return word if found is None else fewest_changes(problem, goal, found, ZERO, bound, monitor)
 
 
 def _advice(reason: str | None, level: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd, inf, lcm
 
 from flint import fmpz_mat
 
@@ -67,6 +67,20 @@ def initial(start: int, left: Sequence[Rational], right: Sequence[Rational], *, 
     return _reached(whole_left, whole_right, scale if weighted else 0, scale, start, None, None)
 
 
+def quotient(above: int, below: int) -> float:
+    """The quotient, rounded; infinite where only `below` is zero, and at most 1e300 otherwise."""
+    if above == 0:
+        return 0.0
+    if below == 0:
+        return inf
+    return above / below if above.bit_length() - below.bit_length() < 990 else 1e300
+
+
+def potential(vector: Reached) -> float:
+    """The quotient of sums: never smaller for a vector that dominates another."""
+    return quotient(sum(vector.left), sum(vector.right))
+
+
 def collapsed(vector: Reached, left: Sequence[int | None], right: Sequence[int | None]) -> Reached:
     """The vector with its entries added up by class."""
     whole = _reached(_added(vector.left, left), _added(vector.right, right), vector.weight, 1, vector.start, None, None)
@@ -109,7 +123,7 @@ class _Factor:
 
     def __init__(self, matrix: Matrix, scale: int) -> None:
         self.columns = matrix.columns
-        self.rows = [[(j, int(entry.p) * (scale // int(entry.q))) for j, entry in row] for row in matrix.rows]
+        self.rows = [[(j, entry * (scale // matrix.denominator)) for j, entry in row] for row in matrix.integers]
         filled = sum(map(len, self.rows))
         size = len(self.rows) * self.columns
         self.dense: fmpz_mat | None = None

@@ -1,0 +1,101 @@
+"""Words of every length against words of bounded length, on random small models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from privproof import check, tight_epsilon
+from privproof.evidence.checker import Accepted, recheck
+from privproof.exact import Budget, log
+from privproof.models import Horizon
+from privproof.scenarios import Neighbours, Question, Scenario
+from tests.strategies import hmm_questions, transducers
+
+MANY = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+LONGEST = 12
+
+
+def every_length(question):
+    return replace(question, horizon=Horizon.unbounded())
+
+
+def up_to(question, length=LONGEST):
+    return replace(question, horizon=Horizon.up_to(length))
+
+
+def assert_consistent(question):
+    verdict = tight_epsilon(every_length(question))
+    bounded = tight_epsilon(up_to(question))
+    if bounded.status == "unknown":
+        assert verdict.status == "unknown"
+        return
+    if bounded.lower.infinite:
+        assert verdict.lower.infinite
+    assert verdict.upper.compare(bounded.lower) >= 0, "the bracket excludes a word that exists"
+    if verdict.status == "proved":
+        assert verdict.lower.compare(verdict.upper) <= 0
+        gap = float(verdict.upper.ball()) - float(verdict.lower.ball())
+        assert gap <= 1.1e-6
+    if verdict.status != "unknown":
+        assert isinstance(recheck(verdict.certificate), Accepted)
+
+
+@MANY
+@given(hmm_questions(most_states=3, most_symbols=2))
+def test_brackets_contain_bounded_maxima(question):
+    assert_consistent(question)
+
+
+@MANY
+@given(hmm_questions(most_states=4, most_symbols=3, zeros=False, halting=False))
+def test_positive_chains_are_bracketed(question):
+    verdict = tight_epsilon(every_length(question))
+    assert verdict.status == "proved"
+    assert_consistent(question)
+
+
+@MANY
+@given(hmm_questions(most_states=3, most_symbols=2), st.fractions(Fraction(1), Fraction(6), max_denominator=5))
+def test_verdicts_do_not_contradict_bounded_ones(question, bound):
+    verdict = check(every_length(question), log(bound))
+    bounded = check(up_to(question), log(bound))
+    if bounded.status == "refuted":
+        assert verdict.status == "refuted"
+        assert len(verdict.witness.letters) == len(bounded.witness.letters), "the witness is not the shortest"
+    if verdict.status == "proved":
+        assert bounded.status == "proved"
+        assert isinstance(recheck(verdict.certificate), Accepted)
+    if verdict.status == "refuted":
+        budget = Budget(log(bound))
+        witness = verdict.witness
+        assert not budget.epsilon.allows(witness.left_probability, witness.right_probability)
+
+
+@settings(MANY, max_examples=120)
+@given(
+    transducers(finite=False, steps=1, inputs=2),
+    st.sampled_from([Neighbours.each(within=1), Neighbours.one(within=1), Neighbours.monotone(within=1)]),
+)
+def test_streams(model, relation):
+    question = Question(model=model, scenario=Scenario(neighbours=relation), name="stream")
+    verdict = tight_epsilon(every_length(question))
+    bounded = tight_epsilon(up_to(question, 5))
+    if bounded.status == "unknown":
+        return
+    assert verdict.upper.compare(bounded.lower) >= 0
+    if bounded.lower.infinite:
+        assert verdict.lower.infinite
+    if verdict.status != "unknown":
+        assert isinstance(recheck(verdict.certificate), Accepted)
+
+
+@pytest.mark.slow
+@settings(MANY, max_examples=3000)
+@given(hmm_questions(most_states=3, most_symbols=2))
+def test_brackets_contain_bounded_maxima_of_many_models(question):
+    assert_consistent(question)

@@ -1,0 +1,283 @@
+"""The parts of the search over words: vectors, dominance, beam, few changes, frontier, monitor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from flint import fmpq
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from tests.brute import INFINITE, fraction_number, hmm_ratio, hmm_words, output_distribution
+from tests.strategies import hmm_questions, transducer_questions
+
+from privproof import check, log, tight_epsilon
+from privproof.compiling import word_problem
+from privproof.engines import Monitor, Progress
+from privproof.engines.words.beam import promising_word
+from privproof.engines.words.changes import limit_changes
+from privproof.engines.words.dominance import Antichain, bounded, single
+from privproof.engines.words.frontier import Frontier
+from privproof.engines.words.vectors import Product, Reached, collapsed, initial
+from privproof.exact import fraction
+from privproof.exact.matrices import Matrix
+from privproof.library import above_threshold, noisy_max_question
+from privproof.models import Horizon, Letter
+
+SOME = settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+entries = st.integers(0, 6)
+vectors = st.tuples(
+    st.lists(entries, min_size=3, max_size=3), st.lists(entries, min_size=2, max_size=2), st.integers(0, 5)
+).map(lambda parts: Reached(tuple(parts[0]), tuple(parts[1]), parts[2], 0))
+
+
+# ----------------------------------------------------------------------------------------------------------- vectors
+
+
+@given(st.lists(st.fractions(0, 1, max_denominator=12), min_size=2, max_size=2), st.booleans())
+def test_a_vector_is_its_integers_times_its_scale(given_left, weighted):
+    left = [fmpq(x.numerator, x.denominator) for x in given_left]
+    vector = initial(0, left, left[::-1], weighted=weighted)
+    assert [fmpq(x) * fmpq(vector.scale.numerator, vector.scale.denominator) for x in vector.left] == left
+    assert vector.weight * vector.scale == (1 if weighted else 0) or not any(left)
+
+
+@given(
+    st.lists(st.lists(entries, min_size=3, max_size=3), min_size=3, max_size=3),
+    st.lists(vectors, min_size=1, max_size=4),
+)
+def test_products_of_many_vectors_at_once(table, several):
+    matrix = Matrix.of(3, ({j: fmpq(x, 5) for j, x in enumerate(row)} for row in table))
+    flat = Matrix.of(2, ({0: fmpq(1, 3), 1: fmpq(1, 2)} for _ in range(2)))
+    letter = Letter("o")
+    for vector, reached in zip(several, Product(matrix, flat)(several, letter), strict=True):
+        wanted = matrix.after([fmpq(x) for x in vector.left])
+        if reached is None:
+            assert not any(x != 0 for x in wanted)
+            continue
+        scale = fmpq(reached.scale.numerator, reached.scale.denominator)
+        assert tuple(fmpq(x) * scale for x in reached.left) == wanted
+        assert tuple(fmpq(x) * scale for x in reached.right) == flat.after([fmpq(x) for x in vector.right])
+        assert fmpq(reached.weight) * scale == vector.weight
+        assert reached.word() == (letter,)
+
+
+@given(vectors)
+def test_collapsing_adds_up(vector):
+    whole = collapsed(vector, (0, 0, None), (0, 1))
+    assert [x * whole.scale for x in whole.left] == [vector.left[0] + vector.left[1]]
+    assert [x * whole.scale for x in whole.right] == list(vector.right)
+
+
+# --------------------------------------------------------------------------------------------------------- dominance
+
+
+def by_definition(vector, by, factor, *, weighted):
+    return (
+        factor >= 0
+        and all(factor * y >= x for x, y in zip(vector.left, by.left, strict=True))
+        and all(factor * y <= x for x, y in zip(vector.right, by.right, strict=True))
+        and (not weighted or factor * by.weight <= vector.weight)
+    )
+
+
+@settings(max_examples=500)
+@given(vectors, vectors, st.booleans())
+def test_one_generator_dominates_exactly_when_some_multiplier_does(vector, by, weighted):
+    factor = single(vector, by, weighted=weighted)
+    candidates = [Fraction(0)]
+    candidates += [Fraction(x, y) for x, y in zip(vector.left, by.left, strict=True) if y]
+    if factor is None:
+        assert not any(by_definition(vector, by, candidate, weighted=weighted) for candidate in candidates)
+    else:
+        assert by_definition(vector, by, factor, weighted=weighted)
+
+
+square = st.tuples(*(st.lists(entries, min_size=3, max_size=3) for _ in range(2))).map(
+    lambda parts: Reached(tuple(parts[0]), tuple(parts[1]), 0, 0)
+)
+
+
+@SOME
+@given(
+    st.lists(square.filter(lambda v: any(v.left)), min_size=2, max_size=5),
+    st.sampled_from([Fraction(0), Fraction(1), Fraction(5, 2)]),
+)
+def test_a_cone_that_is_said_to_dominate_does(several, bound):
+    """Whatever the linear program proposes, the sum of the multiples covers the vector exactly."""
+    *kept, vector = several
+    chain = Antichain(weighted=False)
+    for generator in kept:
+        chain.add(generator)
+    found = chain.cone(vector, bound)
+    if found is None:
+        return
+    left = [Fraction(x) for x in found.diagonal] if found.diagonal else [Fraction(0)] * 3
+    right = [x / bound for x in left] if found.diagonal else [Fraction(0)] * 3
+    assert all(factor >= 0 for _, factor in found.by)
+    assert all(x >= 0 for x in left)
+    for index, factor in found.by:
+        left = [x + factor * y for x, y in zip(left, kept[index].left, strict=True)]
+        right = [x + factor * y for x, y in zip(right, kept[index].right, strict=True)]
+    assert all(x >= y for x, y in zip(left, vector.left, strict=True))
+    assert all(x <= y for x, y in zip(right, vector.right, strict=True))
+
+
+def test_two_generators_dominate_what_neither_does_alone():
+    chain = Antichain(weighted=False)
+    chain.add(Reached((4, 0), (1, 1), 0, 0))
+    chain.add(Reached((0, 4), (1, 1), 0, 0))
+    vector = Reached((1, 1), (3, 3), 0, 0)
+    assert chain.dominator(vector) is None
+    assert chain.cone(vector, Fraction(0)) is not None
+    assert chain.cone(Reached((3, 3), (1, 1), 0, 0), Fraction(0)) is None
+
+
+@settings(max_examples=300)
+@given(st.lists(vectors.filter(lambda v: any(v.left)), min_size=1, max_size=6), st.booleans())
+def test_an_antichain_finds_a_dominator_whenever_one_alone_dominates(several, weighted):
+    chain = Antichain(weighted=weighted)
+    for vector in several[:-1]:
+        chain.add(vector)
+    assert len(chain) == len(several) - 1
+    found = chain.dominator(several[-1])
+    exists = any(single(several[-1], by, weighted=weighted) is not None for by in several[:-1])
+    assert (found is not None) == exists
+    if found is not None:
+        ((index, factor),) = found
+        assert by_definition(several[-1], several[index], factor, weighted=weighted)
+
+
+def test_differences_beyond_floating_point_are_seen():
+    """Equal as floats, different as integers."""
+    big = 10**40
+    chain = Antichain(weighted=False)
+    chain.add(Reached((big, big), (big, big), 0, 0))
+    assert chain.dominator(Reached((big, big), (big, big), 0, 0)) is not None
+    assert chain.dominator(Reached((big + 1, big), (big, big), 0, 0)) is None
+    assert chain.dominator(Reached((big, big), (big, big - 1), 0, 0)) is None
+    assert chain.dominator(Reached((big, big - 1), (big, big + 1), 0, 0)) is not None
+
+
+@given(
+    st.lists(entries, min_size=2, max_size=2),
+    st.lists(entries, min_size=2, max_size=2),
+    st.fractions(0, 4, max_denominator=5),
+)
+def test_bounded_componentwise(left, right, bound):
+    vector = Reached(tuple(left), tuple(right), 0, 0)
+    assert bounded(vector, bound) == all(x <= bound * y for x, y in zip(left, right, strict=True))
+    strictly = all(x < bound * y or x == y == 0 for x, y in zip(left, right, strict=True))
+    assert bounded(vector, bound, strictly=True) == strictly
+
+
+# -------------------------------------------------------------------------------------------------------------- beam
+
+
+@SOME
+@given(hmm_questions(longest=3))
+def test_what_the_beam_finds_is_a_word_with_its_exact_probabilities(question):
+    compiled = word_problem(question)
+    word = promising_word(compiled.problem, longest=question.horizon.high)
+    listed = {
+        (pair.name, letters): (left, right)
+        for pair, letters, left, right in hmm_words(question, range(question.horizon.low, question.horizon.high + 1))
+    }
+    if word is None:
+        assert not any(left > 0 and right > 0 for left, right in listed.values())
+        return
+    key = (compiled.begins[word.start].pair.name, tuple(letter.output for letter in word.letters))
+    assert listed[key] == (fraction(word.left), fraction(word.right))
+
+
+# ----------------------------------------------------------------------------------------------------------- changes
+
+
+def violations(question, length, bound):
+    """For every violating pair of inputs and output of one length: how many inputs differ."""
+    model, relation = question.model, question.scenario.neighbours
+    sequences = list(product(model.inputs, repeat=length))
+    written = {v: output_distribution(model, v) for v in sequences}
+    for v, w in product(sequences, repeat=2):
+        if v == w or relation.related(tuple(map(fraction_number, v)), tuple(map(fraction_number, w))):
+            for outputs, p in written[v].items():
+                if p > bound * written[w].get(outputs, Fraction(0)):
+                    yield sum(x != y for x, y in zip(v, w, strict=True))
+
+
+@SOME
+@given(
+    st.booleans().flatmap(lambda finite: transducer_questions(finite=finite)),
+    st.sampled_from(["tensors", "frontier"]),
+    st.fractions(1, 3, max_denominator=3),
+)
+def test_a_witness_changes_as_few_inputs_as_possible(question, engine, bound):
+    finite = question.model.finish is not None
+    assume(finite or engine == "frontier")
+    verdict = check(question, log(bound), engine=engine)
+    lengths = [len(question.model.steps)] if finite else list(range(1, question.horizon.high + 1))
+    fewest = {n: min(violations(question, n, bound), default=None) for n in lengths}
+    shortest = next((n for n in lengths if fewest[n] is not None), None)
+    if shortest is None:
+        assert verdict.status != "refuted"
+        return
+    assert verdict.status == "refuted"
+    assert len(verdict.witness.letters) == shortest + finite
+    assert sum(letter.changed for letter in verdict.witness.letters) == fewest[shortest]
+
+
+def test_a_limit_on_changes():
+    problem = word_problem(noisy_max_question(3, improved=False)).problem
+    for most, ratio in ((0, 1), (1, 2), (2, 4), (3, 8)):
+        limited = limit_changes(problem, most, problem.horizon)
+        assert Frontier(limited).run().best.ratio == ratio
+
+
+# ---------------------------------------------------------------------------------------------------------- frontier
+
+
+@SOME
+@given(hmm_questions(longest=3))
+def test_the_best_word_of_a_search_is_the_best_there_is(question):
+    expected = hmm_ratio(question, range(question.horizon.low, question.horizon.high + 1))
+    best = Frontier(word_problem(question).problem).run().best
+    if expected == 0:
+        assert best is None
+    elif expected == INFINITE:
+        assert best.right == 0
+    else:
+        assert fraction(best.ratio) == expected
+
+
+def test_progress_is_told_level_by_level():
+    events = []
+    problem = word_problem(replace(above_threshold(), horizon=Horizon.up_to(4))).problem
+    Frontier(problem, monitor=Monitor(listen=events.append)).run()
+    assert [event.level for event in events] == [1, 2, 3, 4]
+    assert all(isinstance(event, Progress) for event in events)
+    assert "ratio at least 16" in str(events[-1])
+
+
+def test_an_interrupt_between_levels():
+    monitor = Monitor()
+
+    def stop(event):
+        monitor.interrupted = event.level == 3
+
+    monitor.listen = stop
+    verdict = tight_epsilon(replace(above_threshold(), horizon=Horizon.up_to(30)), monitor=monitor)
+    assert verdict.status == "unknown"
+    assert "interrupted" in verdict.reason
+    assert verdict.lower.bound == 8
+    assert verdict.upper.infinite
+
+
+@pytest.mark.parametrize("engine", ["tensors", "frontier"])
+def test_no_time_at_all(engine):
+    verdict = tight_epsilon(noisy_max_question(3, improved=True), engine=engine, monitor=Monitor(deadline=0.0))
+    assert verdict.status == "unknown"
+    assert "out of time" in verdict.reason
