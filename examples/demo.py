@@ -9,7 +9,7 @@ from rich.console import Console
 from privproof import check, read_question, recheck, tight_epsilon
 from privproof.evidence.checker import Accepted
 from privproof.library import EXAMPLES
-from privproof.reporting import print_verdict
+from privproof.reporting import Command, print_verdict
 
 console = Console(highlight=False)
 models = Path(__file__).parent / "models"
@@ -20,7 +20,7 @@ for path in sorted(models.glob("*.yaml")):
     source = str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name
     asked_tight = question.budget is None
     verdict = tight_epsilon(question) if asked_tight else check(question)
-    print_verdict(console, verdict, source=source, asked_tight=asked_tight)
+    print_verdict(console, verdict, command=Command(source), asked_tight=asked_tight)
     console.print()
 
 console.rule("the library")

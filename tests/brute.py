@@ -57,7 +57,9 @@ def hmm_ratio(question: Question, lengths: range) -> Fraction | str:
     return largest((p, q) for _, _, p, q in hmm_words(question, lengths))
 
 
-def output_distribution(model: Transducer, inputs: tuple[str, ...], initial=None) -> dict[tuple[str | None, ...], Fraction]:
+def output_distribution(
+    model: Transducer, inputs: tuple[str, ...], initial=None
+) -> dict[tuple[str | None, ...], Fraction]:
     """The distribution of what a transducer writes on a sequence of inputs, runs that halt early left out."""
     current = {(s, ()): fraction(p) for s, p in (initial or model.initial).items()}
     for number, symbol in enumerate(inputs):

@@ -57,7 +57,9 @@ def transducers(draw, *, finite: bool, steps: int, inputs: int = 3):
         for s in states:
             if finite or draw(st.integers(0, 4)):
                 result[s] = {
-                    v: [(p, *kinds[int(k)]) for k, p in draw(distributions([str(i) for i in range(len(kinds))])).items()]
+                    v: [
+                        (p, *kinds[int(k)]) for k, p in draw(distributions([str(i) for i in range(len(kinds))])).items()
+                    ]
                     for v in names
                 }
         return result
@@ -79,6 +81,8 @@ def transducers(draw, *, finite: bool, steps: int, inputs: int = 3):
 def transducer_questions(draw, *, finite: bool):
     length = draw(st.integers(1, 3 if finite else 2))
     model = draw(transducers(finite=finite, steps=length))
-    relation = draw(st.sampled_from([Neighbours.each(within=1), Neighbours.one(within=1), Neighbours.monotone(within=1)]))
+    relation = draw(
+        st.sampled_from([Neighbours.each(within=1), Neighbours.one(within=1), Neighbours.monotone(within=1)])
+    )
     horizon = None if finite else Horizon.up_to(length)
     return Question(model=model, scenario=Scenario(neighbours=relation), horizon=horizon, name="random")

@@ -16,8 +16,8 @@ from privproof.errors import QuestionError
 from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.evidence.checker import Rejected, recheck
-from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon
-from privproof.models import Letter, Transducer, Word, compares_something
+from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon, fraction
+from privproof.models import Letter, Transducer, Word, can_halt, compares_something
 from privproof.scenarios import Question
 
 _CHECKED_AT_ONCE = 1_200_000
@@ -46,7 +46,7 @@ def check(
     >>> from privproof.library.noisy_max import noisy_max_question
     >>> verdict = check(noisy_max_question(3, improved=False), "ln(2)")
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
-    ('refuted', (('1', '1', '1'), ('2', '2', '1')), ('3',), 17/5)
+    ('refuted', (('1', '1', '1'), ('2', '2', '1')), ('3',), Fraction(17, 5))
     """
     if epsilon_ is not None:
         question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
@@ -80,7 +80,7 @@ def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monito
     begun = time.perf_counter()
     over_events = budget.delta != 0 and not budget.pointwise
     observed: tuple[str, ...] = ()
-    if over_events and question.scenario.words.ending == "any":
+    if over_events and question.scenario.words.ending == "any" and can_halt(question.model):
         words = replace(question.scenario.words, ending="visible")
         question = replace(question, scenario=replace(question.scenario, words=words))
         observed = ("with delta over events an observer also sees that a run has halted",)
@@ -88,7 +88,7 @@ def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monito
     compiled = word_problem(question)
     chosen, refusals = _choose(compiled, budget, engine, tight=tight)
     if chosen is None:
-        verdict: Verdict = Unknown(question, "none", notes=compiled.notes + refusals, reason="; ".join(refusals))
+        verdict: Verdict = Unknown(question, "none", notes=compiled.notes, reason="; ".join(refusals))
     elif not compares_something(compiled.problem):
         reason = "nothing is compared: no word of the horizon that the scenario admits can occur"
         verdict = Unknown(question, chosen.name, notes=compiled.notes, reason=reason)
@@ -102,11 +102,15 @@ def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monito
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
-def _choose(compiled: Compiled, budget: Budget, name: str | None, *, tight: bool) -> tuple[Engine | None, tuple[str, ...]]:
+def _choose(
+    compiled: Compiled, budget: Budget, name: str | None, *, tight: bool
+) -> tuple[Engine | None, tuple[str, ...]]:
     """The first engine that supports the question (or the one named), and why those before it do not."""
     names = [engine.name for engine in ENGINES]
     if name is not None and name not in names:
-        raise QuestionError("engine", f"there is no engine {name!r}", place="engine", hint=f"engines: {', '.join(names)}")
+        raise QuestionError(
+            "engine", f"there is no engine {name!r}", place="engine", hint=f"engines: {', '.join(names)}"
+        )
     refusals: list[str] = []
     for engine in ENGINES:
         if name in (None, engine.name):
@@ -121,7 +125,8 @@ def _choose(compiled: Compiled, budget: Budget, name: str | None, *, tight: bool
 
 def _witness(compiled: Compiled, word: Word) -> Witness:
     pair = compiled.begins[word.start].pair
-    return Witness(pair.name, pair.left, pair.right, word.letters, word.final, word.left, word.right)
+    left, right = fraction(word.left), fraction(word.right)
+    return Witness(pair.name, pair.left, pair.right, word.letters, word.final, left, right)
 
 
 def _judged(compiled: Compiled, engine: str, budget: Budget, finding: Finding, *, tight: bool) -> Verdict:
@@ -135,7 +140,8 @@ def _judged(compiled: Compiled, engine: str, budget: Budget, finding: Finding, *
             finding = replace(finding, pump=None, lower=budget.epsilon)
     if finding.pump is not None:
         pump, pair = finding.pump, compiled.begins[finding.pump.start].pair.name
-        growth = Growth(pair, pump.before, pump.repeated, pump.after, pump.growth)
+        factor = None if pump.growth is None else fraction(pump.growth)
+        growth = Growth(pair, pump.before, pump.repeated, pump.after, factor)
     known = {"lower": finding.lower, "witness": witness, "event": event, "growth": growth, "notes": finding.notes}
     refuted = finding.lower.infinite if tight else bool(event) and finding.proof is None
     if witness is not None and not refuted and finding.proof is None and finding.stopped is None:
@@ -179,8 +185,19 @@ def _confirmed(verdict: Verdict, compiled: Compiled, finding: Finding) -> Verdic
 
 
 def probabilities(question: Question, pair: str | None, letters: tuple[Letter, ...]) -> list[Witness]:
-    """Both probabilities of one word, for every ordered pair (of the given name) under which the word is compared."""
+    """Both probabilities of one word, for every ordered pair (of the given name) under which the word is compared.
+
+    Raises:
+        QuestionError: the word is not of the horizon.
+    """
     compiled = word_problem(question)
+    if not compiled.problem.horizon.counts(len(letters)):
+        raise QuestionError(
+            "word",
+            f"the word has {len(letters)} letters; compared are words of length {compiled.problem.horizon}",
+            place="word",
+            hint="ask with another horizon",
+        )
     found = []
     for number, begin in enumerate(compiled.begins):
         finish = letters[-1].output if begin.finish is not None and letters else None

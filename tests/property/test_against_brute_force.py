@@ -16,7 +16,9 @@ from privproof.exact import Budget, fraction, log, rational
 from tests.brute import INFINITE, hmm_ratio, largest, transducer_ratio
 from tests.strategies import hmm_questions, transducer_questions
 
-MANY = settings(max_examples=700, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+MANY = settings(
+    max_examples=700, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 FEW = settings(MANY, max_examples=120)
 
 
@@ -72,7 +74,9 @@ def test_checks_of_hidden_markov_models(question, bound, engine):
 
 
 @FEW
-@given(st.booleans().flatmap(lambda finite: transducer_questions(finite=finite)), st.sampled_from(["tensors", "frontier"]))
+@given(
+    st.booleans().flatmap(lambda finite: transducer_questions(finite=finite)), st.sampled_from(["tensors", "frontier"])
+)
 def test_tight_epsilon_of_transducers(question, engine):
     model = question.model
     assume(engine == "frontier" or model.finish is not None)

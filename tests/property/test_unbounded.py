@@ -16,7 +16,9 @@ from privproof.models import Horizon
 from privproof.scenarios import Neighbours, Question, Scenario
 from tests.strategies import hmm_questions, transducers
 
-MANY = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+MANY = settings(
+    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 LONGEST = 12
 
 

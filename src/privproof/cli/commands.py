@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
@@ -18,43 +19,46 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+import privproof
 from privproof.asking import check as ask
 from privproof.asking import probabilities, tight_epsilon
 from privproof.cli.loading import load, only_pair
 from privproof.compiling import word_problem
 from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, PrivproofError, QuestionError
-from privproof.evidence import Refuted, Unknown, Verdict
+from privproof.evidence import Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import Accepted, recheck_file
-from privproof.exact import Budget, delta, epsilon
+from privproof.exact import INFINITE, Budget, Epsilon, delta, epsilon, fraction, log
 from privproof.formats import dot, svg, write_question
 from privproof.library import EXAMPLES
 from privproof.models import Horizon, Letter
-from privproof.reporting import data, page, print_verdict
+from privproof.reporting import Command, Fact, data, page, print_verdict
 from privproof.scenarios import Question
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
 
 app = typer.Typer(
     name="privproof",
-    help="Prove or refute the privacy of a randomised mechanism, and say exactly how private it is.\n\n"
-    "Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
 Target = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="A model file, or a Python file and a name in it.")]
-Delta = Annotated[str, typer.Option("--delta", help="The budget's delta, over events.")]
+DeltaText = Annotated[str | None, typer.Option("--delta", help="The budget's delta, over events; default 0.")]
 Pointwise = Annotated[bool, typer.Option("--pointwise", help="Read delta for each output instead of each event.")]
 Size = Annotated[int | None, typer.Option("--size", help="The number of inputs, for a mechanism that takes one.")]
 HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
-EngineName = Annotated[str | None, typer.Option("--engine", help="tensors, frontier, events or smt; default: the first that fits.")]
+EngineName = Annotated[
+    str | None,
+    typer.Option("--engine", help="tensors, frontier, unbounded, events or smt; default: the first that fits."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]
 ReportOut = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.")]
-TimeLimit = Annotated[float | None, typer.Option("--time-limit", help="Stop after so many seconds, with what is known.")]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds, with what is known.")
+]
 
 
 @contextmanager
@@ -91,10 +95,19 @@ def _question(target: str, size: int | None, horizon: str | None, pair: str | No
     return question if pair is None else only_pair(question, pair)
 
 
+def _command(
+    target: str, size: int | None, horizon: str | None, epsilon_: str | None, delta_: str | None, *, pointwise: bool
+) -> Command:
+    """The options that belong to the question, as they were given."""
+    given = [("--size", size), ("--horizon", horizon), ("--epsilon", epsilon_), ("--delta", delta_)]
+    options = [str(part) for name, value in given if value is not None for part in (name, value)]
+    return Command(target, (*options, "--pointwise") if pointwise else tuple(options))
+
+
 def _finish(
     verdict: Verdict,
     *,
-    target: str,
+    command: Command | None,
     asked_tight: bool,
     as_json: bool,
     certificate: Path | None,
@@ -105,17 +118,17 @@ def _finish(
         _write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         written = str(certificate)
     if report is not None:
-        _write(report, page(verdict, source=target, asked_tight=asked_tight, certificate=written))
+        _write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
     if as_json:
         typer.echo(json.dumps(data(verdict, certificate=written), ensure_ascii=False))
     else:
+        more = []
+        if certificate is not None:
+            more.append(Fact("certificate", written or "none: an unknown verdict has none"))
+        if report is not None:
+            more.append(Fact("report", str(report)))
         console = Console(highlight=False)
-        print_verdict(console, verdict, source=target, asked_tight=asked_tight)
-        for label, path in (("certificate", written), ("report", report)):
-            if path is not None:
-                console.print(f"  {label:<13}{path}", soft_wrap=True, markup=False)
-        if certificate is not None and written is None:
-            console.print("  certificate  none: an unknown verdict has none", markup=False)
+        print_verdict(console, verdict, command=command, asked_tight=asked_tight, more=tuple(more))
     raise typer.Exit(STATUS[verdict.status])
 
 
@@ -126,29 +139,46 @@ def _write(path: Path, text: str) -> None:
         raise FormatError("file", f"cannot write: {error.strerror}", place=str(path)) from None
 
 
+def _budgeted(question: Question, epsilon_: str | None, delta_: str | None, *, pointwise: bool) -> Question:
+    """The question under the budget of the command line; what it does not name comes from the file."""
+    own = question.budget
+    if epsilon_ is not None:
+        return question.under(Budget(epsilon(epsilon_), delta(delta_ or 0), pointwise))
+    if delta_ is None and not pointwise:
+        return question
+    if own is None:
+        raise QuestionError("budget", "delta is given without an epsilon", place="--delta", hint="--epsilon 'ln(2)'")
+    share = own.delta if delta_ is None else delta(delta_)
+    return question.under(Budget(own.epsilon, share, pointwise or own.pointwise))
+
+
 @app.command()
 def check(
     target: Target,
-    epsilon_: Annotated[str | None, typer.Option("--epsilon", help="The budget: ln(8/3), 1/2, 1.3, ln(2)+1/2, inf.")] = None,
-    delta_: Delta = "0",
+    epsilon_: Annotated[
+        str | None, typer.Option("--epsilon", help="The budget: ln(8/3), 1/2, 1.3, ln(2)+1/2, inf.")
+    ] = None,
+    delta_: DeltaText = None,
     pointwise: Pointwise = False,
     size: Size = None,
     horizon: HorizonText = None,
     engine: EngineName = None,
     pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
-    word: Annotated[str | None, typer.Option("--word", help="Compare this one word only: letters o or v|w or v|w:o.")] = None,
+    word: Annotated[
+        str | None, typer.Option("--word", help="Compare this one word only: letters o or v|w or v|w:o.")
+    ] = None,
     as_json: AsJson = False,
     certificate: CertificateOut = None,
     report: ReportOut = None,
     time_limit: TimeLimit = None,
 ) -> None:
     """Is the mechanism private within the budget?"""
-    question = _question(target, size, horizon, pair)
-    if epsilon_ is not None:
-        question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
+    question = _budgeted(_question(target, size, horizon, pair), epsilon_, delta_, pointwise=pointwise)
+    command = _command(target, size, horizon, epsilon_, delta_, pointwise=pointwise)
     if word is not None:
+        verdict = _one_word(question, word)
         return _finish(
-            _one_word(question, pair, word), target=target, asked_tight=False, as_json=as_json, certificate=None, report=report
+            verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report
         )
     if question.budget is None:
         raise QuestionError(
@@ -159,20 +189,38 @@ def check(
         )
     with _monitored(time_limit, quiet=as_json) as monitor:
         verdict = ask(question, engine=engine, monitor=monitor)
-    _finish(verdict, target=target, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+    _finish(verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
 
 
-def _one_word(question: Question, pair: str | None, text: str) -> Verdict:
-    letters = tuple(_letter(part) for part in shlex.split(text))
-    found = probabilities(question, pair, letters)
+def _one_word(question: Question, text: str) -> Verdict:
+    """The verdict that one word gives: refuted if it breaks the budget, else unknown."""
+    try:
+        letters = tuple(_letter(part) for part in shlex.split(text))
+    except ValueError as error:
+        raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
+    found = probabilities(question, None, letters)
     if not found:
-        raise QuestionError("word", f"the word {text!r} is not among those compared", place="--word", hint="see --horizon")
+        raise QuestionError(
+            "word",
+            f"the word {text!r} is compared under no pair: a letter is unknown, or cannot follow, or its inputs are no neighbours",
+            place="--word",
+            hint="letters are observations o, or inputs and output v|w:o",
+        )
     budget = question.budget
     for witness in found:
         if budget and not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta):
-            return Refuted(question, "definition", lower=epsilon(0), witness=witness)
-    witness = max(found, key=lambda w: (w.right_probability == 0, w.ratio or 0))
-    return Unknown(question, "definition", witness=witness, reason="one word proves nothing; this one breaks no budget given")
+            return Refuted(question, "definition", lower=_asked_by(witness, budget), witness=witness)
+    witness = max(found, key=lambda w: (w.right_probability == 0 < w.left_probability, w.ratio or Fraction(0)))
+    reason = "one word proves nothing; this one breaks no budget given"
+    return Unknown(question, "definition", lower=_asked_by(witness, budget), witness=witness, reason=reason)
+
+
+def _asked_by(witness: Witness, budget: Budget | None) -> Epsilon:
+    """The epsilon that a witness asks for."""
+    excess = witness.left_probability - (fraction(budget.delta) if budget else 0)
+    if excess <= 0 or excess <= witness.right_probability:
+        return epsilon(0)
+    return INFINITE if witness.right_probability == 0 else log(excess / witness.right_probability)
 
 
 def _letter(text: str) -> Letter:
@@ -188,7 +236,7 @@ def _letter(text: str) -> Letter:
 @app.command(name="epsilon")
 def epsilon_command(
     target: Target,
-    delta_: Delta = "0",
+    delta_: DeltaText = None,
     pointwise: Pointwise = False,
     size: Size = None,
     horizon: HorizonText = None,
@@ -202,8 +250,9 @@ def epsilon_command(
     """The tight epsilon: exact, or certified lower and upper bounds."""
     question = _question(target, size, horizon, pair)
     with _monitored(time_limit, quiet=as_json) as monitor:
-        verdict = tight_epsilon(question, delta_, pointwise=pointwise, engine=engine, monitor=monitor)
-    _finish(verdict, target=target, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
+        verdict = tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)
+    command = _command(target, size, horizon, None, delta_, pointwise=pointwise)
+    _finish(verdict, command=command, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
 
 
 @app.command()
@@ -226,7 +275,7 @@ def recheck(
     elif isinstance(outcome, Accepted):
         typer.echo(f"✓ accepted  {outcome.verdict}: {outcome.statement} ({seconds:.2f} s)")
     else:
-        typer.echo(f"✗ rejected  {path}: {outcome.place}: {outcome.reason}", err=True)
+        typer.echo(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
     raise typer.Exit(0 if accepted else 2)
 
 
@@ -251,7 +300,9 @@ def convert(
     elif suffix == ".smt2":
         _write(out, _smtlib(question, epsilon_))
     else:
-        raise FormatError("suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .dot, .svg or .smt2")
+        raise FormatError(
+            "suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .dot, .svg or .smt2"
+        )
     typer.echo(f"{out} written")
 
 
@@ -265,11 +316,17 @@ def _smtlib(question: Question, text: str | None) -> str:
     length = compiled.problem.horizon.high
     if length is None:
         raise QuestionError("horizon", "SMT-LIB needs a bounded horizon", place="--horizon", hint="--horizon 5")
-    bound = budget.epsilon.enclosure(64)[1]
-    return "\n".join(
-        smtlib(compiled.problem, bound, length=length, start=number, delta=budget.delta, name=f"{question.name}: {begin.pair.name}")
-        for number, begin in enumerate(compiled.begins[:1])
-    )
+    low, high = budget.epsilon.enclosure(64)
+    head = [
+        f"; one query: start 1 of {len(compiled.begins)}, words of length {length}; --pair and --horizon choose others"
+    ]
+    if low != high:
+        head.append(
+            "; e^epsilon is irrational and rounded up here: sat refutes the budget, unsat proves it only beyond this bound"
+        )
+    name = f"{question.name}: {compiled.begins[0].pair.name}"
+    query = smtlib(compiled.problem, high, length=length, start=0, delta=budget.delta, name=name)
+    return "\n".join([*head, query])
 
 
 @app.command()
@@ -305,7 +362,24 @@ def examples(
     with _monitored(None, quiet=as_json) as monitor:
         verdict = ask(question, monitor=monitor) if question.budget else tight_epsilon(question, monitor=monitor)
     asked_tight = question.budget is None
-    _finish(verdict, target="", asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)
+    _finish(verdict, command=None, asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)
+
+
+@app.callback(invoke_without_command=True)
+def common(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Prove or refute the privacy of a randomised mechanism, and say exactly how private it is.
+
+    Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.
+    """
+    if version:
+        typer.echo(f"privproof {privproof.__version__}")
+        raise typer.Exit(0)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 def main() -> None:

@@ -65,7 +65,9 @@ def _from_python(path: Path, name: str | None, size: int | None) -> Question:
         questions = {n: v for n, v in vars(module).items() if isinstance(v, Question) and not n.startswith("_")}
         if len(questions) != 1:
             listed = ", ".join(_candidates(module)) or "none"
-            raise QuestionError("name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}")
+            raise QuestionError(
+                "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}"
+            )
         name, found = next(iter(questions.items()))
     elif hasattr(module, name):
         found = getattr(module, name)

@@ -14,11 +14,10 @@ from typing import TypeAlias
 
 from privproof.exact import ZERO, Rational
 from privproof.exact.matrices import Matrix, Vector
-from privproof.models import Edge, Final, Location, Start, WordProblem
+from privproof.models import Edge, Final, Location, WordProblem
 
 Classes: TypeAlias = tuple[int | None, ...]
 """For every state its class, None for a state without a future."""
-
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,8 @@ def lump(problem: WordProblem) -> Lumped:
         for number, place in enumerate(problem.locations)
     )
     starts = tuple(
-        replace(s, left=_summed(s.left, left[s.location]), right=_summed(s.right, right[s.location])) for s in problem.starts
+        replace(s, left=_summed(s.left, left[s.location]), right=_summed(s.right, right[s.location]))
+        for s in problem.starts
     )
     return Lumped(replace(problem, locations=locations, starts=starts), left, right)
 

@@ -144,9 +144,7 @@ def _vector(entries: Distribution, states: tuple[str, ...]) -> tuple[Rational, .
 def _hidden(question: Question, model: HiddenMarkovModel) -> _Raw:
     states = model.states
     index = {state: i for i, state in enumerate(states)}
-    chain = Matrix.of(
-        len(states), ({index[t]: p for t, p in model.transitions.get(s, {}).items()} for s in states)
-    )
+    chain = Matrix.of(len(states), ({index[t]: p for t, p in model.transitions.get(s, {}).items()} for s in states))
     shows = {o: tuple(model.emissions[s].get(o, ZERO) for s in states) for o in model.observations}
     first = {o: Matrix.diagonal(column) for o, column in shows.items()}
     later = {o: chain.scaled_columns(column) for o, column in shows.items()}
@@ -169,7 +167,8 @@ def _hidden(question: Question, model: HiddenMarkovModel) -> _Raw:
                 ends = finals if phase and number in graph.accepting else ()
                 locations.append(Location(len(states), len(states), edges, ends))
     starts = tuple(
-        Start(pair.name, beginnings[pair.only], _vector(pair.left, states), _vector(pair.right, states)) for pair in pairs
+        Start(pair.name, beginnings[pair.only], _vector(pair.left, states), _vector(pair.right, states))
+        for pair in pairs
     )
     problem = WordProblem(tuple(locations), starts, Horizon.unbounded(), common=True)
     origins = (tuple(range(len(states))),) * len(_reachable(problem))
@@ -418,7 +417,10 @@ def _choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Ch
 
     if not any(close(v, w) for v in model.inputs for w in model.inputs if v != w):
         raise ScenarioError(
-            "empty-relation", f"no two inputs are neighbours when {relation}", place="neighbours", hint="widen the relation"
+            "empty-relation",
+            f"no two inputs are neighbours when {relation}",
+            place="neighbours",
+            hint="widen the relation",
         )
     return 0, choices
 
@@ -440,7 +442,9 @@ def _listed_choices(relation: Neighbours, model: Transducer) -> tuple[Memory, Ch
 
     def choices(step: int, memory: Memory) -> Iterator[tuple[str, str, Memory]]:
         assert isinstance(memory, tuple)
-        for letter in dict.fromkeys(s[len(memory)] for s in sequences if len(s) > len(memory) and s[: len(memory)] == memory):
+        for letter in dict.fromkeys(
+            s[len(memory)] for s in sequences if len(s) > len(memory) and s[: len(memory)] == memory
+        ):
             yield letter[0], letter[1], (*memory, letter)
 
     return (), choices

@@ -115,7 +115,9 @@ class _Cone:
     def __init__(self, compiled: Compiled, trace: Trace) -> None:
         self.compiled, self.trace, self.problem = compiled, trace, compiled.problem
         self.places = sorted(place for place, kept in trace.kept.items() if kept)
-        self.margins = margins(self.problem) if trace.bound is not None else (Fraction(0),) * len(self.problem.locations)
+        self.margins = (
+            margins(self.problem) if trace.bound is not None else (Fraction(0),) * len(self.problem.locations)
+        )
         self.places += [(_ANY_LEVEL, location) for location, margin in enumerate(self.margins) if margin]
         self.numbers = {place: number for number, place in enumerate(self.places)}
 

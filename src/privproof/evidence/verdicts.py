@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from privproof.exact import INFINITE, Epsilon, Rational, epsilon
+from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.models import Distribution, Letter
 from privproof.scenarios import Question
 
@@ -32,11 +33,11 @@ class Witness:
     right: Distribution
     letters: tuple[Letter, ...]
     ending: str
-    left_probability: Rational
-    right_probability: Rational
+    left_probability: Fraction
+    right_probability: Fraction
 
     @property
-    def ratio(self) -> Rational | None:
+    def ratio(self) -> Fraction | None:
         """How many times likelier the output is on the left; None if it is impossible on the right."""
         return self.left_probability / self.right_probability if self.right_probability != 0 else None
 
@@ -68,7 +69,7 @@ class Growth:
     before: tuple[Letter, ...]
     repeated: tuple[Letter, ...]
     after: tuple[Letter, ...]
-    factor: Rational | None
+    factor: Fraction | None
 
 
 @dataclass(frozen=True)

@@ -85,11 +85,12 @@ class Epsilon:
         """``e^epsilon`` when it is rational."""
         return self.ratio if self.shift == 0 and self.root == 1 and not self.infinite else None
 
-    def compare_bound(self, value: Rational) -> int:
+    def compare_bound(self, value: Number) -> int:
         """The sign of ``e^epsilon - value``, exactly."""
-        if self.infinite or value <= 0:
+        number = rational(value)
+        if self.infinite or number <= 0:
             return 1
-        target = value**self.root
+        target = number**self.root
         if self.shift == 0:
             return (self.ratio > target) - (self.ratio < target)
         bits = 64
@@ -102,18 +103,18 @@ class Epsilon:
                 return -1
             bits *= 2
 
-    def allows(self, left: Rational, right: Rational, delta: Rational = ZERO) -> bool:
+    def allows(self, left: Number, right: Number, delta: Number = 0) -> bool:
         """Whether ``left <= e^epsilon * right + delta``, exactly; with an infinite epsilon, infinity times zero is zero.
 
         >>> epsilon("ln(2)").allows(rational("2/3"), rational("1/3")), epsilon("0.69").allows(rational(2), rational(1))
         (True, False)
         """
-        excess = left - delta
+        excess, below = rational(left) - rational(delta), rational(right)
         if excess <= 0:
             return True
-        if right == 0:
+        if below == 0:
             return False
-        return self.compare_bound(excess / right) >= 0
+        return self.compare_bound(excess / below) >= 0
 
     def enclosure(self, bits: int = 128) -> tuple[Rational, Rational]:
         """Rationals ``low <= e^epsilon <= high``, equal when the bound is rational.
@@ -354,5 +355,3 @@ class Budget:
         if self.delta == 0:
             return str(self.epsilon)
         return f"({self.epsilon}, {self.delta}{', for each output' if self.pointwise else ''})"
-
-

@@ -108,16 +108,16 @@ def _decimal(text: str) -> Rational:
     return -value if sign == "-" else value
 
 
-def fraction(value: Rational) -> Fraction:
+def fraction(value: Rational | Fraction) -> Fraction:
     """The same number as a `fractions.Fraction`.
 
     >>> fraction(rational("24/7"))
     Fraction(24, 7)
     """
-    return Fraction(int(value.p), int(value.q))
+    return value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
 
 
-def decimal(value: Rational, *, digits: int = 6) -> str:
+def decimal(value: Rational | Fraction, *, digits: int = 6) -> str:
     """The number rounded to so many significant digits, as text.
 
     >>> decimal(rational("24/7")), decimal(rational("1/4")), decimal(rational("2/3000000000"))
@@ -126,27 +126,27 @@ def decimal(value: Rational, *, digits: int = 6) -> str:
     exact = fraction(value)
     if exact == 0:
         return "0"
-    power = len(str(abs(value.p))) - len(str(value.q))
+    power = len(str(fmpz(abs(exact.numerator)))) - len(str(fmpz(exact.denominator)))
     if abs(power) < 300:
         return f"{float(exact):.{digits}g}"
     shifted = exact / Fraction(10) ** power
     return f"{float(shifted):.{digits}g}e{power:+d}"
 
 
-def text(value: Rational) -> str:
+def text(value: Rational | Fraction) -> str:
     """The exact form: ``24/7``."""
-    return str(value)
+    return str(rational(value))
 
 
-def show(value: Rational, *, digits: int = 6) -> str:
+def show(value: Rational | Fraction, *, digits: int = 6) -> str:
     """Both forms, the exact one first; a very long fraction is shown by its decimal alone.
 
     >>> show(rational("24/7")), show(rational(8)), show(rational("0.5"))
     ('24/7 ≈ 3.42857', '8', '1/2 = 0.5')
     """
     exact = text(value)
-    if value.q == 1 and len(exact) <= 24:
+    if "/" not in exact and len(exact) <= 24:
         return exact
     rounded = decimal(value, digits=digits)
-    sign = "=" if rational(rounded) == value else "≈"
+    sign = "=" if rational(rounded) == rational(value) else "≈"
     return f"{exact} {sign} {rounded}" if len(exact) <= 60 else f"{sign} {rounded}"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from privproof.errors import BudgetError, FormatError, PrivproofError, QuestionError, ScenarioError
+from privproof.errors import BudgetError, FormatError, PrivproofError, ScenarioError
 from privproof.exact import Budget, Rational
 from privproof.formats import fields
 from privproof.formats.documents import Node, Scalar, Table, from_plain, located, read_document

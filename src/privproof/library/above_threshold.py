@@ -92,7 +92,13 @@ def above_threshold_two_copies(
         emissions=emissions,
     )
     pairs = tuple(
-        Pair.of(model, f"threshold {t}, answers {j} and {k}", {f"t{t}r{j}": 1}, {f"_t{t}r{k}": 1}, only=f"{START} ({symbol} .*)?")
+        Pair.of(
+            model,
+            f"threshold {t}, answers {j} and {k}",
+            {f"t{t}r{j}": 1},
+            {f"_t{t}r{k}": 1},
+            only=f"{START} ({symbol} .*)?",
+        )
         for t in values
         for (j, k), symbol in together.items()
     )

@@ -14,7 +14,8 @@ def _model(alpha: Number, high: int) -> HiddenMarkovModel:
         states=values,
         observations=[f"~{v}" for v in values],
         emissions={
-            v: {f"~{z}": p for z, p in enumerate(truncated_geometric_row(int(v), alpha=alpha, high=high))} for v in values
+            v: {f"~{z}": p for z, p in enumerate(truncated_geometric_row(int(v), alpha=alpha, high=high))}
+            for v in values
         },
     )
 

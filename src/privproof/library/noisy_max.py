@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
+from privproof.errors import ModelError
 from privproof.exact import Number, Rational, rational
 from privproof.library.noise import truncated_geometric_row
 from privproof.models import Branch, HiddenMarkovModel, Horizon, Transducer
@@ -26,6 +27,10 @@ def noisy_max(size: int, *, improved: bool, alpha: Number = "1/2", high: int = 2
     The state is the largest noisy answer so far, its index, and (improved) how many answers equal it; after the last query
     only the index is left.
     """
+    if size < 1:
+        raise ModelError(
+            "size", f"noisy max of size={size} queries: there must be at least one", place="size", hint="size=3"
+        )
     rows = [truncated_geometric_row(v, alpha=alpha, high=high) for v in range(high + 1)]
     levels: list[dict[str, tuple[int, int, int]]] = [{"start": (-1, 0, 0)}]
     steps: list[dict[str, dict[str, list[Branch]]]] = []
@@ -73,7 +78,9 @@ def _outcomes(
 
 def noisy_max_question(size: int, *, improved: bool, within: Number = 1, relation: str = "each") -> Question:
     """Noisy max where every query (``each``), one query (``one``), or all in one direction (``monotone``) may change."""
-    neighbours = {"each": Neighbours.each, "one": Neighbours.one, "monotone": Neighbours.monotone}[relation](within=within)
+    neighbours = {"each": Neighbours.each, "one": Neighbours.one, "monotone": Neighbours.monotone}[relation](
+        within=within
+    )
     return Question(
         model=noisy_max(size, improved=improved),
         scenario=Scenario(neighbours=neighbours),
@@ -98,7 +105,9 @@ def noisy_max_hmm(size: int = 3, *, improved: bool, alpha: Number = "1/2", high:
         states=list(emissions),
         observations=["start", *(str(i) for i in range(1, size + 1))],
         transitions={
-            text(v): {"~" + text(w): prod((rows[x][y] for x, y in zip(v, w, strict=True)), start=rational(1)) for w in answers}
+            text(v): {
+                "~" + text(w): prod((rows[x][y] for x, y in zip(v, w, strict=True)), start=rational(1)) for w in answers
+            }
             for v in answers
         },
         emissions=emissions,

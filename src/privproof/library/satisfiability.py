@@ -31,7 +31,9 @@ def satisfiability(clauses: Sequence[Sequence[int]], *, variables: int | None = 
     """
     count = max([variables or 0, *(abs(literal) for clause in clauses for literal in clause)])
     if not clauses or count == 0 or any(0 in clause for clause in clauses):
-        raise ModelError("formula", "a formula has at least one clause and one variable, and no literal 0", place="clauses")
+        raise ModelError(
+            "formula", "a formula has at least one clause and one variable, and no literal 0", place="clauses"
+        )
     half = Fraction(1, 2)
     transitions: dict[str, dict[str, Number]] = {}
     emissions: dict[str, dict[str, Number]] = {}

@@ -1,9 +1,21 @@
 """What is under question, as frozen data: imports `exact` and nothing else of the package."""
 
 from privproof.models.distributions import Distribution
+from privproof.models.halting import can_halt
 from privproof.models.hmm import HiddenMarkovModel, MarkovChain
 from privproof.models.transducer import Branch, Step, Transducer
-from privproof.models.word_problem import Edge, Final, Horizon, Letter, Location, Start, Word, WordProblem, compares_something, longest_word
+from privproof.models.word_problem import (
+    Edge,
+    Final,
+    Horizon,
+    Letter,
+    Location,
+    Start,
+    Word,
+    WordProblem,
+    compares_something,
+    longest_word,
+)
 
 __all__ = [
     "Branch",
@@ -20,6 +32,7 @@ __all__ = [
     "Transducer",
     "Word",
     "WordProblem",
+    "can_halt",
     "compares_something",
     "longest_word",
 ]

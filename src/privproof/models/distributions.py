@@ -14,7 +14,12 @@ Distribution: TypeAlias = Mapping[str, Rational]
 
 
 def distribution(
-    entries: Mapping[str, Number], *, among: Collection[str], what: str, place: str, error: type[PrivproofError] = ModelError
+    entries: Mapping[str, Number],
+    *,
+    among: Collection[str],
+    what: str,
+    place: str,
+    error: type[PrivproofError] = ModelError,
 ) -> Distribution:
     """The distribution that the entries denote, without its zeros.
 
@@ -58,7 +63,10 @@ def distribution(
             hint = f"for instance {first}: {result[first] + gap}" if first else "divide every entry by the sum"
         kind = "is missing" if gap > 0 else "is too much"
         raise error(
-            "row-sum", f"the probabilities sum to {show(total)} instead of 1: {show(abs(gap))} {kind}", place=place, hint=hint
+            "row-sum",
+            f"the probabilities sum to {show(total)} instead of 1: {show(abs(gap))} {kind}",
+            place=place,
+            hint=hint,
         )
     return MappingProxyType(result)
 

@@ -103,7 +103,9 @@ class MarkovChain:
         for state, given in (labels or {}).items():
             known_name(state, among=known, what="state", place="labels")
             listed = (given,) if isinstance(given, str) else given
-            marks[state] = tuple(sorted(distinct_names(listed, what="label", place=f"labels.{state}"))) if listed else ()
+            marks[state] = (
+                tuple(sorted(distinct_names(listed, what="label", place=f"labels.{state}"))) if listed else ()
+            )
             for label in marks[state]:
                 if "," in label or label == "-":
                     raise ModelError(

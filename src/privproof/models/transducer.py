@@ -82,7 +82,10 @@ class Transducer:
             raise ModelError("steps", "there is no step", place="steps", hint="a transducer reads at least one input")
         if repeats and finish is not None:
             raise ModelError(
-                "steps", "a transducer that repeats its last step never finishes", place="finish", hint="drop `repeats` or `finish`"
+                "steps",
+                "a transducer that repeats its last step never finishes",
+                place="finish",
+                hint="drop `repeats` or `finish`",
             )
         ends = None
         if finish is not None:
@@ -120,7 +123,10 @@ class Transducer:
         for state in sorted(reached):
             if state not in ends:
                 raise ModelError(
-                    "finish", f"the state {state!r} can be reached at the end and has no output", place="finish", hint=f"add {state}"
+                    "finish",
+                    f"the state {state!r} can be reached at the end and has no output",
+                    place="finish",
+                    hint=f"add {state}",
                 )
 
     def step(self, number: int) -> Step | None:
@@ -146,13 +152,17 @@ def _step(
         for symbol in inputs:
             here = f"{place}.{state}.{symbol}"
             if symbol not in row:
-                raise ModelError("steps", f"the input {symbol!r} is not covered", place=f"{place}.{state}", hint=f"add {here}")
+                raise ModelError(
+                    "steps", f"the input {symbol!r} is not covered", place=f"{place}.{state}", hint=f"add {here}"
+                )
             table[symbol] = _branches(row[symbol], states, outputs, here)
         result[state] = MappingProxyType(table)
     return MappingProxyType(result)
 
 
-def _branches(given: Iterable[BranchLike], states: frozenset[str], outputs: frozenset[str], place: str) -> tuple[Branch, ...]:
+def _branches(
+    given: Iterable[BranchLike], states: frozenset[str], outputs: frozenset[str], place: str
+) -> tuple[Branch, ...]:
     merged: dict[tuple[str, str | None], Rational] = {}
     for item in given:
         number, target, output = _parts(item)
@@ -168,7 +178,9 @@ def _branches(given: Iterable[BranchLike], states: frozenset[str], outputs: froz
         merged[target, output] = merged.get((target, output), ZERO) + probability
     total = sum(merged.values(), ZERO)
     if total != 1:
-        raise ModelError("row-sum", f"the probabilities sum to {show(total)} instead of 1: off by {show(1 - total)}", place=place)
+        raise ModelError(
+            "row-sum", f"the probabilities sum to {show(total)} instead of 1: off by {show(1 - total)}", place=place
+        )
     return tuple(Branch(p, target, output) for (target, output), p in merged.items() if p != 0)
 
 

@@ -245,7 +245,9 @@ def longest_word(problem: WordProblem) -> int | None:
         if node not in onward:
             location, state = node
             onward[node] = [
-                (edge.target, column) for edge in problem.locations[location].edges for column, _ in edge.left.rows[state]
+                (edge.target, column)
+                for edge in problem.locations[location].edges
+                for column, _ in edge.left.rows[state]
             ]
             waiting.extend(onward[node])
     incoming = Counter(target for targets in onward.values() for target in targets)

@@ -2,6 +2,6 @@
 
 from privproof.reporting.html import page
 from privproof.reporting.text import print_verdict
-from privproof.reporting.wording import data, headline
+from privproof.reporting.wording import Command, Fact, data, headline
 
-__all__ = ["data", "headline", "page", "print_verdict"]
+__all__ = ["Command", "Fact", "data", "headline", "page", "print_verdict"]

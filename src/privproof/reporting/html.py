@@ -8,7 +8,7 @@ from html import escape
 from privproof.evidence import Verdict, Witness
 from privproof.exact import decimal, fraction
 from privproof.formats import svg
-from privproof.reporting.wording import SYMBOLS, data, facts, headline
+from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
 
 _COLOURS = {"proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
 
@@ -28,12 +28,12 @@ footer { color: #60646c; margin-top: 2rem; font-size: .9rem; }
 """
 
 
-def page(verdict: Verdict, *, source: str, asked_tight: bool, certificate: str | None) -> str:
+def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certificate: str | None) -> str:
     """The page."""
     sentence = headline(verdict, asked_tight=asked_tight)
     rows = "\n".join(
         f"<tr><th>{escape(fact.label)}</th><td>{escape(fact.text)}</td></tr>"
-        for fact in facts(verdict, source=source, asked_tight=asked_tight)
+        for fact in facts(verdict, command=command, asked_tight=asked_tight)
     )
     badge = f'<span class="status" style="background:{_COLOURS[verdict.status]}">{SYMBOLS[verdict.status]} {verdict.status}</span>'
     bars = "" if verdict.witness is None else _bars(verdict.witness)

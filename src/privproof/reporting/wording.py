@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from privproof.evidence import Growth, Unknown, Verdict, Witness
-from privproof.exact import Epsilon, Rational, show
+from privproof.exact import Epsilon, decimal, fraction, show
 from privproof.exact.balls import rational_bounds
-from privproof.models import HiddenMarkovModel, Letter, MarkovChain, Transducer
+from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.scenarios import Question, ordered_pairs
 
 SYMBOLS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
@@ -24,7 +26,10 @@ def headline(verdict: Verdict, *, asked_tight: bool) -> str:
             return f"{name}: there is no epsilon at all"
         if verdict.tight is not None:
             return f"{name}: the tight epsilon is {verdict.tight.show()}"
-        return f"{name}: the tight epsilon is not known exactly"
+        low, high = _outward(verdict.lower, up=False, digits=9), _outward(verdict.upper, up=True, digits=9)
+        if verdict.upper.infinite:
+            return f"{name}: the tight epsilon is at least {low}; no upper bound is proved"
+        return f"{name}: the tight epsilon lies between {low} and {high}"
     claim = budget_words(verdict.question)
     if verdict.status == "unknown":
         return f"{name}: not known whether it is {claim}"
@@ -68,9 +73,23 @@ def horizon_words(question: Question) -> str:
     return f"words of length {horizon.high}" if horizon.low == horizon.high else f"words of length {horizon}"
 
 
-def letter_words(letter: Letter) -> str:
-    """A letter as the command line reads it back."""
-    return str(letter)
+@dataclass(frozen=True)
+class Command:
+    """How the question was asked on the command line, so that a witness can be replayed.
+
+    Attributes:
+        target: the file, perhaps with a name.
+        options: further options that belong to the question.
+    """
+
+    target: str
+    options: tuple[str, ...] = ()
+
+    def replay(self, witness: Witness) -> str:
+        """The command that recomputes both probabilities of a witness."""
+        word = " ".join(shlex.quote(str(letter)) for letter in witness.letters)
+        parts = ["privproof", "check", self.target, *self.options, "--pair", witness.pair, "--word", word]
+        return " ".join(map(shlex.quote, parts))
 
 
 def side_words(witness: Witness, side: int) -> str:
@@ -92,39 +111,42 @@ class Fact:
     text: str
 
 
-def facts(verdict: Verdict, *, source: str, asked_tight: bool) -> list[Fact]:
+def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> list[Fact]:
     """Everything a reader needs, in order."""
     question = verdict.question
     result = [Fact("compared", "; ".join(filter(None, (scenario_words(question), horizon_words(question)))))]
     if isinstance(verdict, Unknown):
         result.append(Fact("reason", verdict.reason))
     if verdict.witness is not None:
-        result += _witness_facts(verdict, verdict.witness, source, asked_tight=asked_tight)
+        result += _witness_facts(verdict, verdict.witness, asked_tight=asked_tight)
+        if command is not None:
+            result.append(Fact("replay", command.replay(verdict.witness)))
     elif verdict.event:
         result += _event_facts(verdict)
     if verdict.growth is not None:
         result += _growth_facts(verdict.growth)
-    if verdict.lower.infinite:
-        because = "the ratio grows without bound" if verdict.growth else "the output is impossible on one side"
-        result.append(Fact("tight epsilon", f"none: {because}"))
-    elif verdict.tight is not None:
-        result.append(Fact("tight epsilon", verdict.tight.show()))
-    else:
-        upper = "no upper bound proved" if verdict.upper.infinite else f"at most {verdict.upper.show()}"
-        result.append(Fact("tight epsilon", f"at least {verdict.lower.show()}; {upper}"))
+    result.append(Fact("tight epsilon", _tight_words(verdict)))
     result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
     result += [Fact("note", note) for note in verdict.notes]
     return result
 
 
-def _witness_facts(verdict: Verdict, witness: Witness, source: str, *, asked_tight: bool) -> list[Fact]:
+def _tight_words(verdict: Verdict) -> str:
+    if verdict.lower.infinite:
+        return f"none: {'the ratio grows without bound' if verdict.growth else 'the output is impossible on one side'}"
+    if verdict.tight is not None:
+        return verdict.tight.show()
+    upper = "no upper bound proved" if verdict.upper.infinite else f"at most {verdict.upper.show()}"
+    return f"at least {verdict.lower.show()}; {upper}"
+
+
+def _witness_facts(verdict: Verdict, witness: Witness, *, asked_tight: bool) -> list[Fact]:
     budget = verdict.question.budget
     output = " ".join(witness.output) + (" (complete)" if witness.ending == "complete" else "")
     ratio = "infinite" if witness.ratio is None else show(witness.ratio)
-    if verdict.status == "refuted" and not asked_tight and budget is not None and witness.ratio is not None:
+    beyond = verdict.status == "refuted" and not asked_tight and budget is not None
+    if beyond and budget is not None and budget.delta == 0:
         ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
-        if budget.delta != 0:
-            ratio += f" with delta {budget.delta}"
     result = [
         Fact("pair", witness.pair),
         Fact("output", output),
@@ -132,42 +154,45 @@ def _witness_facts(verdict: Verdict, witness: Witness, source: str, *, asked_tig
         Fact("right", f"{side_words(witness, 1)}: probability {show(witness.right_probability)}"),
         Fact("ratio", ratio),
     ]
-    if source:
-        word = " ".join(map(letter_words, witness.letters))
-        flag = "" if budget is None or asked_tight else f' --epsilon "{budget.epsilon}"'
-        result.append(Fact("replay", f"privproof check '{source}'{flag} --pair '{witness.pair}' --word '{word}'"))
+    if budget is not None and budget.delta != 0:
+        excess = witness.left_probability - fraction(budget.delta)
+        reduced = "infinite" if witness.right_probability == 0 else show(excess / witness.right_probability)
+        reduced += f", beyond e^epsilon = {bound_words(budget.epsilon)}" if beyond else ""
+        result.append(Fact("less delta", f"(left - {budget.delta}) / right = {reduced}"))
     return result
 
 
 def _growth_facts(growth: Growth) -> list[Fact]:
-    def listed(letters: tuple[Letter, ...]) -> str:
-        return " ".join(map(letter_words, letters)) or "nothing"
-
+    before, repeated, after = (" ".join(map(str, part)) for part in (growth.before, growth.repeated, growth.after))
+    text = f"repeat {repeated} as often as you like"
+    text = f"after {before}, {text}" if before else text
+    text = f"{text}, then {after}" if after else text
     factor = "without bound" if growth.factor is None else f"at least by the factor {show(growth.factor)}"
-    return [
-        Fact("growing", f"{listed(growth.before)}, then again and again {listed(growth.repeated)}, then {listed(growth.after)}"),
-        Fact("", f"each repetition raises the ratio {factor}"),
-    ]
+    return [Fact("growing", f"{text}: each time the ratio grows {factor}")]
 
 
 def _event_facts(verdict: Verdict) -> list[Fact]:
-    event = verdict.event
-    left = sum((w.left_probability for w in event), event[0].left_probability * 0)
-    right = sum((w.right_probability for w in event), event[0].right_probability * 0)
-    listed = ", ".join(" ".join(map(letter_words, w.letters)) for w in event[:4]) + (", ..." if len(event) > 4 else "")
-    return [
+    event, budget = verdict.event, verdict.question.budget
+    left = sum((w.left_probability for w in event), Fraction(0))
+    right = sum((w.right_probability for w in event), Fraction(0))
+    listed = ", ".join(" ".join(map(str, w.letters)) for w in event[:4]) + (", ..." if len(event) > 4 else "")
+    result = [
         Fact("pair", event[0].pair),
-        Fact("event", f"{len(event)} outcomes: {listed}"),
+        Fact("event", f"{len(event)} outcome{'s' if len(event) != 1 else ''}: {listed}"),
         Fact("left", f"probability of the event {show(left)}"),
         Fact("right", f"probability of the event {show(right)}"),
     ]
+    if budget is not None and verdict.status == "refuted" and not budget.epsilon.infinite:
+        c = bound_words(budget.epsilon)
+        result.append(Fact("compare", f"the left exceeds {c} * right + {budget.delta}"))
+    return result
 
 
 def bound_words(value: Epsilon) -> str:
     """``e^epsilon``, exactly where it is rational."""
     if value.infinite:
         return "inf"
-    return str(value.bound) if value.bound is not None else f"{float(value.enclosure(64)[0].p) / float(value.enclosure(64)[0].q):.6g}"
+    return str(value.bound) if value.bound is not None else decimal(value.enclosure(64)[0])
 
 
 def _outward(value: Epsilon, *, up: bool, digits: int = 12) -> str:
@@ -229,7 +254,7 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
 def witness_data(witness: Witness) -> dict[str, Any]:
     """A witness as plain data."""
 
-    def exact(value: Rational | None) -> str:
+    def exact(value: Fraction | None) -> str:
         return "inf" if value is None else str(value)
 
     left, right = ({n: str(p) for n, p in side.items()} for side in (witness.left, witness.right))

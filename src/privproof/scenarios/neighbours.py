@@ -41,7 +41,9 @@ class Neighbours:
     coordinates: Mapping[str, DataSet] | None = None
 
     @classmethod
-    def each(cls, *, within: Number | None = 1, coordinates: Mapping[str, Sequence[Number]] | None = None) -> Neighbours:
+    def each(
+        cls, *, within: Number | None = 1, coordinates: Mapping[str, Sequence[Number]] | None = None
+    ) -> Neighbours:
         """Every coordinate may change, by at most `within`."""
         return cls("each", _distance(within), coordinates=_coordinates(coordinates))
 
@@ -51,7 +53,9 @@ class Neighbours:
         return cls("one", _distance(within), coordinates=_coordinates(coordinates))
 
     @classmethod
-    def monotone(cls, *, within: Number | None = 1, coordinates: Mapping[str, Sequence[Number]] | None = None) -> Neighbours:
+    def monotone(
+        cls, *, within: Number | None = 1, coordinates: Mapping[str, Sequence[Number]] | None = None
+    ) -> Neighbours:
         """Every coordinate may change by at most `within`, all in one direction."""
         return cls("monotone", _distance(within), coordinates=_coordinates(coordinates))
 
@@ -60,11 +64,16 @@ class Neighbours:
         """Exactly the listed pairs of input sequences, each in both directions."""
         pairs = tuple((tuple(left), tuple(right)) for left, right in listed)
         if not pairs:
-            raise ScenarioError("empty-relation", "the list of neighbours is empty", place="neighbours", hint="name a pair")
+            raise ScenarioError(
+                "empty-relation", "the list of neighbours is empty", place="neighbours", hint="name a pair"
+            )
         for left, right in pairs:
             if len(left) != len(right):
                 raise ScenarioError(
-                    "neighbours", f"{left} and {right} differ in length", place="neighbours.pairs", hint="neighbours have one length"
+                    "neighbours",
+                    f"{left} and {right} differ in length",
+                    place="neighbours.pairs",
+                    hint="neighbours have one length",
                 )
         return cls("pairs", listed=pairs)
 

@@ -15,6 +15,8 @@ from privproof.scenarios.words import Words
 
 Model: TypeAlias = "HiddenMarkovModel | MarkovChain | Transducer"
 
+_REVERSED = " (reversed)"
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -33,7 +35,15 @@ class Pair:
     only: str | None = None
 
     @classmethod
-    def of(cls, model: Model, name: str, left: Mapping[str, Number], right: Mapping[str, Number], *, only: str | None = None) -> Pair:
+    def of(
+        cls,
+        model: Model,
+        name: str,
+        left: Mapping[str, Number],
+        right: Mapping[str, Number],
+        *,
+        only: str | None = None,
+    ) -> Pair:
         """A pair on the states of a model, checked."""
         known = frozenset(model.states)
 
@@ -104,7 +114,8 @@ def ordered_pairs(question: Question) -> tuple[Pair, ...]:
         )
     both: dict[tuple[object, ...], Pair] = {}
     for pair in pairs:
-        for one in (pair, Pair(f"{pair.name} (reversed)", pair.right, pair.left, pair.only)):
+        turned = pair.name.removesuffix(_REVERSED) if pair.name.endswith(_REVERSED) else pair.name + _REVERSED
+        for one in (pair, Pair(turned, pair.right, pair.left, pair.only)):
             key = (tuple(sorted(one.left.items())), tuple(sorted(one.right.items())), one.only)
             both.setdefault(key, one)
     return tuple(both.values())
@@ -131,6 +142,9 @@ def _neighbouring_states(model: HiddenMarkovModel | MarkovChain, relation: Neigh
     ]
     if not found:
         raise ScenarioError(
-            "empty-relation", f"no two states are neighbours when {relation}", place="neighbours", hint="widen the relation"
+            "empty-relation",
+            f"no two states are neighbours when {relation}",
+            place="neighbours",
+            hint="widen the relation",
         )
     return found

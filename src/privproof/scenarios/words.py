@@ -44,7 +44,10 @@ class Words:
         object.__setattr__(self, "without", tuple(self.without))
         if self.ending not in ("any", "complete", "visible"):
             raise ScenarioError(
-                "words", f"ending={self.ending!r} is none of any, complete, visible", place="words.ending", hint="ending: complete"
+                "words",
+                f"ending={self.ending!r} is none of any, complete, visible",
+                place="words.ending",
+                hint="ending: complete",
             )
 
     @property
@@ -186,7 +189,7 @@ def automaton(words: Words, alphabet: Collection[str]) -> Automaton:
             )
     letters = [symbol for symbol in alphabet if symbol not in words.without]
     if words.only is None:
-        return Automaton(({symbol: 0 for symbol in letters},), frozenset((0,)))
+        return Automaton((dict.fromkeys(letters, 0),), frozenset((0,)))
     reader = _Reader(words.only, tuple(alphabet))
     expression = reader.whole()
     moves, ends = _subsets(reader, expression, letters)
@@ -226,7 +229,9 @@ def _trimmed(moves: list[dict[str, int]], ends: set[int], words: Words) -> Autom
             break
         alive |= more
     if 0 not in alive or not any(target in alive for target in moves[0].values()):
-        raise ScenarioError("words", f"no word is left: {words}", place="words", hint="widen `only` or shorten `without`")
+        raise ScenarioError(
+            "words", f"no word is left: {words}", place="words", hint="widen `only` or shorten `without`"
+        )
     return _minimal({old: {s: t for s, t in moves[old].items() if t in alive} for old in sorted(alive)}, ends)
 
 

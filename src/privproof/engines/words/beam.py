@@ -81,6 +81,10 @@ def _joined(parts: list[_Beam]) -> _Beam:
     if len(words) <= _WIDTH:
         return _Beam(left, right, words)
     sums = left.sum(axis=1) / right.sum(axis=1)
-    single = np.divide(left, right, out=np.zeros_like(left), where=right > 0).max(axis=1) if left.shape == right.shape else sums
+    single = (
+        np.divide(left, right, out=np.zeros_like(left), where=right > 0).max(axis=1)
+        if left.shape == right.shape
+        else sums
+    )
     chosen = np.unique(np.concatenate([np.argsort(-sums)[: _WIDTH // 2], np.argsort(-single)[: _WIDTH // 2]]))
     return _Beam(left[chosen], right[chosen], [words[int(i)] for i in chosen])

@@ -12,6 +12,7 @@ from privproof.engines.words.frontier import Frontier, Goal, attaining, beyond
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, decimal, epsilon, log
 from privproof.models import Horizon, Word, WordProblem
 
+_GLANCE = 12
 _UNBOUNDED = "the horizon is unbounded"
 _EVENTS = "delta over events needs a sum over outcomes, not one word at a time"
 
@@ -60,13 +61,19 @@ class FrontierEngine:
         if result.stopped is not None:
             return Finding(lower, word=result.best, stopped=f"{result.stopped} after length {result.level}")
         assert result.trace is not None
-        return Finding(lower, budget.epsilon, word=result.best, proof=ConeProof(result.trace))
+        best = result.best
+        if best is None and budget.delta == 0 and problem.horizon.high is not None:
+            best = promising_word(problem, longest=min(problem.horizon.high, _GLANCE))
+            lower = epsilon(0) if best is None else ratio_of(best, ZERO)
+        return Finding(lower, budget.epsilon, word=best, proof=ConeProof(result.trace))
 
     def tight(self, compiled: Compiled, delta: Rational, monitor: Monitor, *, pointwise: bool) -> Finding:
         """The largest ratio of all words, exactly."""
         problem = compiled.problem
         assert problem.horizon.high is not None
-        known = promising_word(problem, longest=min(problem.horizon.high, 60)) if problem.common and delta == 0 else None
+        known = (
+            promising_word(problem, longest=min(problem.horizon.high, 60)) if problem.common and delta == 0 else None
+        )
         bound = ZERO if known is None or known.ratio is None else known.ratio
         result = Frontier(problem, delta=delta, threshold=bound, monitor=monitor).run()
         best = result.best if known is None or (result.best and _beats(result.best, known)) else known
@@ -78,7 +85,9 @@ class FrontierEngine:
         if result.stopped is not None:
             return Finding(lower, word=best, stopped=f"{result.stopped} after length {result.level}")
         if lower.infinite or result.trace is None:
-            return Finding(lower, word=fewest_changes(problem, beyond(Budget(INFINITE, delta)), best, delta, ZERO, monitor))
+            return Finding(
+                lower, word=fewest_changes(problem, beyond(Budget(INFINITE, delta)), best, delta, ZERO, monitor)
+            )
         ratio = (best.left - delta) / best.right
         word = _shortest(problem, ratio, best, delta, monitor)
         return Finding(lower, lower, word=word, proof=ConeProof(result.trace))

@@ -56,7 +56,11 @@ def single(vector: Reached, by: Reached, *, weighted: bool) -> Fraction | None:
 
 
 def dominates(
-    vector: Reached, generators: Sequence[Reached], multipliers: Multipliers, diagonal: Sequence[Fraction], bound: Fraction
+    vector: Reached,
+    generators: Sequence[Reached],
+    multipliers: Multipliers,
+    diagonal: Sequence[Fraction],
+    bound: Fraction,
 ) -> bool:
     """Whether multiples of generators, and what diagonal ones contribute to the left part, dominate the vector, exactly."""
     left: list[Fraction] = list(diagonal) or [Fraction(0)] * len(vector.left)
@@ -128,7 +132,9 @@ class Antichain:
         present = left > 0
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
             low = np.max(left[present] / self._left[:count, present], axis=1)
-            high = np.min(np.where(self._right[:count] > 0, right / self._right[:count], np.inf), axis=1, initial=np.inf)
+            high = np.min(
+                np.where(self._right[:count] > 0, right / self._right[:count], np.inf), axis=1, initial=np.inf
+            )
         for index in np.flatnonzero(low <= high * (1 + _TOLERANCE)):
             factor = single(vector, self.generators[int(index)], weighted=self.weighted)
             if factor is not None:

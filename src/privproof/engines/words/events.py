@@ -161,7 +161,9 @@ class Events:
                     event = _enough(search.event(number), high, budget.delta)
                     return Finding(budget.epsilon, event=event, length=length)
                 if low != high and _Search(compiled.problem, length, low, monitor).start(number).at(low) > budget.delta:
-                    return Finding(Epsilon(), stopped=f"delta agrees with the budget to {_BITS} bits; it cannot be decided")
+                    return Finding(
+                        Epsilon(), stopped=f"delta agrees with the budget to {_BITS} bits; it cannot be decided"
+                    )
         except _TooLarge as reason:
             return Finding(Epsilon(), stopped=str(reason))
         return Finding(Epsilon(), budget.epsilon, proof=EnumerationProof())

@@ -33,7 +33,7 @@ Node: TypeAlias = tuple[int, int]
 """A location and the number of a generator there."""
 
 _BATCH = 48
-_PATIENCE = 40
+_PATIENCE = 200
 """So many vectors are expanded before linear programs are tried."""
 _HOPES = 60
 """So many linear programs may fail before no more are tried; a success restores some."""
@@ -111,11 +111,15 @@ class Invariant:
         while self.queue:
             reason = self.monitor.stopped()
             if reason is not None or self.expanded >= most:
-                return self._outcome(None, reason or f"{self.expanded} vectors were expanded and the cone has not closed")
+                return self._outcome(
+                    None, reason or f"{self.expanded} vectors were expanded and the cone has not closed"
+                )
             found = self._round()
             if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
                 return self._outcome(found, None)
-            self.monitor.listen(Progress("inductive invariant", self.level, sum(map(len, self.chains)), self._lower(), self._upper()))
+            self.monitor.listen(
+                Progress("inductive invariant", self.level, sum(map(len, self.chains)), self._lower(), self._upper())
+            )
         for location, chain in enumerate(self.chains):
             self.trace.kept[0, location] = chain.generators
         return self._outcome(None, None, closed=True)
@@ -126,7 +130,9 @@ class Invariant:
         quotients = [self._limit(*node) for node in left_over]
         if self.goal is not None or any(q is None for q in quotients):
             return self._outcome(None, f"{self.expanded} vectors were expanded and the cone has not closed")
-        self.needed = max([self.needed, self._best_ratio() * (1 + self.precision), *(q for q in quotients if q is not None)])
+        self.needed = max(
+            [self.needed, self._best_ratio() * (1 + self.precision), *(q for q in quotients if q is not None)]
+        )
         self.trace.bound = self.needed
         for location, number in left_over:
             vector = self.chains[location].generators[number]

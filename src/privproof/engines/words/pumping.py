@@ -279,7 +279,9 @@ def _contained(
     rate = rational(simplest_between(low + (high - low) / 16, low + (high - low) / 2))
     size = len(support)
     rows = [_times(cycle, _unit(len(right), i), on_left=False) for i in support]
-    matrix = fmpq_mat(size, size, [rational(int(r == c)) - rows[r][support[c]] / rate for r in range(size) for c in range(size)])
+    matrix = fmpq_mat(
+        size, size, [rational(int(r == c)) - rows[r][support[c]] / rate for r in range(size) for c in range(size)]
+    )
     try:
         solved = matrix.transpose().solve(fmpq_mat(size, 1, [right[i] for i in support]))
     except ZeroDivisionError:
@@ -289,7 +291,9 @@ def _contained(
         b[i] = solved[k, 0]
     held = tuple(b)
     after = _times(cycle, held, on_left=False)
-    if any(x < y for x, y in zip(held, right, strict=True)) or any(x > rate * y for x, y in zip(after, held, strict=True)):
+    if any(x < y for x, y in zip(held, right, strict=True)) or any(
+        x > rate * y for x, y in zip(after, held, strict=True)
+    ):
         return None
     return held, rate
 

@@ -199,7 +199,9 @@ def _largest(array: Array, eroded: Array, floor: float) -> tuple[Fraction | floa
         return inf, np.flatnonzero(ratios == inf)
     points = np.flatnonzero(ratios >= top * (1 - _BAND))
     above, below = array.ravel()[points], eroded.ravel()[points]
-    exact = {pair: Fraction(int(pair[0]), int(pair[1])) for pair in set(zip(above.tolist(), below.tolist(), strict=True))}
+    exact = {
+        pair: Fraction(int(pair[0]), int(pair[1])) for pair in set(zip(above.tolist(), below.tolist(), strict=True))
+    }
     best = max(exact.values())
     members = [pair for pair, value in exact.items() if value == best]
     chosen = np.zeros(len(points), dtype=bool)

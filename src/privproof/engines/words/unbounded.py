@@ -10,7 +10,7 @@ from privproof.engines.findings import ConeProof, Finding
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.bounded import at_least, fewest_changes, ratio_of
-from privproof.engines.words.frontier import Frontier, beyond
+from privproof.engines.words.frontier import Frontier, Trace, beyond
 from privproof.engines.words.invariant import Invariant
 from privproof.engines.words.pumping import breaking_word, find_pump
 from privproof.engines.words.supports import impossible_word
@@ -19,6 +19,7 @@ from privproof.models import Horizon, Word, WordProblem
 
 _SOON, _MOST = 500, 4_000
 _BEAM = 60
+_GLANCE = 12
 
 
 class UnboundedEngine:
@@ -60,8 +61,12 @@ class UnboundedEngine:
         lower = epsilon(0) if closed.best is None else ratio_of(closed.best, budget.delta)
         if closed.trace is None:
             return Finding(lower, word=closed.best, stopped=_advice(closed.stopped, closed.level))
-        note = f"an invariant of {sum(map(len, closed.trace.kept.values()))} vectors proves it for words of every length"
-        return Finding(lower, budget.epsilon, word=closed.best, proof=ConeProof(closed.trace), notes=(note,))
+        best = closed.best
+        if best is None and budget.delta == 0:
+            best = promising_word(problem, longest=_GLANCE)
+            lower = epsilon(0) if best is None else ratio_of(best, ZERO)
+        note = f"{_invariant(closed.trace)} proves it for words of every length"
+        return Finding(lower, budget.epsilon, word=best, proof=ConeProof(closed.trace), notes=(note,))
 
     def tight(self, compiled: Compiled, delta: Rational, monitor: Monitor, *, pointwise: bool) -> Finding:
         """Bounds on the supremum over words of every length, as close as the precision asks, or no epsilon at all."""
@@ -92,7 +97,7 @@ class UnboundedEngine:
         if closed.trace is None or closed.bound is None:
             return Finding(lower, word=best, stopped=_advice(closed.stopped, closed.level))
         upper = at_least(closed.bound)
-        note = f"an invariant of {sum(map(len, closed.trace.kept.values()))} vectors proves the upper bound for words of every length"
+        note = f"{_invariant(closed.trace)} proves the upper bound for words of every length"
         return Finding(lower, upper, word=best, proof=ConeProof(closed.trace), notes=(note,))
 
 
@@ -104,7 +109,10 @@ def _shortest(problem: WordProblem, budget: Budget, word: Word, monitor: Monitor
     return word if found is None else fewest_changes(problem, goal, found, ZERO, bound, monitor)
 
 
+def _invariant(trace: Trace) -> str:
+    count = sum(map(len, trace.kept.values()))
+    return f"an inductive invariant of {count} vectors" if count else "a bound on single steps"
+
+
 def _advice(reason: str | None, level: int) -> str:
-    return (
-        f"{reason} (words up to length {level} were looked at); try a larger epsilon, a bounded horizon, or a longer time limit"
-    )
+    return f"{reason} (words up to length {level} were looked at); try a larger epsilon, a bounded horizon, or a longer time limit"

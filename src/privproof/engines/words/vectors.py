@@ -51,7 +51,13 @@ class Reached:
 
 
 def _reached(
-    left: Sequence[int], right: Sequence[int], weight: int, scale: int, start: int, letter: Letter | None, parent: Reached | None
+    left: Sequence[int],
+    right: Sequence[int],
+    weight: int,
+    scale: int,
+    start: int,
+    letter: Letter | None,
+    parent: Reached | None,
 ) -> Reached:
     """The vector in coprime integers; `scale` is what the integers given were multiplied by."""
     divisor = gcd(weight, *left, *right) or 1
@@ -63,7 +69,10 @@ def _reached(
 def initial(start: int, left: Sequence[Rational], right: Sequence[Rational], *, weighted: bool) -> Reached:
     """The vector of a start, before any letter."""
     scale = lcm(1, *(int(x.q) for x in left), *(int(x.q) for x in right))
-    whole_left, whole_right = [int(x.p) * (scale // int(x.q)) for x in left], [int(x.p) * (scale // int(x.q)) for x in right]
+    whole_left, whole_right = (
+        [int(x.p) * (scale // int(x.q)) for x in left],
+        [int(x.p) * (scale // int(x.q)) for x in right],
+    )
     return _reached(whole_left, whole_right, scale if weighted else 0, scale, start, None, None)
 
 
@@ -114,7 +123,9 @@ class Product:
             if not any(left):
                 result.append(None)
             else:
-                result.append(_reached(left, right, vector.weight * self.scale, self.scale, vector.start, letter, vector))
+                result.append(
+                    _reached(left, right, vector.weight * self.scale, self.scale, vector.start, letter, vector)
+                )
         return result
 
 

@@ -1,0 +1,429 @@
+"""Timings side by side: privproof's engines and the SMT encoding of the FAIER paper, in one run on one machine.
+
+    python benchmarks/run.py [--limit SECONDS] [--json OUT]
+
+Where nothing else is said, the engines of privproof are timed from the question to the verdict: compiling, searching,
+and the independent checker on the certificate.  "Search" is the search alone, on the compiled problem.  The SMT
+baseline is timed on the same lumped word problem, from the query to Z3's answer, for one ordered pair of situations and
+one bound; compiling is not counted and nothing is checked afterwards.  Seconds depend on the machine; the ratios between
+columns hardly do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from privproof import Budget, log, tight_epsilon
+from privproof.cli.loading import only_pair
+from privproof.compiling import word_problem
+from privproof.engines import Monitor
+from privproof.engines.words.bounded import FrontierEngine
+from privproof.engines.words.smt import SmtUnknown, violating_word
+from privproof.exact import Rational, rational
+from privproof.library import above_threshold, above_threshold_two_copies, noisy_max_hmm, noisy_max_question
+from privproof.models import HiddenMarkovModel, Horizon, WordProblem
+from privproof.scenarios import Pair, Question, Scenario
+
+_NOISY_MAX_COLUMNS = (
+    "n",
+    "pairs",
+    "ratio",
+    "tensors, all",
+    "frontier, all",
+    "SMT lin, 1 pair",
+    "SMT lin, all*",
+    "SMT literal, 1 pair",
+    "SMT literal, all*",
+    "lin*/tensors",
+    "lin*/frontier",
+    "literal*/tensors",
+)
+_ABOVE_THRESHOLD_COLUMNS = (
+    "k",
+    "tight ratio",
+    "frontier tight, 42 pairs",
+    "search, 1 pair",
+    "SMT lin, 1 pair",
+    "SMT literal, 1 pair",
+    "answer at k",
+    "lin/search",
+    "literal/search",
+)
+_RANDOM_COLUMNS = (
+    "states",
+    "observations",
+    "k",
+    "frontier tight, both directions",
+    "SMT lin, proof",
+    "SMT lin, refutation",
+    "proof/frontier",
+    "refutation/frontier",
+)
+
+_FAST = 1.0
+_EFFORT = 2**32 - 1
+"""The solver's own limit is out of the way; the limit in seconds counts."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long something took; beyond the limit only that is known."""
+
+    seconds: float
+    finished: bool = True
+    estimated: bool = False
+
+    def __str__(self) -> str:
+        return f"{'' if self.finished else '> '}{'~ ' if self.estimated else ''}{_seconds(self.seconds)}"
+
+    def times(self, count: int) -> Timing:
+        """The time for so many like it: an extrapolation."""
+        return Timing(self.seconds * count, self.finished, estimated=True)
+
+
+@dataclass
+class Table:
+    """A family: what it is, its columns, its rows, and what a reader must know."""
+
+    title: str
+    columns: Sequence[str]
+    notes: Sequence[str] = ()
+    rows: list[list[Any]] = field(default_factory=list)
+
+    def add(self, *cells: Any) -> None:
+        """Another row; told at once, so that a long run is seen to go on."""
+        self.rows.append(list(cells))
+        print(".", end="", file=sys.stderr, flush=True)
+
+    def show(self) -> None:
+        """Print the table."""
+        texts = [list(map(_text, row)) for row in (self.columns, *self.rows)]
+        widths = [max(len(row[i]) for row in texts) for i in range(len(self.columns))]
+        print(f"\n{self.title}\n")
+        for number, row in enumerate(texts):
+            print("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+            if number == 0:
+                print("  " + "  ".join("-" * width for width in widths))
+        for note in self.notes:
+            print(f"  {note}")
+
+    def data(self) -> dict[str, Any]:
+        """The table as plain data."""
+        return {
+            "title": self.title,
+            "columns": list(self.columns),
+            "rows": [[_plain(cell) for cell in row] for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+
+def _seconds(value: float) -> str:
+    if value < 1:
+        return f"{value * 1000:.3g} ms"
+    if value < 1000:
+        return f"{value:.3g} s"
+    return f"{value / 3600:.3g} h" if value < 100 * 3600 else f"{value / 86400:.3g} d"
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, Speedup):
+        return str(cell)
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, Timing):
+        return {"seconds": round(cell.seconds, 6), "finished": cell.finished, "extrapolated": cell.estimated}
+    if isinstance(cell, Speedup):
+        return {"times": float(f"{cell.times:.3g}"), "at_least": cell.at_least}
+    return cell if cell is None or isinstance(cell, int | float | str) else str(cell)
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """How many times longer the baseline takes."""
+
+    times: float
+    at_least: bool = False
+
+    @classmethod
+    def of(cls, baseline: Timing | None, ours: Timing) -> Speedup | None:
+        """From two timings; None where the baseline was not run."""
+        return None if baseline is None else cls(baseline.seconds / ours.seconds, not baseline.finished)
+
+    def __str__(self) -> str:
+        return f"{'> ' if self.at_least else ''}{float(f'{self.times:.2g}'):,.6g}x"
+
+
+# ------------------------------------------------------------------------------------------------------- measuring
+
+
+def timed(work: Callable[[], Any]) -> tuple[Timing, Any]:
+    """The best of three runs, of one where it is slow."""
+    best, result = float("inf"), None
+    for _ in range(3):
+        begun = time.perf_counter()
+        result = work()
+        best = min(best, time.perf_counter() - begun)
+        if best > _FAST:
+            break
+    return Timing(best), result
+
+
+def _child(connection: Connection, work: Callable[[], Any]) -> None:
+    connection.send(timed(work))
+
+
+def limited(work: Callable[[], str], limit: float) -> tuple[Timing, str | None]:
+    """The same in a process of its own that is ended at the limit."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    process = context.Process(target=_child, args=(there, work))
+    process.start()
+    try:
+        if here.poll(limit):
+            timing, answer = here.recv()
+            return timing, answer
+        return Timing(limit, finished=False), None
+    finally:
+        process.kill()
+        process.join()
+
+
+def baseline(
+    problem: WordProblem, bound: Rational, *, length: int, literal: bool, limit: float
+) -> tuple[Timing, str | None]:
+    """Z3 on one length and the first start of a problem."""
+    single = replace(problem, starts=problem.starts[:1])
+
+    def work() -> str:
+        found = violating_word(single, bound, length=length, literal=literal, effort=_EFFORT)
+        return "unknown" if isinstance(found, SmtUnknown) else "unsat" if found is None else "sat"
+
+    return limited(work, limit)
+
+
+def tight(question: Question, engine: str | None = None) -> tuple[Timing, Rational]:
+    """The tight epsilon, established and checked."""
+    timing, verdict = timed(lambda: tight_epsilon(question, engine=engine))
+    assert verdict.status == "proved"
+    return timing, verdict.tight.bound
+
+
+def one_pair(question: Question, left: str, right: str) -> Question:
+    """The question about two states alone."""
+    pair = Pair.of(question.model, f"{left} ~ {right}", {left: 1}, {right: 1})
+    return replace(question, scenario=Scenario(pairs=(pair,), words=question.scenario.words))
+
+
+# --------------------------------------------------------------------------------------------------------- families
+
+
+def noisy_max(limit: float) -> Table:
+    """All neighbours at once, against one pair at a time."""
+    table = Table(
+        "Improved noisy max over n queries, every query may change: the exact tight epsilon",
+        _NOISY_MAX_COLUMNS,
+        [
+            "* EXTRAPOLATED: the time for one ordered pair times the number of ordered pairs, 7^n - 3^n; not run.",
+            "SMT: the model of Fig. 2, the pair that attains the tight ratio, bound just there (unsat).",
+        ],
+    )
+    for n in (3, 4, 5):
+        question = noisy_max_question(n, improved=True)
+        all_tensors, ratio = tight(question, "tensors")
+        all_frontier, again = tight(question, "frontier")
+        assert ratio == again
+        hidden = one_pair(noisy_max_hmm(n, improved=True), "1" * n, "0" + "2" * (n - 1))
+        problem = word_problem(hidden).problem
+        pairs = 7**n - 3**n
+        lin, _ = baseline(problem, ratio, length=2, literal=False, limit=limit)
+        literal, _ = baseline(problem, ratio, length=2, literal=True, limit=limit)
+        every, every_literal = lin.times(pairs), literal.times(pairs)
+        table.add(
+            n,
+            pairs,
+            ratio,
+            all_tensors,
+            all_frontier,
+            lin,
+            every,
+            literal,
+            every_literal,
+            Speedup.of(every, all_tensors),
+            Speedup.of(every, all_frontier),
+            Speedup.of(every_literal, all_tensors),
+        )
+    return table
+
+
+def above_threshold_growth(limit: float) -> Table:
+    """The two-copy model of Fig. 3 by the length of words."""
+    table = Table(
+        "Above threshold as the two-copy model of Fig. 3, words up to length k, bound 16 (4 ln 2)",
+        _ABOVE_THRESHOLD_COLUMNS,
+        [
+            "1 pair: threshold 2, answers 0 and 1, the pair of the paper's Table 2, in one direction.",
+            "SMT: the sum over the lengths 1 to k, one query each, as the paper runs it.",
+            f"> means stopped at the limit of {limit:g} s a query; - means not run because a shorter length was stopped.",
+        ],
+    )
+    spent: dict[bool, Timing | None] = {False: Timing(0.0), True: Timing(0.0)}
+    for k in range(1, 12):
+        question = above_threshold_two_copies(horizon=Horizon.up_to(k))
+        compiled = word_problem(only_pair(question, "threshold 2, answers 0 and 1"))
+        compiled = replace(compiled, problem=replace(compiled.problem, starts=compiled.problem.starts[:1]))
+        compiled = replace(compiled, begins=compiled.begins[:1])
+        said = None
+        for literal in (False, True):
+            before = spent[literal]
+            if before is not None and before.finished:
+                more, answer = baseline(compiled.problem, rational(16), length=k, literal=literal, limit=limit)
+                spent[literal] = Timing(before.seconds + more.seconds, more.finished)
+                said = said or answer
+            else:
+                spent[literal] = None
+        if k < 3:
+            continue
+        whole, ratio = tight(question)
+        search, finding = timed(lambda compiled=compiled: FrontierEngine().check(compiled, Budget(log(16)), Monitor()))
+        assert said is None or (said == "unsat") == (finding.proof is not None)
+        lin, literal_time = spent[False], spent[True]
+        table.add(
+            k,
+            ratio,
+            whole,
+            search,
+            lin,
+            literal_time,
+            said,
+            Speedup.of(lin, search),
+            Speedup.of(literal_time, search),
+        )
+    return table
+
+
+def random_model(states: int, symbols: int, *, seed: int) -> Question:
+    """A dense hidden Markov model with small random fractions and two random initial distributions."""
+    source = random.Random(seed)
+
+    def row(names: Sequence[str]) -> dict[str, Fraction]:
+        weights = [source.randint(1, 9) for _ in names]
+        return {name: Fraction(w, sum(weights)) for name, w in zip(names, weights, strict=True)}
+
+    places, shown = [f"s{i}" for i in range(states)], [f"o{i}" for i in range(symbols)]
+    model = HiddenMarkovModel(
+        states=places,
+        observations=shown,
+        transitions={s: row(places) for s in places},
+        emissions={s: row(shown) for s in places},
+    )
+    pair = Pair.of(model, "pair", row(places), row(places))
+    return Question(model=model, scenario=Scenario(pairs=(pair,)), name=f"{states} states, {symbols} observations")
+
+
+def random_models(limit: float) -> Table:
+    """Dense random models, where nothing can be lumped."""
+    table = Table(
+        "Random dense hidden Markov models, words of length k",
+        _RANDOM_COLUMNS,
+        ["proof: the bound is the tight ratio (unsat); refutation: 999/1000 of it (sat); one direction."],
+    )
+    for states, symbols, k in ((3, 2, 4), (3, 2, 6), (3, 3, 5), (5, 3, 4), (5, 3, 5), (8, 3, 4)):
+        question = replace(random_model(states, symbols, seed=7), horizon=Horizon.exactly(k))
+        ours, ratio = tight(question)
+        problem = word_problem(question).problem
+        proof, said = baseline(problem, ratio, length=k, literal=False, limit=limit)
+        assert said in (None, "unsat")
+        refutation, _ = baseline(problem, ratio * rational("999/1000"), length=k, literal=False, limit=limit)
+        table.add(states, symbols, k, ours, proof, refutation, Speedup.of(proof, ours), Speedup.of(refutation, ours))
+    return table
+
+
+def tensor_growth() -> Table:
+    """Many queries."""
+    table = Table(
+        "Tensors: noisy max over n queries, all neighbours",
+        ["n", "ordered pairs", "naive", "improved", "improved, ns a pair", "checker"],
+        ["checker: whether the certificate was checked within the time, or is left to privproof recheck."],
+    )
+    for n in range(6, 13):
+        naive, _ = tight(noisy_max_question(n, improved=False), "tensors")
+        question = noisy_max_question(n, improved=True)
+        improved, verdict = timed(lambda question=question: tight_epsilon(question, engine="tensors"))
+        left = any("recheck" in note for note in verdict.notes)
+        pairs = 7**n - 3**n
+        table.add(n, pairs, naive, improved, f"{improved.seconds / pairs * 1e9:.3g}", "later" if left else "included")
+    return table
+
+
+def frontier_growth() -> Table:
+    """Long words."""
+    table = Table(
+        "Frontier: the exact tight epsilon by the horizon",
+        ["words up to", "above threshold", "Fig. 3, 42 pairs", "random 5 states, 3 observations", "random 12, 4"],
+        ["above threshold: all pairs of query answers within 1, three thresholds."],
+    )
+    small, large = random_model(5, 3, seed=11), random_model(12, 4, seed=11)
+    for k in (2, 4, 8, 16, 32):
+        horizon = Horizon.up_to(k)
+        questions = (
+            replace(above_threshold(), horizon=horizon),
+            above_threshold_two_copies(horizon=horizon),
+            replace(small, horizon=horizon),
+            replace(large, horizon=horizon),
+        )
+        table.add(k, *(tight(question)[0] for question in questions))
+    return table
+
+
+def main() -> None:
+    """Run every family and print its table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--limit", type=float, default=15.0, help="seconds for one SMT query")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the tables as JSON too")
+    given = parser.parse_args()
+    begun = time.perf_counter()
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {given.limit:g} s for one SMT query")
+    tables = []
+    for family in (
+        lambda: noisy_max(given.limit),
+        lambda: above_threshold_growth(given.limit),
+        lambda: random_models(given.limit),
+        tensor_growth,
+        frontier_growth,
+    ):
+        table = family()
+        print(file=sys.stderr)
+        table.show()
+        tables.append(table)
+    seconds = time.perf_counter() - begun
+    print(f"\nall in {seconds:.0f} s")
+    if given.json is not None:
+        result = {
+            "python": platform.python_version(),
+            "cores": os.cpu_count(),
+            "limit": given.limit,
+            "seconds": round(seconds, 1),
+            "tables": [table.data() for table in tables],
+        }
+        given.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
