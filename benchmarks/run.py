@@ -5,8 +5,8 @@
 Where nothing else is said, the engines of privproof are timed from the question to the verdict: compiling, searching,
 and the independent checker on the certificate.  "Search" is the search alone, on the compiled problem.  The SMT
 baseline is timed on the same lumped word problem, from the query to Z3's answer, for one ordered pair of situations and
-one bound; compiling is not counted and nothing is checked afterwards.  Seconds depend on the machine; the ratios between
-columns hardly do.
+one bound; compiling is not counted and nothing is checked afterwards.  Seconds depend on the machine, the ratios
+between columns much less.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def above_threshold_growth(limit: float) -> Table:
         [
             "1 pair: threshold 2, answers 0 and 1, the pair of the paper's Table 2, in one direction.",
             "SMT: the sum over the lengths 1 to k, one query each, as the paper runs it.",
-            f"> means stopped at the limit of {limit:g} s a query; - means not run because a shorter length was stopped.",
+            f"> means stopped at {limit:g} s for one query; - means not run because a shorter length was stopped.",
         ],
     )
     spent: dict[bool, Timing | None] = {False: Timing(0.0), True: Timing(0.0)}

@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.brute import INFINITE, hmm_ratio, largest, transducer_ratio
+from tests.strategies import hmm_questions, transducer_questions
 
 from privproof import check, tight_epsilon
 from privproof.compiling import word_problem
 from privproof.engines import ENGINES
 from privproof.evidence.checker import Accepted, recheck
 from privproof.exact import Budget, fraction, log, rational
-from tests.brute import INFINITE, hmm_ratio, largest, transducer_ratio
-from tests.strategies import hmm_questions, transducer_questions
 
 MANY = settings(
     max_examples=700, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.strategies import hmm_questions, transducers
 
 from privproof import check, tight_epsilon
 from privproof.evidence.checker import Accepted, recheck
 from privproof.exact import Budget, log
 from privproof.models import Horizon
 from privproof.scenarios import Neighbours, Question, Scenario
-from tests.strategies import hmm_questions, transducers
 
 MANY = settings(
     max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

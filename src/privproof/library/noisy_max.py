@@ -43,7 +43,7 @@ def noisy_max(size: int, *, improved: bool, alpha: Number = "1/2", high: int = 2
             for value, row in enumerate(rows):
                 branches = []
                 for noisy, probability in enumerate(row):
-                    for share, outcome in _outcomes(best, index, ties, noisy, number, improved):
+                    for share, outcome in _outcomes(best, index, ties, noisy, number, improved=improved):
                         target = f"at={outcome[1]}" if last else _name(*outcome)
                         following[target] = outcome
                         branches.append(Branch(probability * share, target))
@@ -62,7 +62,7 @@ def noisy_max(size: int, *, improved: bool, alpha: Number = "1/2", high: int = 2
 
 
 def _outcomes(
-    best: int, index: int, ties: int, noisy: int, number: int, improved: bool
+    best: int, index: int, ties: int, noisy: int, number: int, *, improved: bool
 ) -> list[tuple[Rational, tuple[int, int, int]]]:
     one = rational(1)
     if noisy > best:

@@ -60,7 +60,7 @@ class Horizon:
             return cls.unbounded()
         number = said.removeprefix("up to ")
         if not re.fullmatch(r"[+-]?[0-9]{1,30}", number):
-            raise QuestionError("horizon", f"{text!r} is not a horizon", hint=_HORIZONS)
+            raise QuestionError("horizon", f"{said[:40]!r} is not a horizon", hint=_HORIZONS)
         length = int(number)
         if length < 1:
             raise QuestionError("horizon", f"horizon={length}: a word has at least one letter", hint=_HORIZONS)

@@ -1,13 +1,14 @@
 """(epsilon, delta) over events: the exact delta of a finite mechanism.
 
-For one pair of situations the smallest delta at ``c = e^epsilon`` is ``sum over outcomes w of max(0, P(w) - c Q(w))``: the event that
-attains it is ``{w : P(w) > c Q(w)}``.  The outcomes are what an observer has seen in the end: words of the full length, and shorter
-words after which the run has halted.  What is seen after fewer letters is a function of that, so the full length decides;
-only where words are restricted every length of the horizon is looked at.  Where an adversary chooses inputs, he may choose each after seeing the earlier outputs, so
-the value of a vector is the maximum over pairs of inputs of the sum over outputs.
+For one pair of situations the smallest delta at ``c = e^epsilon`` is ``sum over outcomes w of max(0, P(w) - c Q(w))``: the
+event that attains it is ``{w : P(w) > c Q(w)}``.  The outcomes are what an observer has seen in the end: words of the full
+length, and shorter words after which the run has halted.  What is seen after fewer letters is a function of that, so the
+full length decides; only where words are restricted every length of the horizon is looked at.  Where an adversary chooses
+inputs, he may choose each after seeing the earlier outputs, so the value of a vector is the maximum over pairs of inputs of
+the sum over outputs.
 
-As a function of c the value is convex and piecewise linear, so Newton's method from below finds the tight c for a given delta
-exactly in finitely many steps.
+As a function of c the value is convex and piecewise linear, so Newton's method from below finds the tight c for a given
+delta exactly in finitely many steps.
 """
 
 from __future__ import annotations
@@ -123,8 +124,10 @@ class _Search:
                 found.append(Word(number, letters, name, value.left, value.right))
             if level < self.length and self.groups[location]:
                 best = max(self.groups[location], key=lambda g: self._sum(g, left, right, level).at(self.c))
-                for edge in best:
-                    stack.append((edge.target, edge.left.after(left), edge.right.after(right), (*letters, edge.letter)))
+                stack.extend(
+                    (edge.target, edge.left.after(left), edge.right.after(right), (*letters, edge.letter))
+                    for edge in best
+                )
         return sorted(found, key=lambda w: w.left - self.c * w.right, reverse=True)
 
 

@@ -21,9 +21,9 @@ from typing import TypeAlias, TypeVar
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
 from privproof.engines.words.margins import margins
-from privproof.engines.words.vectors import Product, Reached, collapsed, initial, potential
+from privproof.engines.words.vectors import Product, Reached, initial, potential
 from privproof.exact import ZERO, Budget, Rational, decimal, fraction, rational
-from privproof.exact.matrices import Vector
+from privproof.exact.matrices import Matrix, Vector
 from privproof.models import Final, Word, WordProblem
 
 Place: TypeAlias = tuple[int, int]
@@ -157,7 +157,11 @@ class Frontier:
         self.strictly = strictly
         self.monitor = monitor or Monitor()
         self.products = [[Product(edge.left, edge.right) for edge in place.edges] for place in problem.locations]
+        self.last_products: dict[tuple[int, int, int], Product] = {}
         self.endings = [[Ending(final) for final in place.finals] for place in problem.locations]
+        self.last_endings = [
+            [Ending(_final(final, place.finals)) for final in place.finals] for place in problem.locations
+        ]
         self.best: tuple[Ratio, Reached, str] | None = None
         self.margins = (Fraction(0),) * len(problem.locations) if self.weighted else margins(problem)
         self.trace = Trace(last=problem.horizon.high or 0)
@@ -174,7 +178,7 @@ class Frontier:
                 return self._outcome(None, reason, level - 1)
             candidates = self._expand(frontier, level - 1)
             if horizon.counts(level):
-                found = self._judge(candidates)
+                found = self._judge(candidates, self.last_endings if level == horizon.high else self.endings)
                 if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
                     return self._outcome(found, None, level, complete=False)
             frontier = {location: self._prune(level, location, c) for location, c in candidates.items()}
@@ -212,21 +216,40 @@ class Frontier:
         return frontier
 
     def _expand(self, frontier: dict[int, list[Reached]], level: int) -> Candidates:
-        """Every product of a kept vector with a letter, by the location it leads to."""
+        """Every product of a kept vector with a letter, by the location it leads to.
+
+        At the last level only what the final columns count is computed.
+        """
         candidates: Candidates = defaultdict(list)
         for location, vectors in frontier.items():
             if vectors:
                 for number, edge in enumerate(self.problem.locations[location].edges):
-                    for i, vector in enumerate(self.products[location][number](vectors, edge.letter)):
+                    product = self._product(location, number, last=level + 1 == self.trace.last)
+                    for i, vector in enumerate(product(vectors, edge.letter)):
                         if vector is not None:
                             candidates[edge.target].append((((level, location), i, number), vector))
         return candidates
 
-    def _judge(self, candidates: Candidates) -> Word | None:
+    def _product(self, location: int, number: int, *, last: bool) -> Product:
+        if not last:
+            return self.products[location][number]
+        edge = self.problem.locations[location].edges[number]
+        if edge.target not in self.trace.counted:
+            finals = self.problem.locations[edge.target].finals
+            self.trace.counted[edge.target] = _counted([f.left for f in finals]), _counted([f.right for f in finals])
+        key = (id(edge.left), id(edge.right), edge.target)
+        if key not in self.last_products:
+            left, right = self.trace.counted[edge.target]
+            one = _collapsed(edge.left, left)
+            other = one if edge.right is edge.left and left == right else _collapsed(edge.right, right)
+            self.last_products[key] = Product(one, other)
+        return self.last_products[key]
+
+    def _judge(self, candidates: Candidates, endings: list[list[Ending]]) -> Word | None:
         """Update the best word; return a word of this level that meets the goal, with the fewest changed inputs."""
         hits: list[tuple[int, Ratio, Reached, str]] = []
         for location, members in candidates.items():
-            for ending in self.endings[location]:
+            for ending in endings[location]:
                 for _, vector in members:
                     excess, right = compare_ending(ending, vector, self.delta, weighted=self.weighted)
                     if excess <= 0:
@@ -242,12 +265,6 @@ class Frontier:
         return self._word(vector, final)
 
     def _prune(self, level: int, location: int, members: Sequence[tuple[Origin, Reached]]) -> list[Reached]:
-        if level == self.trace.last:
-            finals = self.problem.locations[location].finals
-            sides = _counted([f.left for f in finals]), _counted([f.right for f in finals])
-            self.trace.counted[location] = sides
-            members = [(key, collapsed(vector, *sides)) for key, vector in members]
-            members = [(key, vector) for key, vector in members if any(vector.left)]
         chain, reasons = self._antichain(members, None if level == self.trace.last else self._diagonal_bound(location))
         self.trace.kept[level, location] = chain
         self.trace.forgotten |= reasons
@@ -278,6 +295,30 @@ class Frontier:
     def _diagonal_bound(self, location: int) -> Fraction | None:
         """Vectors with ``alpha <= bound * beta`` lead to nothing of interest; None where the margin says nothing."""
         return self._interest() * self.margins[location] or None
+
+
+def _collapsed(matrix: Matrix, classes: Counted) -> Matrix:
+    """The matrix with its columns added up by class."""
+    rows = []
+    for row in matrix.rows:
+        sums: dict[int, Rational] = {}
+        for column, entry in row:
+            target = classes[column]
+            if target is not None:
+                sums[target] = sums.get(target, ZERO) + entry
+        rows.append(sums)
+    return Matrix.of(1 + max((c for c in classes if c is not None), default=-1), rows)
+
+
+def _final(final: Final, finals: Sequence[Final]) -> Final:
+    """The final column on classes of equal entries."""
+    left, right = _counted([f.left for f in finals]), _counted([f.right for f in finals])
+    return Final(final.name, _by_class(final.left, left), _by_class(final.right, right))
+
+
+def _by_class(column: Vector, classes: Counted) -> Vector:
+    values = {c: x for c, x in zip(classes, column, strict=True) if c is not None}
+    return tuple(values[c] for c in range(len(values)))
 
 
 def _counted(columns: Sequence[Vector]) -> Counted:

@@ -1,12 +1,13 @@
 """Pumping: words u v^n w whose ratio grows without bound, so that no epsilon is enough.
 
 A pump is a start, three words and two vectors: after u the left mass contains a' (``0 <= a' <= a A_u``), v keeps it up
-(``a' A_v >= r1 a'``), w turns it into an output (``a' A_w f > 0``); the right mass is contained in b' (``b B_u <= b'``) and v wears it down
-(``b' B_v <= r2 b'``), with r1 > r2, all rational.  Then ``P(u v^n w) >= r1^n a' A_w f`` and ``Q(u v^n w) <= r2^n b' B_w g``: the ratio grows at
-least like (r1/r2)^n.
+(``a' A_v >= r1 a'``), w turns it into an output (``a' A_w f > 0``); the right mass is contained in b' (``b B_u <= b'``)
+and v wears it down (``b' B_v <= r2 b'``), with r1 > r2, all rational.  Then ``P(u v^n w) >= r1^n a' A_w f`` and
+``Q(u v^n w) <= r2^n b' B_w g``: the ratio grows at least like (r1/r2)^n.
 
-Floating point looks for v by comparing the Perron roots of what the two sides can do under it.  The vectors are then rational: a' approximates
-the Perron vector of the strongest component, r1 is its exact Collatz-Wielandt bound, and ``b' = b B_u (I - B_v/r2)^-1``.
+Floating point looks for v by comparing the Perron roots of what the two sides can do under it.  The vectors are then
+rational: a' approximates the Perron vector of the strongest component, r1 is its exact Collatz-Wielandt bound, and
+``b' = b B_u (I - B_v/r2)^-1``.
 """
 
 from __future__ import annotations

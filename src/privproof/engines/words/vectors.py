@@ -90,22 +90,6 @@ def potential(vector: Reached) -> float:
     return quotient(sum(vector.left), sum(vector.right))
 
 
-def collapsed(vector: Reached, left: Sequence[int | None], right: Sequence[int | None]) -> Reached:
-    """The vector with its entries added up by class."""
-    whole = _reached(_added(vector.left, left), _added(vector.right, right), vector.weight, 1, vector.start, None, None)
-    return Reached(
-        whole.left, whole.right, whole.weight, vector.start, vector.letter, vector.parent, whole.scale * vector.scale
-    )
-
-
-def _added(entries: Integers, classes: Sequence[int | None]) -> list[int]:
-    sums = [0] * (1 + max((c for c in classes if c is not None), default=-1))
-    for x, c in zip(entries, classes, strict=True):
-        if c is not None:
-            sums[c] += x
-    return sums
-
-
 class Product:
     """Multiplication of many vectors at once by the two matrices of a letter."""
 
