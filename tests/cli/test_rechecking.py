@@ -74,11 +74,11 @@ def larger(value):
     return value + 1 if isinstance(value, int) else re.sub(r"\d+", lambda found: str(int(found[0]) + 1), value, count=1)
 
 
-def assert_rejected(outcome, path):
+def assert_rejected(outcome):
     status, output, errors = outcome
     assert status == 2
     assert output == ""
-    assert errors.startswith(f"✗ rejected  {path}: ")
+    assert errors.startswith("✗ rejected  ")
     assert errors.count("\n") == 1
 
 
@@ -100,7 +100,7 @@ def test_a_spoilt_certificate_is_rejected(command):
     result = command("recheck", "spoilt.json")
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("✗ rejected  spoilt.json: ")
+    assert result.stderr.startswith("✗ rejected  question.emissions.one: ")
     status, said = command.json("recheck", "spoilt.json")
     assert (status, said["accepted"]) == (2, False)
     assert said["reason"]
@@ -115,7 +115,7 @@ def test_every_number_made_smaller_is_rejected(written, within):
         path.write_text(json.dumps(changed(document, place, smaller)), encoding="utf-8")
         outcome = within("recheck", path)
         assert outcome[0] == 2, (place, value, outcome)
-        assert_rejected(outcome, path)
+        assert_rejected(outcome)
 
 
 def test_a_number_made_larger_is_rejected_or_leaves_the_claim_as_it_was(written):
@@ -148,7 +148,7 @@ def test_anything_left_out_is_rejected(written, within):
         without += [changed(document, where, lambda whole, i=i: whole[:i] + whole[i + 1 :]) for i in range(len(inside))]
     for one in without:
         path.write_text(json.dumps(one), encoding="utf-8")
-        assert_rejected(within("recheck", path), path)
+        assert_rejected(within("recheck", path))
 
 
 def test_a_truncated_certificate_is_rejected(written, within):
@@ -156,7 +156,7 @@ def test_a_truncated_certificate_is_rejected(written, within):
     text = path.read_text(encoding="utf-8")
     for length in (0, 1, len(text) // 3, len(text) // 2, len(text) - 3):
         path.write_text(text[:length], encoding="utf-8")
-        assert_rejected(within("recheck", path), path)
+        assert_rejected(within("recheck", path))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_truncated_certificate_is_rejected(written, within):
 def test_what_is_no_certificate_is_rejected(within, tmp_path, content):
     path = tmp_path / "junk.json"
     path.write_bytes(content)
-    assert_rejected(within("recheck", path), path)
+    assert_rejected(within("recheck", path))
 
 
 def test_a_file_that_is_not_there(command):
@@ -193,4 +193,4 @@ def test_a_verdict_turned_round_is_rejected(written, within):
     document, path = written
     other = {"proved": "refuted", "refuted": "proved"}[document["verdict"]]
     path.write_text(json.dumps({**document, "verdict": other}), encoding="utf-8")
-    assert_rejected(within("recheck", path), path)
+    assert_rejected(within("recheck", path))

@@ -7,6 +7,7 @@ docstring says so.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -14,10 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.brute import word_probability
 
-from privproof import check, epsilon, log, rational, tight_epsilon
+from privproof import check, epsilon, log, tight_epsilon
 from privproof.asking import probabilities
 from privproof.cli.loading import only_pair
 from privproof.evidence.checker import Accepted, recheck
+from privproof.exact import fraction
 from privproof.library import (
     above_threshold,
     above_threshold_two_copies,
@@ -45,8 +47,8 @@ def tight_ratio(question, **options):
     verdict = tight_epsilon(question, **options)
     assert verdict.status == "proved"
     assert accepted(verdict)
-    assert verdict.witness.ratio == verdict.tight.bound
-    return verdict.tight.bound
+    assert verdict.witness.ratio == fraction(verdict.tight.bound)
+    return fraction(verdict.tight.bound)
 
 
 def words(*symbols):
@@ -112,7 +114,7 @@ def violating_pairs(question, bound):
 
 @pytest.mark.parametrize(
     ("improved", "ratio", "other", "output", "broken"),
-    [(False, 8, "220", "3", 94), (True, rational("24/7"), "022", "1", 81)],
+    [(False, 8, "220", "3", 94), (True, Fraction("24/7"), "022", "1", 81)],
     ids=["naive", "improved"],
 )
 def test_noisy_max_as_the_model_of_fig_2(improved, ratio, other, output, broken):
@@ -124,11 +126,11 @@ def test_noisy_max_as_the_model_of_fig_2(improved, ratio, other, output, broken)
     assert refuted.status == "refuted"
     assert accepted(refuted)
     verdict = tight_epsilon(question)
-    assert verdict.tight.bound == verdict.witness.ratio == ratio
+    assert fraction(verdict.tight.bound) == verdict.witness.ratio == ratio
     assert (dict(verdict.witness.left), dict(verdict.witness.right)) == ({"111": 1}, {other: 1})
     assert verdict.witness.output == ("start", output)
     assert accepted(verdict)
-    assert len(violating_pairs(question, rational(2))) == broken
+    assert len(violating_pairs(question, Fraction(2))) == broken
     assert not violating_pairs(question, ratio)
 
 
@@ -145,7 +147,7 @@ def test_the_paper_s_bounds_on_the_improved_algorithm():
     [(False, 2, "4"), (False, 3, "8"), (False, 4, "16"), (True, 2, "12/5"), (True, 3, "24/7"), (True, 4, "432/113")],
 )
 def test_noisy_max_with_all_neighbours_at_once(improved, size, ratio, engine):
-    assert tight_ratio(noisy_max_question(size, improved=improved), engine=engine) == rational(ratio)
+    assert tight_ratio(noisy_max_question(size, improved=improved), engine=engine) == Fraction(ratio)
 
 
 @pytest.mark.parametrize("engine", ["tensors", "frontier"])
@@ -155,7 +157,7 @@ def test_noisy_max_with_all_neighbours_at_once(improved, size, ratio, engine):
 )
 def test_noisy_max_under_narrower_neighbour_relations(relation, improved, ratio, engine):
     question = noisy_max_question(3, improved=improved, relation=relation)
-    assert tight_ratio(question, engine=engine) == rational(ratio)
+    assert tight_ratio(question, engine=engine) == Fraction(ratio)
 
 
 @pytest.mark.parametrize(
@@ -183,16 +185,16 @@ def test_fig_2_and_the_transducer_give_every_probability_alike():
 
 def test_improved_noisy_max_of_ten_queries():
     verdict = tight_epsilon(noisy_max_question(10, improved=True))
-    assert verdict.tight.bound == rational("20155392/5039105")
-    assert verdict.witness.ratio == verdict.tight.bound
+    assert fraction(verdict.tight.bound) == Fraction("20155392/5039105")
+    assert verdict.witness.ratio == fraction(verdict.tight.bound)
 
 
 @pytest.mark.slow
 def test_improved_noisy_max_of_twelve_queries():
     """The ratios 12/5, 24/7, 432/113, ... approach 4 from below."""
     verdict = tight_epsilon(noisy_max_question(12, improved=True))
-    assert rational(4) > verdict.tight.bound == rational("725594112/181399553") > rational("20155392/5039105")
-    assert verdict.witness.ratio == verdict.tight.bound
+    assert Fraction(4) > fraction(verdict.tight.bound) == Fraction("725594112/181399553") > Fraction("20155392/5039105")
+    assert verdict.witness.ratio == fraction(verdict.tight.bound)
     assert accepted(verdict)
 
 
@@ -249,7 +251,7 @@ def test_the_word_of_table_2_has_ratio_20():
 def test_the_word_of_section_7_2_2(threshold, last, ratio):
     """Printed with a last answer 01 it does not even refute 4 ln 2; with 10 it refutes epsilon = 3."""
     found = above_threshold_word(threshold, last)
-    assert found.ratio == rational(ratio)
+    assert found.ratio == Fraction(ratio)
     assert epsilon("4*ln(2)").allows(found.left_probability, found.right_probability) == (last == "01")
     assert epsilon("3").allows(found.left_probability, found.right_probability) == (last == "01")
 
@@ -288,8 +290,8 @@ def test_lemma_10_1_with_the_exponent_that_is_right():
         (found,) = probabilities(transducer, f"threshold {threshold}", letters)
         left = word_probability(model, {f"t{threshold}r1": 1}, word)
         right = word_probability(model, {f"_t{threshold}r2": 1}, word)
-        assert rational(left) == found.left_probability * rational("1/3") ** 5
-        assert rational(right) == found.right_probability * rational("1/3") ** 5
+        assert left == found.left_probability * Fraction("1/3") ** 5
+        assert right == found.right_probability * Fraction("1/3") ** 5
 
 
 def test_one_pair_of_fig_3_alone():
@@ -324,14 +326,16 @@ def assert_reduction(clauses):
     satisfiable = most == count
     assert check(question, "ln(4)").status == "proved", "ln 4 holds whether or not the formula is satisfiable"
     verdict = tight_epsilon(question)
-    assert (verdict.tight.bound == 4) == satisfiable
+    assert (fraction(verdict.tight.bound) == 4) == satisfiable
     unmet = count - most
     assert (
-        verdict.witness.ratio == verdict.tight.bound == rational(8 * most + 5 * unmet) / rational(2 * most + 5 * unmet)
+        verdict.witness.ratio
+        == fraction(verdict.tight.bound)
+        == Fraction(8 * most + 5 * unmet) / Fraction(2 * most + 5 * unmet)
     )
     if satisfiable:
         assert satisfied(clauses, assignment(verdict.witness.output)) == count
-    between = (ratio_if_unsatisfiable(count) + 4) / 2
+    between = (fraction(ratio_if_unsatisfiable(count)) + 4) / 2
     below = check(question, log(between))
     assert below.status == ("refuted" if satisfiable else "proved")
     assert accepted(below)
@@ -364,7 +368,7 @@ def test_the_ratio_of_a_word_counts_satisfied_clauses():
         spelt = " ".join(f"X{j} {'T' if value else 'F'}{j}" for j, value in enumerate(values, 1))
         found = of_word(question, "formula", f"{spelt} top")
         good = satisfied(clauses, dict(enumerate(values, 1)))
-        assert found.ratio == rational(8 * good + 5 * (3 - good)) / rational(2 * good + 5 * (3 - good))
+        assert found.ratio == Fraction(8 * good + 5 * (3 - good)) / Fraction(2 * good + 5 * (3 - good))
         assert of_word(question, "formula", f"{spelt} bottom").ratio <= 1
 
 

@@ -151,7 +151,7 @@ class _Cone:
             result["finish"] = begin.finish
         if covered is None or place is None:
             return result | {"node": len(self.places), "multipliers": []}
-        return result | {"node": self.numbers[place], "multipliers": self._multipliers(place, covered)}
+        return result | {"node": self.numbers[place], "multipliers": self._multipliers(place, covered, (0, place[1]))}
 
     def _kept(self, place: Place) -> list[Reached]:
         return self.trace.kept.get(place, [])
@@ -168,13 +168,14 @@ class _Cone:
             target = self._at(level if level == _ANY_LEVEL or self.trace.inductive else level + 1, edge.target)
             if target is not None:
                 reasons = [self.trace.forgotten.get((place, i, number)) for i in range(len(kept))]
-                rows = [[] if reason is None else self._multipliers(target, reason) for reason in reasons]
+                reached = (level + 1, edge.target)
+                rows = [[] if reason is None else self._multipliers(target, reason, reached) for reason in reasons]
                 if self.margins[location]:
                     rows += [self._row(place, target, edge.left, s) for s in range(here.left_size)]
                 if any(rows):
                     letter = letter_document(edge.letter)
                     onward.append({"letter": letter, "node": self.numbers[target], "multipliers": rows})
-        generators = [_generator(vector) for vector in kept] + self._diagonal(place)
+        generators = [self._generator(place, vector) for vector in kept] + self._diagonal(place)
         result: dict[str, Any] = {"generators": generators, "next": onward}
         left, right = self.compiled.left[location], self.compiled.right[location]
         if self._last(place):
@@ -182,6 +183,22 @@ class _Cone:
         if not _identity(left) or not _identity(right):
             result["classes"] = {"left": list(left), "right": list(right)}
         return result
+
+    def _generator(self, place: Place, vector: Reached) -> dict[str, Any]:
+        if place not in self.trace.active or self._last(place):
+            return _generator(vector)
+        location, (left, right) = self.problem.locations[place[1]], self.trace.active[place]
+        return {
+            "left": {
+                "size": location.left_size,
+                "entries": [[i, x] for i, x in zip(left, vector.left, strict=True) if x],
+            },
+            "right": {
+                "size": location.right_size,
+                "entries": [[i, x] for i, x in zip(right, vector.right, strict=True) if x],
+            },
+            "weight": vector.weight,
+        }
 
     def _size(self, place: Place) -> int:
         if not self._last(place):
@@ -204,11 +221,13 @@ class _Cone:
             for s in range(size)
         ]
 
-    def _multipliers(self, place: Place, reason: Dominated) -> list[list[Any]]:
+    def _multipliers(self, place: Place, reason: Dominated, reached: Place) -> list[list[Any]]:
+        """How a vector reached at one place is covered at the place that stands for it."""
         result: list[list[Any]] = [[index, str(factor * reason.scale)] for index, factor in reason.by]
         if reason.diagonal is not None:
             offset, p = len(self._kept(place)), self._quotient(place[1]).numerator
-            result += [[offset + s, str(x * reason.scale / p)] for s, x in enumerate(reason.diagonal) if x]
+            active = self.trace.active[reached][0] if reached in self.trace.active else range(len(reason.diagonal))
+            result += [[offset + active[s], str(x * reason.scale / p)] for s, x in enumerate(reason.diagonal) if x]
         return result
 
     def _row(self, source: Place, target: Place, matrix: Matrix, state: int) -> list[list[Any]]:

@@ -24,7 +24,7 @@ from privproof.engines.words.margins import margins
 from privproof.engines.words.vectors import Product, Reached, initial, potential
 from privproof.exact import ZERO, Budget, Rational, decimal, fraction, rational
 from privproof.exact.matrices import Matrix, Vector
-from privproof.models import Final, Word, WordProblem
+from privproof.models import Edge, Final, Start, Word, WordProblem
 
 Place: TypeAlias = tuple[int, int]
 """A level and a location."""
@@ -38,6 +38,9 @@ Ratio: TypeAlias = "Fraction | float"
 
 Counted: TypeAlias = tuple[int | None, ...]
 """For every coordinate which of the distinct final entries it has; None where no final column counts it."""
+
+Active: TypeAlias = tuple[int, ...]
+"""Coordinates of a location, ascending."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -71,7 +74,9 @@ class Trace:
         starts: how the vector of each start is dominated at its place.
         bound: the bound behind diagonal generators, where they were used.
         inductive: whether one set of generators serves every level (all places are then at level 0).
-        last: the last level, where only what the final columns count is kept: by location the classes of both sides.
+        last: the last level, where only what the final columns count is kept.
+        counted: by location the classes that the final columns tell apart, on both sides.
+        active: by place the coordinates that the two sides can occupy there; vectors list only those.
     """
 
     kept: dict[Place, list[Reached]] = field(default_factory=dict)
@@ -81,6 +86,7 @@ class Trace:
     last: int = 0
     inductive: bool = False
     counted: dict[int, tuple[Counted, Counted]] = field(default_factory=dict)
+    active: dict[Place, tuple[Active, Active]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -156,12 +162,9 @@ class Frontier:
         self.threshold: Fraction = fraction(threshold)
         self.strictly = strictly
         self.monitor = monitor or Monitor()
-        self.products = [[Product(edge.left, edge.right) for edge in place.edges] for place in problem.locations]
-        self.last_products: dict[tuple[int, int, int], Product] = {}
-        self.endings = [[Ending(final) for final in place.finals] for place in problem.locations]
-        self.last_endings = [
-            [Ending(_final(final, place.finals)) for final in place.finals] for place in problem.locations
-        ]
+        self.products: dict[tuple[int, ...], Product] = {}
+        self.interned: dict[Active, Active] = {}
+        self.reach: dict[tuple[int, int], frozenset[int]] = {}
         self.best: tuple[Ratio, Reached, str] | None = None
         self.margins = (Fraction(0),) * len(problem.locations) if self.weighted else margins(problem)
         self.trace = Trace(last=problem.horizon.high or 0)
@@ -178,7 +181,7 @@ class Frontier:
                 return self._outcome(None, reason, level - 1)
             candidates = self._expand(frontier, level - 1)
             if horizon.counts(level):
-                found = self._judge(candidates, self.last_endings if level == horizon.high else self.endings)
+                found = self._judge(candidates, level)
                 if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
                     return self._outcome(found, None, level, complete=False)
             frontier = {location: self._prune(level, location, c) for location, c in candidates.items()}
@@ -203,53 +206,107 @@ class Frontier:
         return decimal(rational(self.best[0])) if isinstance(self.best[0], Fraction) else "inf"
 
     def _begin(self) -> dict[int, list[Reached]]:
-        grouped: dict[int, list[tuple[int, Reached]]] = defaultdict(list)
+        grouped: dict[int, list[tuple[int, Start]]] = defaultdict(list)
         for number, start in enumerate(self.problem.starts):
-            vector = initial(number, start.left, start.right, weighted=self.weighted)
-            if any(vector.left):
-                grouped[start.location].append((number, vector))
+            if any(x != 0 for x in start.left):
+                grouped[start.location].append((number, start))
         frontier = {}
         for location, members in grouped.items():
-            chain, reasons = self._antichain(members, self._diagonal_bound(location))
+            left, right = self._occupy(
+                0,
+                location,
+                {i for _, s in members for i, x in enumerate(s.left) if x != 0},
+                {i for _, s in members for i, x in enumerate(s.right) if x != 0},
+            )
+            vectors = [
+                (n, initial(n, [s.left[i] for i in left], [s.right[i] for i in right], weighted=self.weighted))
+                for n, s in members
+            ]
+            chain, reasons = self._antichain(vectors, self._diagonal_bound(location))
             frontier[location] = self.trace.kept[0, location] = chain
             self.trace.starts |= reasons
         return frontier
+
+    def _occupy(self, level: int, location: int, left: set[int], right: set[int]) -> tuple[Active, Active]:
+        """Remember which coordinates vectors can occupy at a place; equal sets are one object.
+
+        Where both sides have the same coordinates they list the same ones, so that entries can be compared.
+        """
+        place = self.problem.locations[location]
+        if place.left_size == place.right_size:
+            left = right = left | right
+        one, other = tuple(sorted(left)), tuple(sorted(right))
+        active = (self.interned.setdefault(one, one), self.interned.setdefault(other, other))
+        self.trace.active[level, location] = active
+        return active
 
     def _expand(self, frontier: dict[int, list[Reached]], level: int) -> Candidates:
         """Every product of a kept vector with a letter, by the location it leads to.
 
         At the last level only what the final columns count is computed.
         """
+        last = level + 1 == self.trace.last
+        sources = {location: vectors for location, vectors in frontier.items() if vectors}
+        if not last:
+            self._spread(list(sources), level)
         candidates: Candidates = defaultdict(list)
-        for location, vectors in frontier.items():
-            if vectors:
-                for number, edge in enumerate(self.problem.locations[location].edges):
-                    product = self._product(location, number, last=level + 1 == self.trace.last)
-                    for i, vector in enumerate(product(vectors, edge.letter)):
-                        if vector is not None:
-                            candidates[edge.target].append((((level, location), i, number), vector))
+        for location, vectors in sources.items():
+            for number, edge in enumerate(self.problem.locations[location].edges):
+                product = self._last_product(level, location, edge) if last else self._product(level, location, edge)
+                for i, vector in enumerate(product(vectors, edge.letter)):
+                    if vector is not None:
+                        candidates[edge.target].append((((level, location), i, number), vector))
         return candidates
 
-    def _product(self, location: int, number: int, *, last: bool) -> Product:
-        if not last:
-            return self.products[location][number]
-        edge = self.problem.locations[location].edges[number]
+    def _spread(self, locations: list[int], level: int) -> None:
+        """Which coordinates can be occupied one letter later."""
+        left: dict[int, set[int]] = defaultdict(set)
+        right: dict[int, set[int]] = defaultdict(set)
+        for location in locations:
+            one, other = self.trace.active[level, location]
+            for edge in self.problem.locations[location].edges:
+                left[edge.target] |= self._reached(edge.left, one)
+                right[edge.target] |= self._reached(edge.right, other)
+        for location in left:
+            self._occupy(level + 1, location, left[location], right[location])
+
+    def _reached(self, matrix: Matrix, active: Active) -> frozenset[int]:
+        key = (id(matrix), id(active))
+        if key not in self.reach:
+            self.reach[key] = frozenset(column for i in active for column, _ in matrix.rows[i])
+        return self.reach[key]
+
+    def _product(self, level: int, location: int, edge: Edge) -> Product:
+        source, target = self.trace.active[level, location], self.trace.active[level + 1, edge.target]
+        key = (id(edge), *(id(active) for active in (*source, *target)))
+        if key not in self.products:
+            one = _restricted(edge.left, source[0], target[0])
+            same = edge.right is edge.left and source[0] is source[1] and target[0] is target[1]
+            self.products[key] = Product(one, one if same else _restricted(edge.right, source[1], target[1]))
+        return self.products[key]
+
+    def _last_product(self, level: int, location: int, edge: Edge) -> Product:
+        source = self.trace.active[level, location]
         if edge.target not in self.trace.counted:
             finals = self.problem.locations[edge.target].finals
             self.trace.counted[edge.target] = _counted([f.left for f in finals]), _counted([f.right for f in finals])
-        key = (id(edge.left), id(edge.right), edge.target)
-        if key not in self.last_products:
-            left, right = self.trace.counted[edge.target]
-            one = _collapsed(edge.left, left)
-            other = one if edge.right is edge.left and left == right else _collapsed(edge.right, right)
-            self.last_products[key] = Product(one, other)
-        return self.last_products[key]
+        left, right = self.trace.counted[edge.target]
+        one = _collapsed(edge.left, source[0], left)
+        same = edge.right is edge.left and source[0] is source[1] and left == right
+        return Product(one, one if same else _collapsed(edge.right, source[1], right))
 
-    def _judge(self, candidates: Candidates, endings: list[list[Ending]]) -> Word | None:
+    def _endings(self, level: int, location: int) -> list[Ending]:
+        finals = self.problem.locations[location].finals
+        if level == self.trace.last:
+            return [Ending(_final(final, finals)) for final in finals]
+        left, right = self.trace.active[level, location]
+        return [Ending(Final(f.name, tuple(f.left[i] for i in left), tuple(f.right[i] for i in right))) for f in finals]
+
+    def _judge(self, candidates: Candidates, level: int) -> Word | None:
         """Update the best word; return a word of this level that meets the goal, with the fewest changed inputs."""
         hits: list[tuple[int, Ratio, Reached, str]] = []
         for location, members in candidates.items():
-            for ending in endings[location]:
+            for ending in self._endings(level, location):
                 for _, vector in members:
                     excess, right = compare_ending(ending, vector, self.delta, weighted=self.weighted)
                     if excess <= 0:
@@ -297,17 +354,23 @@ class Frontier:
         return self._interest() * self.margins[location] or None
 
 
-def _collapsed(matrix: Matrix, classes: Counted) -> Matrix:
-    """The matrix with its columns added up by class."""
-    rows = []
-    for row in matrix.rows:
+def _restricted(matrix: Matrix, rows: Active, columns: Active) -> Matrix:
+    """The matrix between the coordinates that can be occupied."""
+    number = {column: i for i, column in enumerate(columns)}
+    return Matrix.of(len(columns), ({number[c]: e for c, e in matrix.rows[i]} for i in rows))
+
+
+def _collapsed(matrix: Matrix, rows: Active, classes: Counted) -> Matrix:
+    """The matrix from the coordinates that can be occupied, with its columns added up by class."""
+    result = []
+    for i in rows:
         sums: dict[int, Rational] = {}
-        for column, entry in row:
+        for column, entry in matrix.rows[i]:
             target = classes[column]
             if target is not None:
                 sums[target] = sums.get(target, ZERO) + entry
-        rows.append(sums)
-    return Matrix.of(1 + max((c for c in classes if c is not None), default=-1), rows)
+        result.append(sums)
+    return Matrix.of(1 + max((c for c in classes if c is not None), default=-1), result)
 
 
 def _final(final: Final, finals: Sequence[Final]) -> Final:
