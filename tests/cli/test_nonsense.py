@@ -150,8 +150,8 @@ OPTIONS = {
     "a size for a model file": (["--size", "3"], ["--size"]),
     "an unknown pair": (["--pair", "none ~ two"], ["'none ~ two'", "none ~ one"]),
     "an unknown letter": (["--word", "7"], ["--word", "'7'"]),
-    "a word that is too long": (["--word", "0 1"], ["--word", "'0 1'"]),
-    "an empty word": (["--word", ""], ["--word"]),
+    "a word that is too long": (["--word", "0 1"], ["word", "2 letters"]),
+    "an empty word": (["--word", ""], ["word", "0 letters"]),
 }
 
 
@@ -162,7 +162,7 @@ def test_options(command, name):
 
 
 def test_a_word_with_an_open_quotation_mark(command):
-    complaint(command("check", "model.yaml", "--word", "'0"), "--word")
+    complaint(command("check", "model.yaml", "--word", "'0"), "--word", "'0", hint=False)
 
 
 def test_delta_that_is_no_number(command):

@@ -35,6 +35,8 @@ Node: TypeAlias = tuple[int, int]
 _BATCH = 48
 _PATIENCE = 200
 """So many vectors are expanded before linear programs are tried."""
+_LONGEST = 300
+"""Words beyond this length are not looked at: their numbers have too many digits."""
 _HOPES = 60
 """So many linear programs may fail before no more are tried; a success restores some."""
 
@@ -110,10 +112,8 @@ class Invariant:
         """Go on until the search closes, the goal is met, or `most` vectors have been expanded."""
         while self.queue:
             reason = self.monitor.stopped()
-            if reason is not None or self.expanded >= most:
-                return self._outcome(
-                    None, reason or f"{self.expanded} vectors were expanded and the cone has not closed"
-                )
+            if reason is not None or self.expanded >= most or self.level >= _LONGEST:
+                return self._outcome(None, reason or self._not_closed())
             found = self._round()
             if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
                 return self._outcome(found, None)
@@ -124,12 +124,15 @@ class Invariant:
             self.trace.kept[0, location] = chain.generators
         return self._outcome(None, None, closed=True)
 
+    def _not_closed(self) -> str:
+        return f"{self.expanded} vectors were expanded and the cone has not closed"
+
     def settle(self) -> Closed:
         """Close at the largest ratio that the vectors not yet expanded can still lead to, if that is finite."""
         left_over = [node for _, _, node in self.queue]
         quotients = [self._limit(*node) for node in left_over]
         if self.goal is not None or any(q is None for q in quotients):
-            return self._outcome(None, f"{self.expanded} vectors were expanded and the cone has not closed")
+            return self._outcome(None, self._not_closed())
         self.needed = max(
             [self.needed, self._best_ratio() * (1 + self.precision), *(q for q in quotients if q is not None)]
         )

@@ -12,6 +12,7 @@ rational: a' approximates the Perron vector of the strongest component, r1 is it
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,8 +30,9 @@ from privproof.exact import ZERO, Epsilon, Rational, fraction, rational
 from privproof.exact.matrices import Matrix, Vector, dot
 from privproof.models import Edge, Letter, Word, WordProblem
 
-_MOST_CYCLES = 4000
+_MOST_CYCLES = 1200
 _LARGEST = 400
+_MOST_SUPPORTS = 6
 
 
 @dataclass(frozen=True)
@@ -132,22 +134,32 @@ class _Search:
         self.endings = self._shortest_endings()
         self.reached = sorted({location for location, _ in self.words})
 
-    def _shortest_words(self) -> dict[tuple[int, int], tuple[int, tuple[Letter, ...]]]:
-        """For every location and left state a start and a shortest word that leads there."""
-        words: dict[tuple[int, int], tuple[int, tuple[Letter, ...]]] = {}
-        queue: list[tuple[int, int]] = []
+    def _shortest_words(self) -> dict[tuple[int, int], list[tuple[int, tuple[Letter, ...]]]]:
+        """For every location and left state starts and short words that lead there, one for each smallest right support."""
+        words: dict[tuple[int, int], list[tuple[int, tuple[Letter, ...]]]] = {}
+        supports: dict[tuple[int, int], list[frozenset[int]]] = {}
+        queue: deque[tuple[int, int, frozenset[int], int, tuple[Letter, ...]]] = deque()
+
+        def arrive(location: int, state: int, right: frozenset[int], number: int, letters: tuple[Letter, ...]) -> None:
+            known = supports.setdefault((location, state), [])
+            if len(known) < _MOST_SUPPORTS and not any(smaller <= right for smaller in known):
+                known.append(right)
+                words.setdefault((location, state), []).append((number, letters))
+                queue.append((location, state, right, number, letters))
+
         for number, start in enumerate(self.problem.starts):
+            right = frozenset(i for i, p in enumerate(start.right) if p != 0)
             for state, p in enumerate(start.left):
-                if p != 0 and (start.location, state) not in words:
-                    words[start.location, state] = (number, ())
-                    queue.append((start.location, state))
-        for location, state in queue:
-            number, letters = words[location, state]
+                if p != 0:
+                    arrive(start.location, state, right, number, ())
+        while queue:
+            location, state, right, number, letters = queue.popleft()
             for edge in self.problem.locations[location].edges:
-                for target, _ in edge.left.rows[state]:
-                    if (edge.target, target) not in words:
-                        words[edge.target, target] = (number, (*letters, edge.letter))
-                        queue.append((edge.target, target))
+                row = edge.left.rows[state]
+                if row:
+                    after = frozenset(column for i in right for column, _ in edge.right.rows[i])
+                    for target, _ in row:
+                        arrive(edge.target, target, after, number, (*letters, edge.letter))
         return words
 
     def _shortest_endings(self) -> dict[tuple[int, int], tuple[str, tuple[Letter, ...]]]:
@@ -208,7 +220,7 @@ class _Search:
             rate, vector = _perron(left[np.ix_(component, component)])
             if rate <= 0:
                 continue
-            for number, before in dict.fromkeys(self.words[location, s] for s in component):
+            for number, before in dict.fromkeys(word for s in component for word in self.words[location, s]):
                 built = self._built(location, cycle, component, rate, vector, number, before, right)
                 if built is not None:
                     return built

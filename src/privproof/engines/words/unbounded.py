@@ -17,7 +17,7 @@ from privproof.engines.words.supports import impossible_word
 from privproof.exact import INFINITE, ZERO, Budget, Rational, decimal, epsilon
 from privproof.models import Horizon, Word, WordProblem
 
-_SOON, _MOST = 500, 4_000
+_SOON, _MOST = 400, 1_600
 _BEAM = 60
 _GLANCE = 12
 
