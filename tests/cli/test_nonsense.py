@@ -269,7 +269,7 @@ PYTHON_FILES = {
     "an unknown name": ("def mine():\n    return 1\n", ":yours", ["wrong.py", "'yours'", "mine"], True),
     "a name that is no question": ("x = 1\n", ":x", ["wrong.py", "'x'", "int"], False),
     "a function that makes no question": ("def mine():\n    return 1\n", ":mine", ["wrong.py:mine", "int"], False),
-    "a function that fails": ("def mine():\n    return {}[1]\n", ":mine", ["wrong.py:mine", "KeyError"], False),
+    "a function that fails": ("def mine():\n    return {}[1]\n", ":mine", ["wrong.py:2", "KeyError"], False),
     "a model error": (
         "from privproof import HiddenMarkovModel\n"
         "HiddenMarkovModel(states=['a'], observations=['o'], emissions={'a': {'o': '1/2'}})\n",
@@ -288,21 +288,7 @@ PYTHON_FILES = {
 }
 
 
-KNOWN = {
-    "a syntax error": "the line is lost where the file is named by a relative path",
-    "an exception": "the line is lost where the file is named by a relative path",
-    "an import that fails": "the line is lost where the file is named by a relative path",
-    "a function that fails": "an exception in the function that makes the question is not caught",
-    "an exit": "a file that exits ends the program with a status that means a verdict",
-}
-
-
-def _marked(name):
-    marks = pytest.mark.xfail(strict=True, reason=KNOWN[name]) if name in KNOWN else ()
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [_marked(name) for name in PYTHON_FILES])
+@pytest.mark.parametrize("name", PYTHON_FILES)
 def test_python_files(command, name):
     text, wanted, parts, hint = PYTHON_FILES[name]
     command.write("wrong.py", text)

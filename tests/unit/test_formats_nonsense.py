@@ -251,7 +251,7 @@ EDITS: list[tuple[str, str, type[PrivproofError], str]] = [
     ("horizon: up to 11", "horizon: 0", QuestionError, r":16:10: horizon: horizon=0: .*at least one letter"),
     ("horizon: up to 11", "horizon: -3", QuestionError, r"horizon=-3"),
     ("horizon: up to 11", "horizon: up to 0", QuestionError, r"horizon=0"),
-    ("horizon: up to 11", "horizon: forever", FormatError, r":16:10: horizon: expected a horizon"),
+    ("horizon: up to 11", "horizon: forever", QuestionError, r":16:10: horizon: 'forever' is not a horizon"),
     ("horizon: up to 11", "horizon: 2.5", FormatError, r"horizon: expected a horizon and found 2\.5"),
     ("horizon: up to 11", "horizon: " + "9" * 5000, QuestionError, r"too long"),
     ("horizon: up to 11", "horizon: [1]", FormatError, r"expected a horizon and found a list"),

@@ -20,7 +20,7 @@ from privproof.engines.words.beam import promising_word
 from privproof.engines.words.changes import limit_changes
 from privproof.engines.words.dominance import Antichain, bounded, single
 from privproof.engines.words.frontier import Frontier
-from privproof.engines.words.vectors import Product, Reached, collapsed, initial
+from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient
 from privproof.exact import fraction
 from privproof.exact.matrices import Matrix
 from privproof.library import above_threshold, noisy_max_question
@@ -66,11 +66,18 @@ def test_products_of_many_vectors_at_once(table, several):
         assert reached.word() == (letter,)
 
 
-@given(vectors)
-def test_collapsing_adds_up(vector):
-    whole = collapsed(vector, (0, 0, None), (0, 1))
-    assert [x * whole.scale for x in whole.left] == [vector.left[0] + vector.left[1]]
-    assert [x * whole.scale for x in whole.right] == list(vector.right)
+@given(vectors, vectors)
+def test_what_dominates_has_no_smaller_potential(vector, by):
+    factor = single(vector, by, weighted=False)
+    if factor is not None and any(vector.left):
+        assert potential(by) >= potential(vector) * (1 - 1e-12)
+
+
+def test_quotients_of_enormous_numbers():
+    assert quotient(0, 0) == quotient(0, 5) == 0
+    assert quotient(1, 0) == float("inf")
+    assert quotient(10**5000, 1) == 1e300
+    assert quotient(10**5000, 2 * 10**5000) == 0.5
 
 
 # --------------------------------------------------------------------------------------------------------- dominance

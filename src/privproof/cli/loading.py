@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -75,7 +77,7 @@ def _from_python(path: Path, name: str | None, size: int | None) -> Question:
         listed = ", ".join(_candidates(module)) or "none"
         raise QuestionError("name", f"{path} has no {name!r}", place=str(path), hint=f"found: {listed}")
     if callable(found):
-        return _called(found, f"{path}:{name}", size)
+        return _called(found, path, name, size)
     if not isinstance(found, Question):
         raise QuestionError("name", f"{name!r} is a {type(found).__name__}, not a question", place=str(path))
     if size is not None:
@@ -83,16 +85,21 @@ def _from_python(path: Path, name: str | None, size: int | None) -> Question:
     return found
 
 
-def _called(maker: Callable[..., object], place: str, size: int | None) -> Question:
+def _called(maker: Callable[..., object], path: Path, name: str, size: int | None) -> Question:
+    place = f"{path}:{name}"
     takes_size = "size" in inspect.signature(maker).parameters
     if size is not None and not takes_size:
         raise QuestionError("size", "the mechanism takes no size", place=place, hint="drop --size")
-    try:
+    missing = [
+        p.name
+        for p in inspect.signature(maker).parameters.values()
+        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
+    if size is None and missing:
+        hint = "give --size N" if missing == ["size"] else "give its parameters defaults"
+        raise QuestionError("size", f"it needs {', '.join(missing)}", place=place, hint=hint)
+    with _running(path, place):
         made = maker(size=size) if size is not None else maker()
-    except PrivproofError as error:
-        raise error.at(place) from None
-    except TypeError as error:
-        raise QuestionError("size", f"it could not be built: {error}", place=place, hint="give --size N") from None
     if not isinstance(made, Question):
         raise QuestionError("name", f"it returned a {type(made).__name__}, not a question", place=place)
     return made
@@ -114,20 +121,32 @@ def _run(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(specification)
     sys.path.insert(0, str(path.parent.resolve()))
     try:
-        specification.loader.exec_module(module)
-    except PrivproofError as error:
-        raise error.at(str(path)) from None
-    except Exception as error:
-        line = next((f":{f.lineno}" for f in reversed(_frames(error)) if f.filename == str(path)), "")
-        raise FormatError("python", f"{type(error).__name__}: {error}", place=f"{path}{line}") from None
+        with _running(path, str(path)):
+            specification.loader.exec_module(module)
     finally:
         sys.path.pop(0)
     return module
 
 
-def _frames(error: BaseException) -> list[Any]:
-    import traceback
+@contextmanager
+def _running(path: Path, place: str) -> Iterator[None]:
+    """Whatever goes wrong in a user's file is one message with the line."""
+    try:
+        yield
+    except PrivproofError as error:
+        raise error.at(place) from None
+    except (Exception, SystemExit) as error:
+        message = f"{type(error).__name__}: {error}"
+        at = f"{path}{_line(error, path)}"
+        inside = f"{place}: {at}" if place != str(path) else at
+        raise FormatError("python", message, place=inside, hint="run the file with Python") from None
 
-    if isinstance(error, SyntaxError) and error.lineno:
-        return [traceback.FrameSummary(error.filename or "", error.lineno, "")]
-    return list(traceback.extract_tb(error.__traceback__))
+
+def _line(error: BaseException, path: Path) -> str:
+    """The last line of the file that took part in the error, as ``:12``."""
+    if isinstance(error, SyntaxError) and error.lineno and error.filename:
+        frames: list[tuple[str, int | None]] = [(error.filename, error.lineno)]
+    else:
+        frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    lines = [line for name, line in frames if line and Path(name).resolve() == path.resolve()]
+    return f":{lines[-1]}" if lines else ""

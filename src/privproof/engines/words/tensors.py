@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from privproof.compiling import Compiled
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.vectors import quotient
-from privproof.exact import ZERO, Epsilon, Rational, decimal, rational
+from privproof.exact import ZERO, Epsilon, Rational, decimal, fraction, rational
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import Letter, Transducer, Word
 from privproof.scenarios import Neighbours
@@ -243,19 +243,24 @@ def largest_ratio(compiled: Compiled, *, monitor: Monitor | None = None) -> Extr
 
 
 def simplest_violation(compiled: Compiled, epsilon: Epsilon, *, monitor: Monitor | None = None) -> Word | None:
-    """A word beyond epsilon with the fewest changed inputs; None if there is none."""
+    """A word beyond epsilon with the fewest changed inputs, then with the largest ratio; None if there is none."""
     search = _Search(compiled, monitor or Monitor())
     found: Word | None = None
     for chain in _chains(compiled):
         array, total = _tensor(chain)
         for window in search.windows:
-            most = search.most if found is None else found.changes - 1
-            for layer in _layers(array, window, most):
+            for layer in _layers(array, window, search.most if found is None else found.changes):
                 ratio, points = _largest(array, layer, 0.0)
                 if len(points) and (isinstance(ratio, float) or epsilon.compare_bound(rational(ratio)) < 0):
-                    found = search.word(chain, window, array, total, layer, int(points[0]))
+                    word = search.word(chain, window, array, total, layer, int(points[0]))
+                    if found is None or (-word.changes, _size(word)) > (-found.changes, _size(found)):
+                        found = word
                     break
     return found
+
+
+def _size(word: Word) -> Fraction | float:
+    return inf if word.right == 0 else fraction(word.left / word.right)
 
 
 class _Search:
