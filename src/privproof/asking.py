@@ -46,7 +46,7 @@ def check(
     >>> from privproof.library.noisy_max import noisy_max_question
     >>> verdict = check(noisy_max_question(3, improved=False), "ln(2)")
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
-    ('refuted', (('1', '1', '1'), ('2', '2', '1')), ('3',), Fraction(17, 5))
+    ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
     if epsilon_ is not None:
         question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))

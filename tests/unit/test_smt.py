@@ -413,7 +413,10 @@ def test_the_text_is_complete_exact_and_the_same_every_time() -> None:
     compiled = word_problem(noisy_max_hmm(2, improved=True))
     model = noisy_max_hmm(2, improved=True).model
     states = [
-        [" or ".join(name for name, c in zip(model.states, classes, strict=True) if c == k) for k in range(place.left_size)]
+        [
+            " or ".join(name for name, c in zip(model.states, classes, strict=True) if c == k)
+            for k in range(place.left_size)
+        ]
         for classes, place in zip(compiled.left, compiled.problem.locations, strict=True)
     ]
     scripted = [
@@ -429,6 +432,8 @@ def test_the_text_is_complete_exact_and_the_same_every_time() -> None:
     assert lines[-1] == "(check-sat)"
     assert all(line.startswith((";", "(")) for line in lines)
     assert any(line.endswith("; letter 1 is start, from location 0 to 1") for line in lines)
-    assert any(line.startswith("(declare-const a2_") and "; left, in " in line and line.endswith(" after 2") for line in lines)
+    assert any(
+        line.startswith("(declare-const a2_") and "; left, in " in line and line.endswith(" after 2") for line in lines
+    )
     assert "(/ 7 3)" in scripted[0]
     assert re.search(r"\d\.\d", re.sub(";.*|.*set-info.*", "", scripted[0])) is None
