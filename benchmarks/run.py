@@ -5,8 +5,8 @@
 Where nothing else is said, the engines of privproof are timed from the question to the verdict: compiling, searching,
 and the independent checker on the certificate.  "Search" is the search alone, on the compiled problem.  The SMT
 baseline is timed on the same lumped word problem, from the query to Z3's answer, for one ordered pair of situations and
-one bound; compiling is not counted and nothing is checked afterwards.  Seconds depend on the machine, the ratios
-between columns much less.
+one bound; compiling is not counted and nothing is checked afterwards.  Seconds depend on the machine.
+Ratios between columns do less, but where a timing is a few milliseconds they have varied threefold from run to run.
 """
 
 from __future__ import annotations

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from privproof.exact.matrices import Matrix
 from privproof.models import Letter, Word, WordProblem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _WIDTH = 60
 _WORTH = 1e-9
@@ -24,6 +27,8 @@ class _Beam:
 
 
 def _sparse(matrix: Matrix) -> csr_array[np.float64]:
+    from scipy.sparse import csr_array  # here, because it is slow to import
+
     rows = [i for i, row in enumerate(matrix.rows) for _ in row]
     columns = [j for row in matrix.rows for j, _ in row]
     entries = [int(e.p) / int(e.q) for row in matrix.rows for _, e in row]

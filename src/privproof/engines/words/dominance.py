@@ -20,7 +20,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from privproof.engines.words.vectors import Reached, quotient
 
@@ -146,6 +145,8 @@ class Antichain:
 
         A linear program proposes them with the least use of the right part; they are inflated by a little and checked exactly.
         """
+        from scipy.optimize import linprog  # here, because it is slow to import and seldom needed
+
         count = len(self.generators)
         if count < 2 and (count == 0 or bound == 0):
             return None

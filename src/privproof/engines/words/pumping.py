@@ -22,7 +22,6 @@ from math import inf
 import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.invariant import simplest_between
@@ -330,6 +329,8 @@ def _power(path: tuple[Edge, ...]) -> bool:
 
 def _components(matrix: NDArray[np.float64]) -> list[list[int]]:
     """The strongly connected components with a cycle, the strongest first."""
+    from scipy.sparse.csgraph import connected_components  # here, because it is slow to import and seldom needed
+
     count, labels = connected_components((matrix > 0).astype(np.int8), directed=True, connection="strong")
     found = [[int(i) for i in np.flatnonzero(labels == k)] for k in range(count)]
     cyclic = [c for c in found if len(c) > 1 or matrix[c[0], c[0]] > 0]
