@@ -59,7 +59,9 @@ class Horizon:
         if said == "unbounded":
             return cls.unbounded()
         number = said.removeprefix("up to ")
-        if not re.fullmatch(r"[+-]?[0-9]{1,30}", number):
+        if re.fullmatch(r"[+-]?[0-9]{13,}", number):
+            raise QuestionError("horizon", f"the horizon {said[:40]} is too long", hint=_HORIZONS)
+        if not re.fullmatch(r"[+-]?[0-9]+", number):
             raise QuestionError("horizon", f"{said[:40]!r} is not a horizon", hint=_HORIZONS)
         length = int(number)
         if length < 1:
