@@ -60,7 +60,7 @@ class Horizon:
             return cls.unbounded()
         number = said.removeprefix("up to ")
         if re.fullmatch(r"[+-]?[0-9]{13,}", number):
-            raise QuestionError("horizon", f"the horizon {said[:40]} is too long", hint=_HORIZONS)
+            raise QuestionError("horizon", f"the horizon {said[:40]} is too long: beyond {_LONGEST}", hint=_HORIZONS)
         if not re.fullmatch(r"[+-]?[0-9]+", number):
             raise QuestionError("horizon", f"{said[:40]!r} is not a horizon", hint=_HORIZONS)
         length = int(number)
