@@ -14,7 +14,6 @@ words of all lengths.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -99,7 +98,6 @@ class Invariant:
         self.queue: list[tuple[float, int, Node]] = []
         self.best: tuple[Fraction | float, Reached, str] | None = None
         self.needed = Fraction(0)
-        self.waiting: dict[Hashable, tuple[int, Reached]] = {}
         self.trace = Trace(last=-2, inductive=True)
         self.expanded = self.counter = self.level = 0
         self.hopes = _HOPES
