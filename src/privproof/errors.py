@@ -6,6 +6,7 @@
     ├── BudgetError (ValueError)       epsilon below zero, delta outside [0, 1], text that is no budget
     ├── ModelError (ValueError)        a model that is not one: row sums, unknown states, ...
     ├── ScenarioError (ValueError)     an empty neighbour relation, a pair of unknown states, ...
+    ├── LanguageError (ValueError)     a mechanism outside the language: the construct, its place, what to write instead
     ├── FormatError (ValueError)       a file that cannot be read
     └── QuestionError (ValueError)     a question that cannot be asked: no budget, no such engine, ...
 
@@ -60,6 +61,10 @@ class ModelError(PrivproofError, ValueError):
 
 class ScenarioError(PrivproofError, ValueError):
     """A scenario that names nothing to compare, or things that do not exist."""
+
+
+class LanguageError(PrivproofError, ValueError):
+    """A mechanism that is not in the mechanism language, or declares what cannot be."""
 
 
 class FormatError(PrivproofError, ValueError):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from privproof.errors import ScenarioError
 from privproof.exact import Budget, Number
@@ -62,6 +62,37 @@ class Scenario:
     words: Words = field(default_factory=Words)
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The mechanism that a finite model was made from, and what the names in the model stand for.
+
+    Attributes:
+        mechanism: the name of the function.
+        file: the file it stands in.
+        fed: the argument that is read one value a step, or, with `whole`, all private arguments together.
+        whole: whether one input of the model is a whole data set.
+        stream: whether the argument is a stream.
+        inputs: for every input of the model the value it stands for (with `whole`: the arguments by name).
+        public: for every pair of the scenario the public arguments by name.
+        parameters: the values of the parameters.
+    """
+
+    mechanism: str
+    file: str
+    fed: str
+    inputs: Mapping[str, Any]
+    public: Mapping[str, Mapping[str, Any]]
+    parameters: Mapping[str, Any]
+    whole: bool = False
+    stream: bool = False
+
+    def arguments(self, pair: str, inputs: Sequence[str]) -> dict[str, Any]:
+        """The arguments of the mechanism that a pair and a sequence of inputs stand for."""
+        values = [self.inputs[name] for name in inputs]
+        private = dict(values[0]) if self.whole else {self.fed: values}
+        return {**self.public.get(pair.removesuffix(_REVERSED), {}), **private}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Question:
     """A mechanism, a scenario, a horizon, and a budget ("is it private?") or none ("how private is it?").
@@ -72,6 +103,7 @@ class Question:
         horizon: the lengths compared; None for the natural one (all there are).
         budget: the claim, if one is made.
         name: how reports call the mechanism.
+        origin: the mechanism that the model was made from, if it was made from one.
     """
 
     model: Model
@@ -79,6 +111,7 @@ class Question:
     horizon: Horizon | None = None
     budget: Budget | None = None
     name: str = ""
+    origin: Origin | None = None
 
     def under(self, budget: Budget | None) -> Question:
         """The same question with another budget."""

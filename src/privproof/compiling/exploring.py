@@ -1,0 +1,486 @@
+"""Running a mechanism on all its random choices at once.
+
+A mechanism that has read some of its inputs is in a *state*: the next instruction and the values that are still needed.  From a state it
+runs, drawing noise, until it *rests*: it waits for an input, or it has ended.  `Explorer.settle` gives the exact distribution of
+where it rests and what it has written on the way.  Between two rests the runs form a Markov chain; a loop that may repeat (rejection
+sampling) makes a cycle in it, which is solved as a linear system over the rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from flint import fmpq_mat
+
+from privproof.errors import LanguageError
+from privproof.exact import ONE, ZERO, Rational, rational, show
+from privproof.language.flow import Flow, Instruction, Jump, Next, Test
+from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.noise import NOISES
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Conditional,
+    Element,
+    Emit,
+    Expression,
+    Operation,
+    Place,
+    Replace,
+    Return,
+    Sample,
+    Variable,
+)
+from privproof.language.values import (
+    FORGOTTEN,
+    MISSING,
+    Answers,
+    Cells,
+    Evaluate,
+    Splitting,
+    Store,
+    Stuck,
+    Tail,
+    Wanting,
+    evaluator,
+    key,
+    plain,
+    problem,
+    shared,
+    shown_name,
+    tails,
+    text,
+    truth,
+    with_tails,
+)
+
+_WRONG = (TypeError, ValueError, IndexError, KeyError, ZeroDivisionError, OverflowError, Stuck, LanguageError)
+_MOST_STEPS = 1_000_000
+_MOST_NODES = 200_000
+_WIDEST_SPLIT = 10_000
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a run is: the next instruction and the values that are needed from there on."""
+
+    at: int
+    values: tuple[Any, ...] = field(compare=False)
+    key: tuple[Any, ...] = field(repr=False)
+
+    def store(self, flow: Flow) -> Store:
+        """The variables with their values."""
+        named = zip(flow.live[self.at], self.values, strict=True)
+        return {name: value for name, value in named if value is not MISSING}
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Where a run rests: waiting in a state, or ended with a value; and what it has written since the last rest.
+
+    Attributes:
+        state: the state, None if the run has ended.
+        value: the value returned.
+        written: the outputs written on the way.
+        key: tells rests apart.
+    """
+
+    state: State | None
+    value: Any = field(compare=False)
+    written: tuple[Any, ...] = field(compare=False)
+    key: tuple[Any, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, state: State | None, value: Any, written: tuple[Any, ...]) -> Rest:
+        """A rest with its key."""
+        return cls(state, value, written, (state and state.key, key(value), key(written)))
+
+
+Node: TypeAlias = "tuple[State, tuple[Any, ...]]"
+
+
+class Explorer:
+    """Explores one mechanism."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.steps: list[Callable[[Store], Any]] = [self._compiled(i, step) for i, step in enumerate(flow.code)]
+        self.laws: dict[tuple[Any, ...], list[tuple[Any, Rational]]] = {}
+
+    def state(self, at: int, store: Store) -> State:
+        """The state at an instruction: what is needed, tails numbered in the order in which they occur."""
+        windows = self.flow.windows[at]
+        values = []
+        for name in self.flow.live[at]:
+            value = store.get(name, MISSING)
+            if name in windows and isinstance(value, Answers):
+                window = windows[name]
+                start = store.get(window.variable)
+                if isinstance(start, int) and start + window.offset > 0:
+                    gone = min(start + window.offset, len(value))
+                    value = Answers((*((FORGOTTEN,) * gone), *value[gone:]))
+            values.append(value)
+        numbers: dict[int, int] = {}
+        for value in values:
+            for tail in tails(value):
+                numbers.setdefault(tail.identity, len(numbers))
+        if numbers:
+            values = [with_tails(v, lambda t: replace(t, identity=numbers[t.identity])) for v in values]
+        return State(at, tuple(values), (at, tuple(map(key, values))))
+
+    # ------------------------------------------------------------------------------------------------------- one run
+
+    def _compiled(self, number: int, step: Instruction) -> Callable[[Store], Any]:
+        """A function that changes the store and returns the number of the next instruction, where it is not random."""
+        following = number + 1
+        match step:
+            case Jump(target):
+                return lambda store: target
+            case Test(test, then, otherwise):
+                condition = evaluator(test)
+                return lambda store: then if truth(condition(store)) else otherwise
+            case Assign(name, value):
+                return self._assigning(name, value, following)
+            case Append(name, value):
+                evaluate = evaluator(value)
+                whole = self._aliased(value, following)
+
+                def append(store: Store) -> int:
+                    _changeable(store, name)
+                    new = evaluate(store)
+                    for other in whole:
+                        store[other] = shared(store[other])
+                    store[name] = Cells((*store[name].items, shared(new)))
+                    return following
+
+                return append
+            case Replace(name, index, value):
+                at, evaluate = evaluator(index), evaluator(value)
+                whole = self._aliased(value, following)
+
+                def put(store: Store) -> int:
+                    _changeable(store, name)
+                    new, position = evaluate(store), at(store)
+                    for other in whole:
+                        store[other] = shared(store[other])
+                    cells = list(store[name].items)
+                    if isinstance(position, Tail):
+                        raise Stuck("an unbounded noisy number is an index")
+                    cells[position] = shared(new)
+                    store[name] = Cells(tuple(cells))
+                    return following
+
+                return put
+            case Emit(value) | Return(value):
+                return evaluator(value)
+            case Sample(_, noise, arguments):
+                evaluators = [evaluator(argument) for argument in arguments]
+                return lambda store: self._law(noise, [e(store) for e in evaluators])
+            case Next():
+                return lambda store: following
+
+    def _assigning(self, name: str, value: Expression, following: int) -> Callable[[Store], int]:
+        evaluate: Evaluate = evaluator(value)
+        whole = self._aliased(value, following)
+        if not whole:
+
+            def assign(store: Store) -> int:
+                store[name] = evaluate(store)
+                return following
+
+            return assign
+
+        def assign_shared(store: Store) -> int:
+            new = evaluate(store)
+            for other in whole:
+                if other != name and isinstance(store.get(other), Cells):
+                    store[other] = shared(store[other])
+                    new = shared(new)
+            store[name] = new
+            return following
+
+        return assign_shared
+
+    def _aliased(self, value: Expression, following: int) -> tuple[str, ...]:
+        """The variables of which the value may hold the very list, and which are needed afterwards."""
+        live = self.flow.live[following] if following < len(self.flow.live) else ()
+        return tuple(name for name in dict.fromkeys(_stored(value)) if name in live)
+
+    def _law(self, noise: str, arguments: list[Any]) -> list[tuple[Any, Rational]]:
+        """The outcomes of a law: values or tails of identity -1, with their probabilities."""
+        found = (noise, *map(key, arguments))
+        if found not in self.laws:
+            if any(True for argument in arguments for _ in tails(argument)):
+                raise Stuck("an unbounded noisy number is an argument of noise")
+            self.laws[found] = _outcomes(NOISES[noise].law(*map(plain, arguments)), noise)
+        return self.laws[found]
+
+    def _onward(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
+        """What follows a state: the run goes on until it is random, writes, or rests."""
+        store = state.store(self.flow)
+        at = state.at
+        code, steps = self.flow.code, self.steps
+        for _ in range(_MOST_STEPS):
+            step = code[at]
+            try:
+                result = steps[at](store)
+            except Wanting:
+                waiting = self.state(at, store)
+                return [(ONE, Rest.of(waiting, None, written))]
+            except Splitting as split:
+                return self._split(at, store, written, split)
+            except _WRONG as error:
+                raise problem(error, step.place) from None
+            match step:
+                case Next():
+                    return [(ONE, Rest.of(self.state(at, store), None, written))]
+                case Sample(name):
+                    following: list[tuple[Rational, Node | Rest]] = []
+                    for value, probability in result:
+                        after = dict(store)
+                        after[name] = _numbered(value, store)
+                        following.append((probability, (self.state(at + 1, after), written)))
+                    return following
+                case Emit(_, place):
+                    after_it = self.state(at + 1, store)
+                    names = self.flow.live[at + 1]
+                    kept = {t.identity for name in names for t in tails(store.get(name))}
+                    return [(ONE, (after_it, (*written, _released(result, kept, place))))]
+                case Return(_, place):
+                    return [(ONE, Rest.of(None, _released(result, set(), place), written))]
+                case _:
+                    at = result
+        raise LanguageError(
+            "endless",
+            f"more than {_MOST_STEPS} steps without noise or input",
+            place=str(code[at].place),
+            hint="does the loop end?",
+        )
+
+    def _split(
+        self, at: int, store: Store, written: tuple[Any, ...], split: Splitting
+    ) -> list[tuple[Rational, Node | Rest]]:
+        """Draw the excess of a tail as far as it is asked for."""
+        if split.bound > _WIDEST_SPLIT:
+            raise LanguageError(
+                "unbounded",
+                f"an unbounded noisy number is compared with one that is {split.bound} away",
+                place=str(self.flow.code[at].place),
+            )
+        alpha = next(t.alpha for v in store.values() for t in tails(v) if t.identity == split.identity)
+        base = rational(alpha)
+        following: list[tuple[Rational, Node | Rest]] = []
+        for excess in range(split.bound + 1):
+            last = excess == split.bound
+            probability = base**excess * (ONE if last else ONE - base)
+
+            def drawn(tail: Tail, excess: int = excess, *, last: bool = last) -> Any:
+                if tail.identity != split.identity:
+                    return tail
+                offset = tail.offset + tail.sign * excess
+                return replace(tail, offset=offset) if last else offset
+
+            after = {name: with_tails(value, drawn) for name, value in store.items()}
+            following.append((probability, (self.state(at, after), written)))
+        return following
+
+    # --------------------------------------------------------------------------------------------------- all runs
+
+    def settle(self, state: State) -> dict[Rest, Rational]:
+        """The distribution of where a run from a state rests, and of what it writes until then."""
+        start: Node = (state, ())
+        edges: dict[Any, list[tuple[Rational, Any]]] = {}
+        nodes: dict[Any, Node] = {_name(start): start}
+        rests: dict[Any, Rest] = {}
+        waiting = [_name(start)]
+        while waiting:
+            name = waiting.pop()
+            if name in edges:
+                continue
+            listed = []
+            for probability, node in self._onward(*nodes[name]):
+                if isinstance(node, Rest):
+                    label: Any = ("rest", node.key)
+                    rests[label] = node
+                else:
+                    label = _name(node)
+                    if label not in nodes:
+                        nodes[label] = node
+                        waiting.append(label)
+                listed.append((probability, label))
+            edges[name] = listed
+            if len(edges) > _MOST_NODES:
+                place = str(self.flow.code[nodes[name][0].at].place)
+                raise LanguageError(
+                    "states",
+                    f"more than {_MOST_NODES} states between two inputs; {self._growing(nodes[name][0])}",
+                    place=place,
+                    hint="bound the loop, or make its counter go away",
+                )
+        masses = _masses(_name(start), edges)
+        result: dict[Rest, Rational] = {}
+        for label, rest in rests.items():
+            if masses.get(label, ZERO) != 0:
+                result[rest] = result.get(rest, ZERO) + masses[label]
+        total = sum(result.values(), ZERO)
+        if total != 1:
+            raise LanguageError(
+                "endless",
+                f"the mechanism never ends with probability {show(1 - total)}",
+                place=str(self.flow.code[state.at].place),
+                hint="make the loop end",
+            )
+        return result
+
+    def _growing(self, state: State) -> str:
+        shown = [
+            f"{shown_name(name)} = {text(value)}"
+            for name, value in zip(self.flow.live[state.at], state.values, strict=True)
+            if not isinstance(value, Answers)
+        ]
+        return "the last: " + ", ".join(shown)[:120]
+
+    def given(self, state: State, value: Any) -> State:
+        """The state after the stream has given a value to the `Next` instruction that waits for it."""
+        step = self.flow.code[state.at]
+        assert isinstance(step, Next)
+        return self.state(state.at + 1, {**state.store(self.flow), step.name: value})
+
+
+def _stored(expression: Expression) -> Iterator[str]:
+    """The variables of which the value of an expression may hold the very list."""
+    match expression:
+        case Variable(name):
+            yield name
+        case Element(sequence):
+            yield from _stored(sequence)
+        case Conditional(_, then, otherwise):
+            yield from _stored(then)
+            yield from _stored(otherwise)
+        case Operation("and" | "or" | "tuple of" | "list of" | "table of" | "unpack" | "max" | "min", arguments):
+            for argument in arguments:
+                yield from _stored(argument)
+
+
+def _changeable(store: Store, name: str) -> None:
+    value = store.get(name)
+    if isinstance(value, Answers):
+        raise Stuck("the input itself is changed; change a copy: list(xs)")
+    if not isinstance(value, Cells):
+        raise TypeError(f"{shown_name(name)!r} is not a list")
+    if value.shared:
+        raise Stuck("a list that has two names is changed; give the second one a copy: list(xs)")
+
+
+def _released(value: Any, kept: set[int], place: Place) -> Any:
+    """An output: an unbounded number in it must occur once, and never again."""
+    seen = set(kept)
+    for tail in tails(value):
+        if tail.identity in seen:
+            stuck = Stuck("an unbounded noisy number is released and used again")
+            raise problem(stuck, place)
+        seen.add(tail.identity)
+    return with_tails(value, lambda tail: replace(tail, identity=-1))
+
+
+def _numbered(value: Any, store: Store) -> Any:
+    """A new tail gets a number that no other in the store has."""
+    if not isinstance(value, Tail):
+        return value
+    taken = [tail.identity for other in store.values() for tail in tails(other)]
+    return replace(value, identity=1 + max(taken, default=-1))
+
+
+def _outcomes(law: Law, noise: str) -> list[tuple[Any, Rational]]:
+    match law:
+        case Table(outcomes):
+            return [(value, rational(p)) for value, p in outcomes if p != 0]
+        case Geometric(center, alpha):
+            base = rational(alpha)
+            aside = base / (1 + base)
+            up, down = Tail(-1, 1, center + 1, Fraction(alpha)), Tail(-1, -1, center - 1, Fraction(alpha))
+            return [(center, (1 - base) / (1 + base)), (up, aside), (down, aside)]
+        case Continuous():
+            raise LanguageError(
+                "continuous",
+                f"{noise} noise is continuous: no finite model has it",
+                hint="geometric noise is its discrete form",
+            )
+
+
+def _name(node: Node) -> Any:
+    state, written = node
+    return (state.key, key(written))
+
+
+def _masses(start: Any, edges: dict[Any, list[tuple[Rational, Any]]]) -> dict[Any, Rational]:
+    """How much mass passes each node (an end: arrives there), cycles summed up exactly."""
+    masses: dict[Any, Rational] = {start: ONE}
+    for group in _components(start, edges):
+        if len(group) > 1 or any(target == group[0] for _, target in edges.get(group[0], ())):
+            position = {node: i for i, node in enumerate(group)}
+            system = fmpq_mat(len(group), len(group))
+            for i in range(len(group)):
+                system[i, i] = ONE
+            for node, i in position.items():
+                for probability, target in edges[node]:
+                    if target in position:
+                        system[position[target], i] -= probability
+            inflow = fmpq_mat(len(group), 1, [masses.get(node, ZERO) for node in group])
+            try:
+                solved = system.solve(inflow)
+            except ZeroDivisionError:  # nothing leaves the group
+                masses.update(dict.fromkeys(group, ZERO))
+                continue
+            for node, i in position.items():
+                masses[node] = solved[i, 0]
+        inside = set(group)
+        for node in group:
+            mass = masses.get(node, ZERO)
+            for probability, target in edges.get(node, ()):
+                if target not in inside:
+                    masses[target] = masses.get(target, ZERO) + mass * probability
+    return masses
+
+
+def _components(start: Any, edges: dict[Any, list[tuple[Rational, Any]]]) -> list[list[Any]]:
+    """The strongly connected components that can be reached, each before those that follow it (Tarjan, without recursion)."""
+    index: dict[Any, int] = {}
+    low: dict[Any, int] = {}
+    stack: list[Any] = []
+    on_stack: set[Any] = set()
+    found: list[list[Any]] = []
+    work: list[tuple[Any, Iterator[Any]]] = []
+
+    def enter(node: Any) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        on_stack.add(node)
+        work.append((node, iter([target for _, target in edges.get(node, ())])))
+
+    enter(start)
+    while work:
+        node, targets = work[-1]
+        for target in targets:
+            if target not in index:
+                enter(target)
+                break
+            if target in on_stack:
+                low[node] = min(low[node], index[target])
+        else:
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[node])
+            if low[node] == index[node]:
+                group = []
+                while True:
+                    member = stack.pop()
+                    on_stack.discard(member)
+                    group.append(member)
+                    if member == node:
+                        break
+                found.append(group)
+    return found[::-1]

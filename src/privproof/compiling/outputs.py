@@ -1,0 +1,109 @@
+"""The outputs of a mechanism as the symbols of a finite model.
+
+Two outputs are the same if they print alike.  An unbounded noisy number stands in an output as a *tail* ("at least b").  Given that
+it is at least b, its excess over b has one and the same geometric law whatever the inputs were; so an output "at least b" tells two
+situations apart exactly as well as all the outputs b, b+1, ... together, and finitely many symbols are enough.  For that all
+tails at one position of the output must begin at the same b: `refined` draws them further until they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from privproof.errors import LanguageError
+from privproof.exact import ONE, Rational, rational
+from privproof.language.values import Cells, Tail, text
+
+Path: TypeAlias = tuple[int, ...]
+_WIDEST = 2_000
+
+
+@dataclass(frozen=True)
+class Borders:
+    """Where the tails begin, at every position of an output and in each direction."""
+
+    begins: dict[tuple[Path, int], int]
+
+    def refined(self, value: Any) -> list[tuple[Any, Rational]]:
+        """The output with its tails drawn up to the borders: what it may be, with probabilities."""
+        result: list[tuple[Any, Rational]] = [(value, ONE)]
+        for path, leaf in _leaves(value):
+            if isinstance(leaf, Tail):
+                border = self.begins[path, leaf.sign]
+                distance = (border - leaf.offset) * leaf.sign
+                base = rational(leaf.alpha)
+                drawn: list[tuple[Any, Rational]] = [
+                    (leaf.offset + leaf.sign * k, base**k * (ONE - base)) for k in range(distance)
+                ]
+                drawn.append((Tail(-1, leaf.sign, border, leaf.alpha), base**distance))
+                result = [(_put(v, path, new), p * q) for v, p in result for new, q in drawn]
+        return result
+
+
+def borders(values: Iterable[Any]) -> Borders:
+    """Borders that separate all tails from all numbers that occur beside them."""
+    begins: dict[tuple[Path, int], int] = {}
+    numbers: dict[Path, tuple[int, int]] = {}
+    laws: dict[tuple[Path, int], Fraction] = {}
+    for value in values:
+        for path, leaf in _leaves(value):
+            if isinstance(leaf, Tail):
+                place = (path, leaf.sign)
+                if laws.setdefault(place, leaf.alpha) != leaf.alpha:
+                    raise LanguageError(
+                        "unbounded",
+                        f"geometric noise with alpha={laws[place]} and with alpha={leaf.alpha} reaches one output",
+                        hint="clamp the output: min(max(x, low), high)",
+                    )
+                begins[place] = max(begins.get(place, leaf.offset * leaf.sign), leaf.offset * leaf.sign)
+            elif isinstance(leaf, int) and not isinstance(leaf, bool):
+                low, high = numbers.get(path, (leaf, leaf))
+                numbers[path] = (min(low, leaf), max(high, leaf))
+    for path, sign in begins:
+        if path in numbers:
+            low, high = numbers[path]
+            begins[path, sign] = max(begins[path, sign], 1 + (high if sign > 0 else -low))
+    result = {place: begin * place[1] for place, begin in begins.items()}
+    for (path, sign), begin in result.items():
+        if sign > 0 and (path, -1) in result and begin - result[path, -1] > _WIDEST:
+            raise LanguageError("unbounded", f"the output has more than {_WIDEST} values beside its tails")
+    return Borders(result)
+
+
+def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    inner = value.items if isinstance(value, Cells) else value if isinstance(value, tuple) else None
+    if inner is None:
+        yield path, value
+    else:
+        for i, item in enumerate(inner):
+            yield from _leaves(item, (*path, i))
+
+
+def _put(value: Any, path: Path, new: Any) -> Any:
+    if not path:
+        return new
+    inner = list(value.items if isinstance(value, Cells) else value)
+    inner[path[0]] = _put(inner[path[0]], path[1:], new)
+    return Cells(tuple(inner), value.shared) if isinstance(value, Cells) else tuple(inner)
+
+
+class Symbols:
+    """Names for values: how they print; texts without quotation marks where that is clear."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self.names: dict[Any, str] = {}
+        self.values: dict[str, Any] = {}
+        listed = {text(value): value for value in values}
+        bare = {value for value in listed.values() if isinstance(value, str)}
+        clear = all(value and value.strip() == value and value not in listed for value in bare)
+        for printed, value in listed.items():
+            name = value if isinstance(value, str) and clear else printed
+            self.names[printed] = name
+            self.values[name] = value
+
+    def name(self, value: Any) -> str:
+        """The name of a value."""
+        return self.names[text(value)]

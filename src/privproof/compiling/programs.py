@@ -1,0 +1,588 @@
+"""A mechanism of finite kind becomes a question about a transducer.
+
+Three shapes:
+
+* *list*: one private list.  The mechanism runs until it needs an answer that is not read yet; answers are fed to it one a step, in order,
+  whatever order it asks for them in.  It ends after the last one, with one output.
+* *whole*: one private value, or several inputs, or a relation of the user's own: one step reads the whole data set.
+* *stream*: answers without end.  A step reads one answer and writes what the mechanism yields before it asks for the next.
+
+Public inputs are the same on both sides: each of their values is a pair of equal initial distributions.  A generator on a list
+writes one output a step where the outputs themselves tell which step wrote them; otherwise its outputs are collected
+and shown at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from privproof.compiling.exploring import Explorer, Rest, State
+from privproof.compiling.outputs import Borders, Symbols, borders
+from privproof.errors import LanguageError, QuestionError, ScenarioError
+from privproof.exact import ONE, ZERO, Rational
+from privproof.language.inputs import Input
+from privproof.language.mechanism import Mechanism
+from privproof.language.values import UNREAD, Answers, Cells, held, plain, shown_name, text
+from privproof.models import Branch, Horizon, Transducer
+from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
+from privproof.scenarios.question import Origin
+
+_MOST_STATES = 20_000
+_MOST_DATA_SETS = 5_000
+_MOST_PAIRS = 50_000
+_SOON = 3_000
+
+Outcome: TypeAlias = "tuple[Rational, Rest, tuple[Any, ...] | None]"
+"""A branch of a step: its probability, where the run rests, and what is shown (None: nothing)."""
+Steps: TypeAlias = "list[dict[Rest, dict[Any, list[Outcome]]]]"
+
+
+def question(
+    mechanism: Mechanism, *, size: int | None = None, horizon: Horizon | None = None, name: str | None = None
+) -> Question:
+    """The question that a mechanism poses.
+
+    Args:
+        mechanism: the mechanism.
+        size: the length of its lists, where their declaration leaves it open; for a stream the largest number of answers.
+        horizon: for a stream, the numbers of answers compared.
+        name: how reports call it; by default its name with the size.
+
+    Raises:
+        LanguageError: the mechanism is outside the language, or has no finite model.
+        QuestionError: the size is missing, or there is none to give.
+    """
+    return _Compiler(mechanism, size, horizon).question(name)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """One value of the public inputs."""
+
+    name: str
+    public: Mapping[str, Any]
+    store: dict[str, Any] = field(compare=False)
+
+
+class _Compiler:
+    def __init__(self, mechanism: Mechanism, size: int | None, horizon: Horizon | None) -> None:
+        self.mechanism = mechanism
+        self.horizon = horizon
+        self.explorer = Explorer(mechanism.flow)
+        self.private = {n: i for n, i in mechanism.inputs.items() if not i.public}
+        self.stream = mechanism.stream
+        self.place = mechanism.name
+        self.sizes = self._sizes(size)
+        if self.stream is not None and size is not None and horizon is None:
+            self.horizon = Horizon.up_to(size)
+        for name, declared in mechanism.inputs.items():
+            if declared.values is None:
+                raise LanguageError(
+                    "input",
+                    f"{name}: {declared} has no finite set of values",
+                    place=self.place,
+                    hint="give both bounds, such as queries(0, 10); programs with continuous noise need no bounds",
+                )
+
+    def _sizes(self, size: int | None) -> dict[str, int]:
+        lists = {n: i for n, i in self.mechanism.inputs.items() if i.shape == "list"}
+        open_ended = [n for n, i in lists.items() if i.size is None]
+        if open_ended and size is None:
+            raise QuestionError(
+                "size",
+                f"how long is {open_ended[0]}?",
+                place=self.place,
+                hint="--size 3, or size=3, or queries(0, 2, size=3)",
+            )
+        if size is not None and not open_ended and self.stream is None:
+            raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
+        if size is not None and size < 1:
+            raise QuestionError("size", f"size={size}: a list has at least one element", place="size", hint="size=3")
+        return {n: i.size or size or 0 for n, i in lists.items()}
+
+    # ----------------------------------------------------------------------------------------------------------- stores
+
+    def _all_values(self, name: str, declared: Input) -> Iterator[Any]:
+        assert declared.values is not None
+        if declared.shape == "list":
+            if len(declared.values) ** self.sizes[name] > _MOST_DATA_SETS:
+                raise LanguageError(
+                    "size",
+                    f"{name} has {len(declared.values)}^{self.sizes[name]} values, more than {_MOST_DATA_SETS}",
+                    place=self.place,
+                    hint="a smaller size or range",
+                )
+            yield from (Answers(values) for values in product(declared.values, repeat=self.sizes[name]))
+        else:
+            yield from declared.values
+
+    def _starts(self) -> list[_Start]:
+        """Every value of the public inputs, with the parameters in place."""
+        parameters = {name: held(value) for name, value in self.mechanism.parameters.items()}
+        public = {n: i for n, i in self.mechanism.inputs.items() if i.public}
+        starts = []
+        for values in product(*(self._all_values(n, i) for n, i in public.items())):
+            chosen = dict(zip(public, values, strict=True))
+            name = ", ".join(f"{n}={text(v) if not isinstance(v, Answers) else list(v)}" for n, v in chosen.items())
+            starts.append(
+                _Start(name or "neighbours", {n: plain(v) for n, v in chosen.items()}, {**parameters, **chosen})
+            )
+            if len(starts) > _MOST_DATA_SETS:
+                raise LanguageError(
+                    "size",
+                    f"the public inputs have more than {_MOST_DATA_SETS} values",
+                    place=self.place,
+                    hint="fewer values",
+                )
+        return starts
+
+    # -------------------------------------------------------------------------------------------------------- questions
+
+    def question(self, name: str | None) -> Question:
+        only = next(iter(self.private.values()))
+        relation = self.mechanism.relation or only.relation
+        if self.stream is not None:
+            if len(self.private) > 1:
+                raise LanguageError(
+                    "input",
+                    "a private input beside a stream",
+                    place=self.place,
+                    hint="make it public(...), or drop the stream",
+                )
+            if callable(relation):
+                raise LanguageError(
+                    "neighbours", "a relation of your own on a stream", place=self.place, hint="each, one or monotone"
+                )
+            return self._streaming(str(relation), name)
+        if self.horizon is not None and self.horizon.high is not None:
+            raise QuestionError(
+                "horizon", "the mechanism reads no stream, so its size counts", place="--horizon", hint="--size 3"
+            )
+        if len(self.private) == 1 and not callable(relation):
+            if only.shape == "list":
+                return self._listed(str(relation), name)
+            return self._whole(str(relation), name)
+        return self._data_sets(relation, name)
+
+    def _listed(self, relation: str, name: str | None) -> Question:
+        ((fed, declared),) = self.private.items()
+        size = self.sizes[fed]
+        starts = self._starts()
+        begins = []
+        for start in starts:
+            store = {**start.store, fed: Answers((UNREAD,) * size)}
+            begins.append(self.explorer.settle(self.explorer.state(0, store)))
+        steps = self._levels(begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=False)
+        horizon = Horizon.exactly(size)
+        finished = not self.mechanism.translated.generator
+        if not finished and not _aligned(begins, steps):
+            steps = self._levels(
+                begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=True
+            )
+            finished = True
+        model, initial = self._model(begins, steps, declared, finished=finished, repeats=False)
+        inputs = _input_names(declared)
+        return Question(
+            model=model,
+            scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
+            horizon=None if finished else horizon,
+            budget=self.mechanism.budget,
+            name=name or f"{self.mechanism.name}, {size} {'records' if declared.within is None else 'queries'}",
+            origin=self._origin(fed, {n: v for v, n in inputs.items()}, starts),
+        )
+
+    def _fed(self, state: State, fed: str, number: int, value: Any) -> State:
+        store = state.store(self.explorer.flow)
+        answers = store[fed]
+        if answers[number] is UNREAD:
+            store[fed] = Answers((*answers[:number], value, *answers[number + 1 :]))
+        return self.explorer.state(state.at, store)
+
+    def _whole(self, relation: str, name: str | None) -> Question:
+        ((fed, declared),) = self.private.items()
+        assert declared.values is not None
+        starts = self._starts()
+        steps = self._one_step(starts, {v: {fed: v} for v in declared.values})
+        model, initial = self._model([{r: ONE} for r in steps[0]], steps, declared, finished=True, repeats=False)
+        named = {n: {fed: v} for v, n in _input_names(declared).items()}
+        return Question(
+            model=model,
+            scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
+            budget=self.mechanism.budget,
+            name=name or self.mechanism.name,
+            origin=self._origin(fed, named, starts, whole=True),
+        )
+
+    def _data_sets(self, relation: Any, name: str | None) -> Question:
+        names = list(self.private)
+        data = list(product(*(list(self._all_values(n, i)) for n, i in self.private.items())))
+        if len(data) > _MOST_DATA_SETS:
+            raise LanguageError(
+                "size",
+                f"{len(data)} data sets are more than {_MOST_DATA_SETS}",
+                place=self.place,
+                hint="smaller ranges",
+            )
+        symbols = {d: text(tuple(map(plain, d)) if len(d) > 1 else plain(d[0])) for d in data}
+        listed = [
+            ((symbols[x],), (symbols[y],))
+            for i, x in enumerate(data)
+            for y in data[i + 1 :]
+            if self._related(relation, x, y)
+        ]
+        if not listed:
+            raise ScenarioError(
+                "empty-relation",
+                "no two data sets are neighbours",
+                place=self.place,
+                hint="widen the relation or the ranges",
+            )
+        if len(listed) > _MOST_PAIRS:
+            raise LanguageError(
+                "size",
+                f"{len(listed)} pairs of neighbours are more than {_MOST_PAIRS}",
+                place=self.place,
+                hint="smaller ranges",
+            )
+        starts = self._starts()
+        steps = self._one_step(starts, {symbols[d]: dict(zip(names, d, strict=True)) for d in data})
+        declared = Input("value", tuple(symbols.values()), None, "")
+        model, initial = self._model([{r: ONE} for r in steps[0]], steps, declared, finished=True, repeats=False)
+        named = {symbols[d]: {n: plain(v) for n, v in zip(names, d, strict=True)} for d in data}
+        return Question(
+            model=model,
+            scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=Neighbours.pairs(listed)),
+            budget=self.mechanism.budget,
+            name=name or self.mechanism.name,
+            origin=self._origin(", ".join(names), named, starts, whole=True),
+        )
+
+    def _related(self, relation: Any, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+        if callable(relation):
+            sides = [[plain(v) for v in side] for side in (left, right)]
+            one, other = (side[0] if len(side) == 1 else tuple(side) for side in sides)
+            return bool(relation(one, other)) or bool(relation(other, one))
+        changes = []
+        for declared, x, y in zip(self.private.values(), left, right, strict=True):
+            for v, w in zip(x, y, strict=True) if declared.shape == "list" else ((x, y),):
+                if v != w:
+                    if declared.within is not None and abs(v - w) > declared.within:
+                        return False
+                    changes.append(0 if declared.within is None else 1 if v < w else -1)
+        if relation == "one":
+            return len(changes) == 1
+        return bool(changes) and (relation == "each" or abs(sum(changes)) == len(changes))
+
+    def _one_step(self, starts: list[_Start], data: Mapping[Any, Mapping[str, Any]]) -> Steps:
+        """One step that reads everything."""
+        table: dict[Rest, dict[Any, list[Outcome]]] = {}
+        for number, start in enumerate(starts):
+            rows: dict[Any, list[Outcome]] = {}
+            for symbol, values in data.items():
+                settled = self.explorer.settle(self.explorer.state(0, {**start.store, **values}))
+                rows[symbol] = [(p, self._collected((), rest), None) for rest, p in settled.items()]
+            table[Rest(None, None, (), ("start", number, start.name))] = rows
+        return [table]
+
+    def _collected(self, before: tuple[Any, ...], rest: Rest) -> Rest:
+        """A rest that keeps what was written so far; at the end of a generator this is its output."""
+        written = (*before, *rest.written)
+        if rest.state is None and self.mechanism.translated.generator:
+            return Rest.of(None, Cells(written), ())
+        return Rest.of(rest.state, rest.value, written)
+
+    def _levels(
+        self,
+        begins: list[dict[Rest, Rational]],
+        declared: Input,
+        size: int,
+        feed: Callable[[State, int, Any], State],
+        *,
+        collected: bool,
+    ) -> Steps:
+        """Step by step: what each answer leads to from each state."""
+        assert declared.values is not None
+        level = {rest: None for begin in begins for rest in begin}
+        if collected:
+            level = {self._collected((), rest): None for rest in level}
+        steps: Steps = []
+        generator = self.mechanism.translated.generator
+        for number in range(size):
+            table: dict[Rest, dict[Any, list[Outcome]]] = {}
+            following: dict[Rest, None] = {}
+            for node in level:
+                rows: dict[Any, list[Outcome]] = {}
+                ended = Rest.of(None, node.value, ()) if generator and not collected else node
+                for value in declared.values:
+                    shown: tuple[Any, ...] | None
+                    if node.state is None:
+                        shown = node.written if generator and not collected and node.written else None
+                        rows[value] = [(ONE, ended, shown)]
+                        following[ended] = None
+                        continue
+                    rows[value] = []
+                    for rest, p in self.explorer.settle(feed(node.state, number, value)).items():
+                        if collected or not generator:
+                            target, shown = self._collected(node.written, rest), None
+                        else:
+                            target = Rest.of(rest.state, rest.value, ())
+                            shown = (*node.written, *rest.written) or None
+                        rows[value].append((p, target, shown))
+                        following[target] = None
+                table[node] = rows
+            steps.append(table)
+            level = following
+            if len(level) > _MOST_STATES:
+                raise LanguageError(
+                    "states",
+                    f"more than {_MOST_STATES} states after {number + 1} answers; one of them: {self._state_name(next(reversed(level)))}",
+                    place=self.place,
+                    hint="a smaller size, or forget what is not needed",
+                )
+        return steps
+
+    def _streaming(self, relation: str, name: str | None) -> Question:
+        assert self.stream is not None
+        declared = self.private[self.stream]
+        starts = self._starts()
+        begins = [self.explorer.settle(self.explorer.state(0, start.store)) for start in starts]
+        generator = self.mechanism.translated.generator
+        bounded = self.horizon is not None and self.horizon.high is not None
+        table: dict[Rest, dict[Any, list[Outcome]]] = {}
+        waiting = [rest for begin in begins for rest in begin]
+        closed = True
+        while waiting:
+            node = waiting.pop(0)
+            if node in table or node.state is None:
+                continue
+            table[node] = self._stream_step(node, declared, generator=generator)
+            waiting.extend(target for row in table[node].values() for _, target, _ in row)
+            if len(table) > (_SOON if bounded else _MOST_STATES):
+                if not bounded:
+                    raise LanguageError(
+                        "states",
+                        f"the states do not end: more than {_MOST_STATES}; one of them: {self._state_name(node)}",
+                        place=self.place,
+                        hint="--horizon 10 for streams of up to 10 answers, or forget what is not needed",
+                    )
+                closed = False
+                break
+        if closed:
+            steps: Steps = [table]
+        else:
+            assert self.horizon is not None
+            assert self.horizon.high is not None
+            steps, level = [], list(dict.fromkeys(rest for begin in begins for rest in begin))
+            for _ in range(self.horizon.high):
+                steps.append(
+                    {node: self._stream_step(node, declared, generator=generator) for node in level if node.state}
+                )
+                level = list(
+                    dict.fromkeys(t for rows in steps[-1].values() for row in rows.values() for _, t, _ in row)
+                )
+                if len(level) > _MOST_STATES:
+                    raise LanguageError(
+                        "states",
+                        f"more than {_MOST_STATES} states after {len(steps)} answers",
+                        place=self.place,
+                        hint="a shorter horizon",
+                    )
+        model, initial = self._model(begins, steps, declared, finished=False, repeats=closed)
+        named = {n: v for v, n in _input_names(declared).items()}
+        words = Words() if _ends_evidently(model) else Words(ending="visible")
+        return Question(
+            model=model,
+            scenario=Scenario(
+                pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared), words=words
+            ),
+            horizon=self.horizon,
+            budget=self.mechanism.budget,
+            name=name or self.mechanism.name,
+            origin=self._origin(self.stream, named, starts, stream=True),
+        )
+
+    def _stream_step(self, node: Rest, declared: Input, *, generator: bool) -> dict[Any, list[Outcome]]:
+        assert declared.values is not None
+        assert node.state is not None
+        rows: dict[Any, list[Outcome]] = {}
+        for value in declared.values:
+            rows[value] = []
+            for rest, p in self.explorer.settle(self.explorer.given(node.state, value)).items():
+                written = (*node.written, *rest.written)
+                if rest.state is None and not generator:
+                    written = (*written, rest.value)
+                target = Rest.of(rest.state, None, ())
+                rows[value].append((p, target, written or None))
+        return rows
+
+    # ------------------------------------------------------------------------------------------------------- the model
+
+    def _model(
+        self, begins: list[dict[Rest, Rational]], steps: Steps, declared: Input, *, finished: bool, repeats: bool
+    ) -> tuple[Transducer, list[dict[str, Rational]]]:
+        """The transducer of the steps, and the initial distribution for every value of the public inputs."""
+        names: dict[Rest, str] = {}
+        taken: dict[str, int] = {}
+
+        def name(rest: Rest) -> str:
+            if rest not in names:
+                plain_name = self._state_name(rest)
+                taken[plain_name] = count = taken.get(plain_name, 0) + 1
+                names[rest] = plain_name if count == 1 else f"{plain_name} ({count})"
+            return names[rest]
+
+        initial = []
+        for begin in begins:
+            row: dict[str, Rational] = {}
+            for rest, p in begin.items():
+                row[name(rest)] = row.get(name(rest), ZERO) + p
+            initial.append(row)
+        shown = [
+            s for table in steps for rows in table.values() for row in rows.values() for _, _, s in row if s is not None
+        ]
+        on_the_way = borders(shown)
+        ends = {
+            rest: rest.value
+            for table in steps[-1:]
+            for rows in table.values()
+            for row in rows.values()
+            for _, rest, _ in row
+        }
+        at_the_end = borders(ends.values()) if finished else Borders({})
+        letters = Symbols(_unwrapped(v) for s in dict.fromkeys(shown) for v, _ in on_the_way.refined(s))
+        results = (
+            Symbols(v for value in ends.values() for v, _ in at_the_end.refined(value)) if finished else Symbols(())
+        )
+        inputs = _input_names(declared)
+        tables = []
+        for table in steps:
+            rows_by_state: dict[str, dict[str, list[Branch]]] = {}
+            for node, rows in table.items():
+                rows_by_state[name(node)] = {
+                    inputs[value]: list(_branches(row, name, on_the_way, letters)) for value, row in rows.items()
+                }
+            tables.append(rows_by_state)
+        finish = None
+        if finished:
+            finish = {}
+            for rest, value in ends.items():
+                row = {}
+                for refined, p in at_the_end.refined(value):
+                    symbol = results.name(refined)
+                    row[symbol] = row.get(symbol, ZERO) + p
+                finish[name(rest)] = row
+        outputs = list(dict.fromkeys((*letters.values, *results.values)))
+        model = Transducer(
+            states=list(names.values()),
+            inputs=list(inputs.values()),
+            outputs=outputs or ["nothing"],
+            initial=initial[0],
+            steps=tables,
+            repeats=repeats,
+            finish=finish,
+        )
+        return model, initial
+
+    def _state_name(self, rest: Rest) -> str:
+        if rest.key[0] == "start":
+            return "start" if rest.key[2] == "neighbours" else f"start, {rest.key[2]}"
+        written = f" after {' '.join(map(text, rest.written))}" if rest.written else ""
+        if rest.state is None:
+            return f"ended: {text(rest.value)}{written}" if rest.value is not None else f"ended{written}"
+        flow = self.explorer.flow
+        shown = [
+            f"{shown_name(n)}={text(v)}"
+            for n, v in rest.state.store(flow).items()
+            if (not n.startswith("#") or "." in n) and not isinstance(v, Answers) and n not in self.mechanism.parameters
+        ]
+        return f"line {flow.code[rest.state.at].place.line}{': ' if shown else ''}{', '.join(shown)}{written}"
+
+    def _origin(
+        self, fed: str, inputs: Mapping[str, Any], starts: list[_Start], *, whole: bool = False, stream: bool = False
+    ) -> Origin:
+        public = {start.name: MappingProxyType(dict(start.public)) for start in starts}
+        return Origin(
+            self.mechanism.name,
+            self.mechanism.translated.file,
+            fed,
+            MappingProxyType(dict(inputs)),
+            MappingProxyType(public),
+            self.mechanism.parameters,
+            whole=whole,
+            stream=stream,
+        )
+
+
+def _branches(
+    row: Iterable[Outcome], name: Callable[[Rest], str], on_the_way: Borders, letters: Symbols
+) -> Iterator[Branch]:
+    for p, rest, shown in row:
+        if shown is None:
+            yield Branch(p, name(rest))
+        else:
+            for refined, q in on_the_way.refined(shown):
+                yield Branch(p * q, name(rest), letters.name(_unwrapped(refined)))
+
+
+def _unwrapped(written: tuple[Any, ...]) -> Any:
+    """What a step shows: the one output, or all of them."""
+    return written[0] if len(written) == 1 else written
+
+
+def _input_names(declared: Input) -> dict[Any, str]:
+    assert declared.values is not None
+    symbols = Symbols(declared.values)
+    return {value: symbols.name(value) for value in declared.values}
+
+
+def _pairs(model: Transducer, starts: list[_Start], initial: Sequence[Mapping[str, Rational]]) -> tuple[Pair, ...]:
+    if len(starts) == 1 and not starts[0].public:
+        return ()
+    return tuple(Pair.of(model, s.name, row, row) for s, row in zip(starts, initial, strict=True))
+
+
+def _neighbours(relation: str, declared: Input) -> Neighbours:
+    make = {"each": Neighbours.each, "one": Neighbours.one, "monotone": Neighbours.monotone}[relation]
+    if relation == "monotone" and declared.within is None:
+        raise LanguageError(
+            "neighbours", f"{declared} has no order, so nothing moves in one direction", hint='neighbours="one"'
+        )
+    return make(within=declared.within)
+
+
+def _aligned(begins: list[dict[Rest, Rational]], steps: Steps) -> bool:
+    """Whether the outputs so far tell how many outputs every further step writes.
+
+    Only then does showing outputs step by step tell an observer no more than showing them all at the end.
+    """
+    groups = {frozenset(rest for begin in begins for rest in begin)}
+    for table in steps:
+        following: set[frozenset[Rest]] = set()
+        for group in groups:
+            counts = set()
+            onward: dict[Any, set[Rest]] = {}
+            for rest in group:
+                for row in table[rest].values():
+                    for _, target, shown in row:
+                        counts.add(0 if shown is None else len(shown))
+                        onward.setdefault(None if shown is None else text(shown), set()).add(target)
+            if len(counts) > 1:
+                return False
+            following.update(frozenset(targets) for targets in onward.values())
+        groups = following
+        if len(groups) > _SOON:
+            return False
+    return True
+
+
+def _ends_evidently(model: Transducer) -> bool:
+    """Whether the letter that a run ends with never occurs on a run that goes on."""
+    table = model.steps[-1]
+    branches = [b for step in model.steps for row in step.values() for listed in row.values() for b in listed]
+    ending = {b.output for b in branches if b.target not in table}
+    going_on = {b.output for b in branches if b.target in table}
+    return None not in ending and ending.isdisjoint(going_on)

@@ -1,0 +1,217 @@
+"""What a mechanism reads: declared in its signature, beside the name.
+
+    def noisy_max(q: queries(0, 2)): ...                     a list of integer answers, each between 0 and 2
+    def survey(answers: records("yes", "no")): ...           a list of records from a finite set
+    def report(x: integer(0, 5)): ...                        one integer
+    def above(t: public(integer(0, 2)), s: stream(0, 2)):    a threshold that is no secret, and answers without end
+
+Together with the *relation* of the mechanism (``each``, ``one``, ``monotone``, or a function of the user) a declaration says which
+two data sets are neighbours: by how much an answer may differ is its *sensitivity*; a record may differ in any way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+from privproof.errors import LanguageError
+from privproof.exact import Number, Rational, rational
+
+Shape: TypeAlias = Literal["value", "list", "stream"]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A declared input.
+
+    Attributes:
+        shape: one value, a list, or a stream.
+        values: the values it may take (each of them, in a list or stream); None for numbers without both bounds, or reals.
+        real: whether it takes real numbers.
+        low: the least value of a number, if there is one.
+        high: the largest value of a number, if there is one.
+        within: by how much neighbours may differ in one value; None for in any way.
+        public: whether it is the same on both sides.
+        size: the length of a list, if the declaration fixes it.
+        text: the declaration as it is written.
+    """
+
+    shape: Shape
+    values: tuple[Any, ...] | None
+    within: Rational | None
+    text: str
+    real: bool = False
+    low: Rational | None = None
+    high: Rational | None = None
+    public: bool = False
+    size: int | None = None
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @property
+    def relation(self) -> str:
+        """The relation that is meant where none is named: one record changes; every answer may change."""
+        return "one" if self.within is None and self.shape != "value" else "each"
+
+
+def queries(
+    low: Number | None = None, high: Number | None = None, *, sensitivity: Number = 1, size: int | None = None
+) -> Any:
+    """A list of integer answers of queries.
+
+    Args:
+        low: the least answer; without bounds only engines for unbounded numbers can decide.
+        high: the largest answer.
+        sensitivity: by how much one answer may differ between neighbours.
+        size: the length of the list; without it, the question fixes it.
+
+    >>> queries(0, 2)
+    queries(0, 2)
+    >>> queries(0, 2).values
+    (0, 1, 2)
+    """
+    return _numbers("queries", "list", low, high, sensitivity, size)
+
+
+def real_queries(
+    low: Number | None = None, high: Number | None = None, *, sensitivity: Number = 1, size: int | None = None
+) -> Any:
+    """A list of real answers of queries.
+
+    >>> real_queries().real
+    True
+    """
+    return _numbers("real_queries", "list", low, high, sensitivity, size, real=True)
+
+
+def integer(low: Number | None = None, high: Number | None = None, *, sensitivity: Number = 1) -> Any:
+    """One integer; neighbours differ by at most the sensitivity.
+
+    >>> integer(0, 5, sensitivity=2).within
+    2
+    """
+    return _numbers("integer", "value", low, high, sensitivity)
+
+
+def real(low: Number | None = None, high: Number | None = None, *, sensitivity: Number = 1) -> Any:
+    """One real number; neighbours differ by at most the sensitivity."""
+    return _numbers("real", "value", low, high, sensitivity, real=True)
+
+
+def stream(low: Number | None = None, high: Number | None = None, *, sensitivity: Number = 1) -> Any:
+    """Integer answers without end, one after the other, chosen by an observer who sees what was written so far."""
+    return _numbers("stream", "stream", low, high, sensitivity)
+
+
+def real_stream(low: Number | None = None, high: Number | None = None, *, sensitivity: Number = 1) -> Any:
+    """Real answers without end."""
+    return _numbers("real_stream", "stream", low, high, sensitivity, real=True)
+
+
+def records(*values: object, size: int | None = None) -> Any:
+    """A list of records, each one of the values given; neighbours differ in one record, in any way.
+
+    >>> records("yes", "no").values
+    ('yes', 'no')
+    """
+    return Input("list", _distinct("records", values), None, _text("records", *values, size=size), size=_size(size))
+
+
+def one_of(*values: object) -> Any:
+    """One record: one of the values given; neighbours differ in any way."""
+    return Input("value", _distinct("one_of", values), None, _text("one_of", *values))
+
+
+def stream_of(*values: object) -> Any:
+    """Records without end, each one of the values given; neighbours differ in one record, in any way."""
+    return Input("stream", _distinct("stream_of", values), None, _text("stream_of", *values))
+
+
+def public(declared: Input) -> Any:
+    """The same input, but no secret: it is equal on both sides, and the claim is about each of its values.
+
+    >>> public(integer(0, 2))
+    public(integer(0, 2))
+    """
+    if not isinstance(declared, Input):
+        raise LanguageError(
+            "input", f"public({declared!r}) declares no input", place="public", hint="public(integer(0, 2))"
+        )
+    if declared.shape == "stream":
+        raise LanguageError("input", "a stream is chosen by the observer and never public", place="public")
+    return replace(declared, public=True, text=f"public({declared.text})")
+
+
+def _numbers(
+    name: str,
+    shape: Shape,
+    low: Number | None,
+    high: Number | None,
+    sensitivity: Number,
+    size: int | None = None,
+    *,
+    real: bool = False,
+) -> Input:
+    bounds = [None if bound is None else rational(bound) for bound in (low, high)]
+    within = rational(sensitivity)
+    text = _text(name, *(bound for bound in (low, high) if bound is not None), sensitivity=sensitivity, size=size)
+    if within <= 0:
+        raise LanguageError(
+            "input", f"sensitivity={sensitivity} is not above 0", place=text, hint="sensitivity=1; public(...) for 0"
+        )
+    if (low is None) != (high is None):
+        raise LanguageError("input", "one bound is missing", place=text, hint=f"{name}(low, high), or none of both")
+    values: tuple[Any, ...] | None = None
+    if bounds[0] is not None and bounds[1] is not None:
+        if bounds[0] > bounds[1]:
+            raise LanguageError("input", f"Cannot have high={high} < low={low}", place=text)
+        if not real:
+            if any(bound.q != 1 for bound in bounds if bound is not None):
+                raise LanguageError(
+                    "input", "the bounds of an integer are integers", place=text, hint=f"real_{name}(...)"
+                )
+            values = tuple(range(int(bounds[0].p), int(bounds[1].p) + 1))
+    return Input(shape, values, within, text, real=real, low=bounds[0], high=bounds[1], size=_size(size))
+
+
+def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
+    place = _text(name, *values)
+    if len(values) == 1 and isinstance(values[0], tuple | list | range | set | frozenset):
+        raise LanguageError("input", "the values are given one by one", place=place, hint=f'{name}("yes", "no")')
+    if not values:
+        raise LanguageError("input", "no value is given", place=place, hint=f'{name}("yes", "no")')
+    for value in values:
+        if isinstance(value, float):
+            raise LanguageError("input", f"{value!r} is a float", place=place, hint=f'Fraction("{value!r}")')
+        if not _plain(value):
+            raise LanguageError(
+                "input",
+                f"{value!r} is a {type(value).__name__}",
+                place=place,
+                hint="numbers, texts, truth values, tuples",
+            )
+    if len({(type(value), value) for value in values}) < len(values) or len(set(values)) < len(values):
+        raise LanguageError("input", "a value is given twice", place=place)
+    return values
+
+
+def _plain(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(_plain(item) for item in value)
+    return value is None or isinstance(value, bool | int | str | Fraction)
+
+
+def _size(size: int | None) -> int | None:
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+        raise LanguageError("input", f"size={size!r} is not a whole number above 0", place="size", hint="size=3")
+    return size
+
+
+def _text(name: str, *arguments: object, **options: object) -> str:
+    shown = [repr(argument) for argument in arguments]
+    shown += [
+        f"{key}={value}" for key, value in options.items() if value is not None and (key, value) != ("sensitivity", 1)
+    ]
+    return f"{name}({', '.join(shown)})"

@@ -1,0 +1,242 @@
+"""The laws of noise: for every noise function the distribution it draws from, as exact data.
+
+A law is a `Table` of outcomes, the two-sided `Geometric` law on all integers, or a `Continuous` one.  All readers of a mechanism take
+it from here: the sampler, the enumeration of runs, the translation into a model.  ``e^-epsilon`` is irrational unless epsilon is
+the logarithm of a rational; where it is, the law itself uses the next larger multiple of 2^-64 (never less noise than asked for),
+so that what is drawn and what is verified are one and the same exact distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any, TypeAlias
+
+from flint import fmpz
+
+from privproof.errors import LanguageError, PrivproofError
+from privproof.exact import Epsilon, epsilon, fraction, rational, show
+
+HALF = Fraction(1, 2)
+_BITS = 64
+_WIDEST = 100_000
+
+
+@dataclass(frozen=True)
+class Table:
+    """Finitely many outcomes, each with its probability."""
+
+    outcomes: tuple[tuple[Any, Fraction], ...]
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """The two-sided geometric law: center + k with probability (1-alpha)/(1+alpha) alpha^|k| for every integer k."""
+
+    center: int
+    alpha: Fraction
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """Continuous noise: ``laplace`` or ``exponential``, at a center, with a scale."""
+
+    kind: str
+    center: Any
+    scale: Any
+
+
+Law: TypeAlias = "Table | Geometric | Continuous"
+
+
+def geometric(value: object, alpha: object, epsilon: object, sensitivity: object) -> Law:
+    """The law of `privproof.geometric`."""
+    return Geometric(_whole(value, "value"), _alpha(alpha, epsilon, sensitivity))
+
+
+def truncated_geometric(
+    value: object, low: object, high: object, alpha: object, epsilon: object, sensitivity: object
+) -> Law:
+    """The law of `privproof.truncated_geometric`: the two-sided geometric law, clamped to low, ..., high.
+
+    >>> truncated_geometric(0, 0, 2, "1/2", None, 1).outcomes
+    ((0, Fraction(2, 3)), (1, Fraction(1, 6)), (2, Fraction(1, 6)))
+    """
+    center, least, most = _whole(value, "value"), _whole(low, "low"), _whole(high, "high")
+    base = _alpha(alpha, epsilon, sensitivity)
+    _ordered(least, most)
+    if least == most:
+        return Table(((least, Fraction(1)),))
+    inside = (1 - base) / (1 + base)
+
+    def at_least(bound: int) -> Fraction:
+        """The probability of the law at or above a bound."""
+        distance = bound - center
+        return base**distance / (1 + base) if distance > 0 else 1 - base ** (1 - distance) / (1 + base)
+
+    rows = [(least, 1 - at_least(least + 1))]
+    rows += [(z, inside * base ** abs(z - center)) for z in range(least + 1, most)]
+    return Table((*rows, (most, at_least(most))))
+
+
+def exponential_mechanism(scores: object, epsilon_: object, sensitivity: object) -> Law:
+    """The law of `privproof.exponential_mechanism`: index i with probability proportional to ``e^(epsilon score_i / (2 sensitivity))``.
+
+    >>> exponential_mechanism([0, 1, 1], "ln(4)", 1).outcomes
+    ((0, Fraction(1, 5)), (1, Fraction(2, 5)), (2, Fraction(2, 5)))
+    """
+    if not isinstance(scores, Sequence) or isinstance(scores, str) or not scores:
+        raise LanguageError("noise", f"scores={scores!r} is not a list of numbers", hint="scores=[0, 2, 1]")
+    numbers = [_exact(score, "scores") for score in scores]
+    unit = Fraction(1, lcm(*(number.denominator for number in numbers)))
+    base = _power(_epsilon(epsilon_), unit / (2 * _positive(sensitivity, "sensitivity")), up=False)
+    least = min(numbers)
+    weights = [base ** int((number - least) / unit) for number in numbers]
+    total = sum(weights, Fraction(0))
+    return Table(tuple((index, weight / total) for index, weight in enumerate(weights)))
+
+
+def bernoulli(p: object) -> Law:
+    """The law of `privproof.bernoulli`."""
+    probability = _probability(p, "p")
+    return Table(((True, probability), (False, 1 - probability)))
+
+
+def uniform(low: object, high: object) -> Law:
+    """The law of `privproof.uniform`."""
+    least, most = _whole(low, "low"), _whole(high, "high")
+    _ordered(least, most)
+    return Table(tuple((value, Fraction(1, most - least + 1)) for value in range(least, most + 1)))
+
+
+def choice(table: object) -> Law:
+    """The law of `privproof.choice`."""
+    if not isinstance(table, Mapping) or not table:
+        raise LanguageError(
+            "noise", f"table={table!r} is no table of probabilities", hint='choice({"a": "1/3", "b": "2/3"})'
+        )
+    rows = tuple((value, _probability(p, f"table[{value!r}]")) for value, p in table.items())
+    total = sum((p for _, p in rows), Fraction(0))
+    if total != 1:
+        raise LanguageError("noise", f"the probabilities sum to {show(total)} instead of 1: off by {show(1 - total)}")
+    return Table(rows)
+
+
+def randomized_response(value: object, truth: object, among: object) -> Law:
+    """The law of `privproof.randomized_response`: the value with probability truth, each other one equally often."""
+    if among is None:
+        if not isinstance(value, bool) and value not in (0, 1):
+            raise LanguageError(
+                "noise", f"value={value!r} is neither a bit nor a truth value", hint="among=('red', 'green', 'blue')"
+            )
+        among = (False, True) if isinstance(value, bool) else (0, 1)
+    if not isinstance(among, Sequence) or isinstance(among, str) or len(among) < 2:
+        raise LanguageError("noise", f"among={among!r} is not a tuple of two or more answers", hint="among=(0, 1, 2)")
+    if value not in among:
+        raise LanguageError("noise", f"value={value!r} is not among {tuple(among)!r}", hint="add it to `among`")
+    probability = _probability(truth, "truth")
+    other = (1 - probability) / (len(among) - 1)
+    return Table(tuple((answer, probability if answer == value else other) for answer in among))
+
+
+def laplace(value: object, scale: object) -> Law:
+    """The law of `privproof.laplace`."""
+    return Continuous("laplace", value, scale)
+
+
+def exponential(value: object, scale: object) -> Law:
+    """The law of `privproof.exponential`."""
+    return Continuous("exponential", value, scale)
+
+
+# ------------------------------------------------------------------------------------------------------------ arguments
+
+
+def _whole(value: object, name: str) -> int:
+    if isinstance(value, Fraction) and value.denominator == 1:
+        value = int(value)
+    if not isinstance(value, int):
+        raise LanguageError(
+            "noise",
+            f"{name}={value!r} is a {type(value).__name__}, not an integer",
+            hint="discrete noise is for integers",
+        )
+    return int(value)
+
+
+def _exact(value: Any, name: str) -> Fraction:
+    try:
+        return fraction(rational(int(value) if isinstance(value, bool) else value))
+    except PrivproofError as problem:
+        raise LanguageError("noise", f"{name}: {problem.message}", hint=problem.hint) from None
+
+
+def _ordered(low: int, high: int) -> None:
+    if low > high:
+        raise LanguageError("noise", f"Cannot have high={high} < low={low}")
+    if high - low >= _WIDEST:
+        raise LanguageError("noise", f"{low}..{high} has more than {_WIDEST} values")
+
+
+def _positive(value: object, name: str) -> Fraction:
+    number = _exact(value, name)
+    if number <= 0:
+        raise LanguageError("noise", f"{name}={value!r} is not above 0", hint=f"{name}=1")
+    return number
+
+
+def _probability(value: object, name: str) -> Fraction:
+    number = _exact(value, name)
+    if not 0 <= number <= 1:
+        raise LanguageError("noise", f"{name}={show(number)} is outside [0, 1]", hint=f'{name}="1/2"')
+    return number
+
+
+def _epsilon(value: Any) -> Epsilon:
+    try:
+        result = epsilon(value)
+    except PrivproofError as problem:
+        raise LanguageError("noise", f"epsilon: {problem.message}", hint=problem.hint) from None
+    if result.infinite or result.compare(epsilon(0)) <= 0:
+        raise LanguageError("noise", f"epsilon={value!r} is not a number above 0", hint='epsilon="ln(2)"')
+    return result
+
+
+def _alpha(alpha: object, epsilon_: object, sensitivity: object) -> Fraction:
+    if (alpha is None) == (epsilon_ is None):
+        raise LanguageError(
+            "noise", "give exactly one of alpha and epsilon", hint='alpha="1/2", or epsilon="ln(2)" for the same'
+        )
+    if alpha is None:
+        return _power(_epsilon(epsilon_), -1 / _positive(sensitivity, "sensitivity"), up=True)
+    base = _exact(alpha, "alpha")
+    if not 0 < base < 1:
+        raise LanguageError("noise", f"alpha={show(base)} is not between 0 and 1", hint='alpha="1/2"')
+    return base
+
+
+def _power(value: Epsilon, factor: Fraction, *, up: bool) -> Fraction:
+    """``e^(epsilon * factor)``: exactly where it is rational, otherwise the next multiple of 2^-64 above or below.
+
+    >>> _power(epsilon("ln(9/4)"), Fraction(-1, 2), up=True)
+    Fraction(2, 3)
+    """
+    exponent = factor / value.root
+    if value.shift == 0:
+        above, below = (_root(int(part), exponent.denominator) for part in (value.ratio.p, value.ratio.q))
+        if above is not None and below is not None:
+            return Fraction(above, below) ** exponent.numerator
+    scaled = Epsilon(value.ratio, value.root * factor.denominator, value.shift / factor.denominator)
+    low, high = scaled.enclosure(4 * _BITS)
+    times = factor.numerator
+    bound = fraction(high if up == (times > 0) else low) ** times
+    grid = bound * 2**_BITS
+    return Fraction(-((-grid.numerator) // grid.denominator) if up else grid.numerator // grid.denominator, 2**_BITS)
+
+
+def _root(value: int, degree: int) -> int | None:
+    """The integer whose power is the value, if there is one."""
+    root = int(fmpz(value).root(degree))
+    return root if root**degree == value else None

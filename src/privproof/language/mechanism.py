@@ -1,0 +1,198 @@
+"""Mechanisms: Python functions that run as they are and whose source is what is verified."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from types import FunctionType, MappingProxyType
+from typing import Any, TypeAlias
+
+from privproof.errors import LanguageError, PrivproofError
+from privproof.exact import Budget, EpsilonLike, Number
+from privproof.language.flow import Flow, flow
+from privproof.language.inputs import Input
+from privproof.language.reading import Translated, source, translate
+
+Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
+RELATIONS = ("each", "one", "monotone")
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A function, what it reads, which data sets are neighbours, and the claim that is made about it.
+
+    Call it like the function: it samples.
+
+    Attributes:
+        function: the function itself.
+        inputs: its declared inputs, in order.
+        parameters: its parameters with their values.
+        relation: ``each``, ``one``, ``monotone``, or a function of two data sets; None for what the inputs suggest.
+        budget: the claim, if one is made.
+        name: its name.
+    """
+
+    function: FunctionType
+    inputs: Mapping[str, Input]
+    parameters: Mapping[str, Any]
+    relation: Relation | None = None
+    budget: Budget | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"):
+            value = self.function if attribute == "__wrapped__" else getattr(self.function, attribute)
+            object.__setattr__(self, attribute, value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        changed = {name: value for name, value in self.parameters.items() if name not in kwargs}
+        bound = inspect.signature(self.function).bind_partial(*args, **kwargs).arguments
+        return self.function(*args, **kwargs, **{n: v for n, v in changed.items() if n not in bound})
+
+    def __repr__(self) -> str:
+        return f"<mechanism {self.name}>"
+
+    @cached_property
+    def translated(self) -> Translated:
+        """The intermediate representation of the source."""
+        streams = [name for name, declared in self.inputs.items() if declared.shape == "stream"]
+        return translate(self.function, streams=streams, known=[*self.inputs, *self.parameters])
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The instructions of the source."""
+        return flow(self.translated.body, [name for name, declared in self.inputs.items() if declared.shape == "list"])
+
+    @property
+    def stream(self) -> str | None:
+        """The name of the stream, if it reads one."""
+        return next((name for name, declared in self.inputs.items() if declared.shape == "stream"), None)
+
+    def having(self, **parameters: Any) -> Mechanism:
+        """The same mechanism with other values of its parameters.
+
+        Raises:
+            LanguageError: there is no such parameter.
+        """
+        for name in parameters:
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "it has none"
+                raise LanguageError(
+                    "parameter", f"{self.name} has no parameter {name!r}", place=self.name, hint=f"parameters: {known}"
+                )
+        values = {**self.parameters, **{name: _constant(name, value) for name, value in parameters.items()}}
+        return replace(self, parameters=MappingProxyType(values))
+
+    def under(self, budget: Budget | None) -> Mechanism:
+        """The same mechanism with another claim."""
+        return replace(self, budget=budget)
+
+
+def mechanism(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    epsilon: EpsilonLike | None = None,
+    delta: Number = 0,
+    neighbours: Relation | None = None,
+) -> Any:
+    """Mark a function as a mechanism.
+
+    Args:
+        function: the function, where the decorator is written without parentheses.
+        epsilon: the claim that is made, if one is.
+        delta: its delta, over events.
+        neighbours: ``each`` (every value may change, by its sensitivity), ``one`` (one value changes), ``monotone`` (all change in
+            one direction), or a function of two data sets that says whether they are neighbours.  Without it: ``one`` for records,
+            ``each`` for answers.
+    """
+
+    def mark(marked: Callable[..., Any]) -> Mechanism:
+        if not isinstance(marked, FunctionType):
+            raise LanguageError(
+                "mechanism", f"{marked!r} is not a function", place="mechanism", hint="@mechanism above a def"
+            )
+        if isinstance(neighbours, str) and neighbours not in RELATIONS:
+            raise LanguageError(
+                "neighbours",
+                f"neighbours={neighbours!r} is no relation",
+                place=marked.__name__,
+                hint=f"{', '.join(RELATIONS)}, or a function of two data sets",
+            )
+        budget = None if epsilon is None else Budget.of(epsilon, delta)
+        if epsilon is None and delta != 0:
+            raise LanguageError("budget", "a delta without an epsilon", place=marked.__name__, hint='epsilon="ln(2)"')
+        inputs, parameters = _declared(marked)
+        return Mechanism(
+            marked, MappingProxyType(inputs), MappingProxyType(parameters), neighbours, budget, marked.__name__
+        )
+
+    return mark if function is None else mark(function)
+
+
+def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]:
+    place = _place(function)
+    try:
+        annotations = inspect.get_annotations(function, eval_str=True)
+    except PrivproofError:
+        raise
+    except Exception as error:
+        raise LanguageError(
+            "input", f"the annotations cannot be read: {error}", place=place, hint="from privproof import queries"
+        ) from None
+    inputs: dict[str, Input] = {}
+    parameters: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise LanguageError("input", f"*{parameter.name} is open-ended", place=place, hint="name every argument")
+        declared = annotations.get(parameter.name)
+        if isinstance(declared, Input):
+            inputs[parameter.name] = declared
+        elif parameter.default is parameter.empty:
+            raise LanguageError(
+                "input",
+                f"nothing says what {parameter.name!r} may be",
+                place=place,
+                hint=f"{parameter.name}: queries(0, 2), or a default for a parameter",
+            )
+        else:
+            parameters[parameter.name] = _constant(parameter.name, parameter.default, place)
+    private = [name for name, declared in inputs.items() if not declared.public]
+    if not private:
+        raise LanguageError(
+            "input", "no input is declared that could be private", place=place, hint="def f(q: queries(0, 2)): ..."
+        )
+    if sum(declared.shape == "stream" for declared in inputs.values()) > 1:
+        raise LanguageError("input", "two streams", place=place, hint="one stream of tuples: stream_of((0, 0), (0, 1))")
+    return inputs, parameters
+
+
+def _place(function: FunctionType) -> str:
+    try:
+        read = source(function)
+    except (LanguageError, SyntaxError):
+        return function.__name__
+    return str(read.place(read.tree))
+
+
+def _constant(name: str, value: Any, place: str = "") -> Any:
+    if isinstance(value, float):
+        raise LanguageError(
+            "float", f"{name}={value!r} is a float", place=place, hint=f'{name}="{value!r}" or Fraction("{value!r}")'
+        )
+    if isinstance(value, tuple | list):
+        return type(value)(_constant(name, item, place) for item in value)
+    if isinstance(value, dict):
+        return {key: _constant(name, item, place) for key, item in value.items()}
+    if value is None or isinstance(value, bool | int | str | Fraction):
+        return value
+    raise LanguageError(
+        "parameter",
+        f"{name} is a {type(value).__name__}",
+        place=place,
+        hint="numbers, texts, truth values, tuples, lists",
+    )

@@ -1,0 +1,156 @@
+"""Noise, as functions that a mechanism calls.
+
+Called normally they sample: from a cryptographically secure generator, or from a seeded one inside `privproof.seeded`.  Discrete
+noise is sampled exactly, without floating point, from the law that `language.laws` gives it, the same law that is verified.
+Continuous noise (`laplace`, `exponential`) is sampled as a float: for experiments and audits, not for releasing data, because the
+gaps between floats can leak (Mironov 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from privproof.exact import EpsilonLike, Number
+from privproof.language import laws
+from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.randomness import coin, exponential_unit, failures, pick
+
+Value = TypeVar("Value")
+
+
+def geometric(
+    value: int, *, alpha: Number | None = None, epsilon: EpsilonLike | None = None, sensitivity: Number = 1
+) -> int:
+    """The value plus two-sided geometric noise: value + k with probability ``(1-alpha)/(1+alpha) alpha^|k|``.
+
+    Args:
+        value: an integer.
+        alpha: the ratio of neighbouring probabilities, between 0 and 1.
+        epsilon: instead of alpha: ``alpha = e^(-epsilon/sensitivity)``.
+        sensitivity: by how much the value may differ between neighbours; counts only together with epsilon.
+    """
+    drawn: int = _drawn(laws.geometric(value, alpha, epsilon, sensitivity))
+    return drawn
+
+
+def truncated_geometric(
+    value: int,
+    *,
+    low: int,
+    high: int,
+    alpha: Number | None = None,
+    epsilon: EpsilonLike | None = None,
+    sensitivity: Number = 1,
+) -> int:
+    """Geometric noise clamped to low, ..., high (Ghosh, Roughgarden and Sundararajan 2009)."""
+    drawn: int = _drawn(laws.truncated_geometric(value, low, high, alpha, epsilon, sensitivity))
+    return drawn
+
+
+def exponential_mechanism(scores: Sequence[Number], *, epsilon: EpsilonLike, sensitivity: Number = 1) -> int:
+    """The index i of a score, with probability proportional to ``e^(epsilon score_i / (2 sensitivity))`` (McSherry and Talwar 2007)."""
+    drawn: int = _drawn(laws.exponential_mechanism(scores, epsilon, sensitivity))
+    return drawn
+
+
+def bernoulli(p: Number) -> bool:
+    """True with probability p."""
+    drawn: bool = _drawn(laws.bernoulli(p))
+    return drawn
+
+
+def uniform(low: int, high: int) -> int:
+    """One of the integers low, ..., high, all equally likely."""
+    drawn: int = _drawn(laws.uniform(low, high))
+    return drawn
+
+
+def choice(table: Mapping[Value, Number]) -> Value:
+    """One of the keys of a table, with the probability that stands beside it."""
+    drawn: Value = _drawn(laws.choice(table))
+    return drawn
+
+
+def randomized_response(value: Value, *, truth: Number, among: Sequence[Value] | None = None) -> Value:
+    """The value with probability `truth`, otherwise one of the other answers, all equally likely (Warner 1965).
+
+    Args:
+        value: the true answer.
+        truth: the probability of the true answer.
+        among: all answers; without it the value is a bit or a truth value.
+    """
+    drawn: Value = _drawn(laws.randomized_response(value, truth, among))
+    return drawn
+
+
+def laplace(value: Any, *, scale: Any) -> float:
+    """The value plus Laplace noise of the given scale."""
+    drawn: float = _drawn(laws.laplace(value, scale))
+    return drawn
+
+
+def exponential(value: Any, *, scale: Any) -> float:
+    """The value plus (one-sided) exponential noise of the given scale."""
+    drawn: float = _drawn(laws.exponential(value, scale))
+    return drawn
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A noise function and the law behind it; the law takes the function's arguments in the order of its signature."""
+
+    function: Callable[..., Any]
+    law: Callable[..., Law]
+    discrete: bool = True
+
+
+NOISES: dict[str, Noise] = {
+    "geometric": Noise(geometric, laws.geometric),
+    "truncated_geometric": Noise(truncated_geometric, laws.truncated_geometric),
+    "exponential_mechanism": Noise(exponential_mechanism, laws.exponential_mechanism),
+    "bernoulli": Noise(bernoulli, laws.bernoulli),
+    "uniform": Noise(uniform, laws.uniform),
+    "choice": Noise(choice, laws.choice),
+    "randomized_response": Noise(randomized_response, laws.randomized_response),
+    "laplace": Noise(laplace, laws.laplace, discrete=False),
+    "exponential": Noise(exponential, laws.exponential, discrete=False),
+}
+
+
+# ------------------------------------------------------------------------------------------------------------- drawing
+
+
+def sample(law: Law) -> Any:
+    """A value drawn from a law; exactly, where it is discrete."""
+    match law:
+        case Table(outcomes):
+            return outcomes[pick([p for _, p in outcomes])][0]
+        case Geometric(center, alpha):
+            if coin((1 - alpha) / (1 + alpha)):
+                return center
+            distance = 1 + failures(alpha)
+            return center + distance if coin(laws.HALF) else center - distance
+        case Continuous(kind, center, scale):
+            size = exponential_unit() * float(scale)
+            return float(center) + (size if kind == "exponential" or coin(laws.HALF) else -size)
+
+
+_drawer: ContextVar[Callable[[Law], Any]] = ContextVar("drawer", default=sample)
+
+
+def _drawn(law: Law) -> Any:
+    return _drawer.get()(law)
+
+
+@contextmanager
+def drawing(drawer: Callable[[Law], Any]) -> Iterator[None]:
+    """Inside this context every noise function asks the drawer for its value."""
+    token = _drawer.set(drawer)
+    try:
+        yield
+    finally:
+        _drawer.reset(token)

@@ -1,0 +1,273 @@
+"""The intermediate representation of a mechanism: small, structured, and free of noise inside expressions.
+
+A mechanism's source becomes a tree of a few statements over pure expressions.  Every call of a noise function is a statement of its
+own (`Sample`) with a number, its *site*; loops over lists are `While` loops with a counter of their own, the loop over a stream
+is `Each`; calls of other functions are `Inline` blocks that end in `Result`.  Names that begin with ``#`` are made by the
+translation and cannot clash with the mechanism's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+Atom: TypeAlias = "int | bool | str | Fraction | None"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands in a file: line and column, both counted from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+# ---------------------------------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number, truth value, text or None, or a tuple of such."""
+
+    value: object
+    place: Place
+
+
+@dataclass(frozen=True)
+class Variable:
+    """The value of a variable, an input or a parameter."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of a tuple, list or list of answers."""
+
+    sequence: Expression
+    index: Expression
+    place: Place
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator or a built-in function applied to arguments: ``+``, ``<``, ``and``, ``min``, ``len``, ``list``, ..."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """``then if test else otherwise``."""
+
+    test: Expression
+    then: Expression
+    otherwise: Expression
+    place: Place
+
+
+Expression: TypeAlias = "Constant | Variable | Element | Operation | Conditional"
+
+
+# ----------------------------------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True)
+class Assign:
+    """``name = value``."""
+
+    name: str
+    value: Expression
+    place: Place
+
+
+@dataclass(frozen=True)
+class Replace:
+    """``name[index] = value`` on a list."""
+
+    name: str
+    index: Expression
+    value: Expression
+    place: Place
+
+
+@dataclass(frozen=True)
+class Append:
+    """``name.append(value)``."""
+
+    name: str
+    value: Expression
+    place: Place
+
+
+@dataclass(frozen=True)
+class Sample:
+    """``name = noise(arguments)``: the only statement that is random.
+
+    Attributes:
+        name: the variable that takes the value.
+        noise: the name of the noise function.
+        arguments: its arguments in the order of its signature, defaults filled in.
+        site: the number of this place among all places that sample.
+    """
+
+    name: str
+    noise: str
+    arguments: tuple[Expression, ...]
+    site: int
+    place: Place
+
+
+@dataclass(frozen=True)
+class If:
+    """``if test: then else: otherwise``."""
+
+    test: Expression
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class While:
+    """``while test: body``."""
+
+    test: Expression
+    body: tuple[Statement, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class Each:
+    """``for name in stream: body``, without end."""
+
+    name: str
+    stream: str
+    body: tuple[Statement, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class Break:
+    """Leave the innermost loop."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
+class Continue:
+    """Go on with the next turn of the innermost loop."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
+class Inline:
+    """The body of a called function; `Result` inside it stores the value and leaves it."""
+
+    result: str
+    body: tuple[Statement, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class Result:
+    """The end of a called function."""
+
+    value: Expression
+    place: Place
+
+
+@dataclass(frozen=True)
+class Emit:
+    """``yield value``: an output on the way."""
+
+    value: Expression
+    place: Place
+
+
+@dataclass(frozen=True)
+class Return:
+    """``return value``: the end of the mechanism."""
+
+    value: Expression
+    place: Place
+
+
+Statement: TypeAlias = (
+    "Assign | Replace | Append | Sample | If | While | Each | Break | Continue | Inline | Result | Emit | Return"
+)
+Block: TypeAlias = tuple[Statement, ...]
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside an expression."""
+    match expression:
+        case Element(sequence, index):
+            return (sequence, index)
+        case Operation(_, arguments):
+            return arguments
+        case Conditional(test, then, otherwise):
+            return (test, then, otherwise)
+        case _:
+            return ()
+
+
+def variables(expression: Expression) -> Iterator[str]:
+    """The names that an expression reads."""
+    if isinstance(expression, Variable):
+        yield expression.name
+    for part in parts(expression):
+        yield from variables(part)
+
+
+def blocks(statement: Statement) -> tuple[Block, ...]:
+    """The blocks directly inside a statement."""
+    match statement:
+        case If(_, then, otherwise):
+            return (then, otherwise)
+        case While(_, body) | Each(_, _, body) | Inline(_, body):
+            return (body,)
+        case _:
+            return ()
+
+
+def statements(block: Block) -> Iterator[Statement]:
+    """Every statement of a block, those inside others included."""
+    for statement in block:
+        yield statement
+        for inner in blocks(statement):
+            yield from statements(inner)
+
+
+def reads(statement: Statement) -> tuple[Expression, ...]:
+    """The expressions directly inside a statement."""
+    match statement:
+        case Assign(_, value) | Append(_, value) | Result(value) | Emit(value) | Return(value):
+            return (value,)
+        case Replace(_, index, value):
+            return (index, value)
+        case Sample(_, _, arguments):
+            return arguments
+        case If(test) | While(test):
+            return (test,)
+        case _:
+            return ()
+
+
+def writes(statement: Statement) -> str | None:
+    """The variable that a statement changes by itself."""
+    match statement:
+        case Assign(name) | Replace(name) | Append(name) | Sample(name) | Each(name) | Inline(name):
+            return name
+        case _:
+            return None

@@ -1,0 +1,594 @@
+"""Values while a mechanism runs, and what the operations of the language make of them.
+
+Values are Python's own (whole numbers, fractions, truth values, texts, None, tuples), and three more:
+
+* `Cells`: a list.  Two names for one list are told apart from two lists: once a list has a second name it may not be changed.
+* `Answers`: an input list of which some answers are not read yet.
+* `Tail`: an unbounded noisy number of which only a bound is drawn so far.  Geometric noise is memoryless: given that it is at least b,
+  the excess over b is geometric again.  So the rest is drawn only as far as the mechanism asks, and a mechanism that only
+  releases, clamps or compares such a number has finitely many states, although the number has infinitely many values.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+from privproof.errors import LanguageError, PrivproofError
+from privproof.exact import fraction, rational
+from privproof.language.syntax import Conditional, Constant, Element, Expression, Operation, Place, Variable
+
+Store: TypeAlias = dict[str, Any]
+Evaluate: TypeAlias = Callable[[Store], Any]
+
+_LONGEST = 100_000
+
+
+class _Mark:
+    """An answer that is not there."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+UNREAD: Final = _Mark("unread")
+FORGOTTEN: Final = _Mark("forgotten")
+MISSING: Final = _Mark("missing")
+
+
+class Answers(tuple[Any, ...]):
+    """An input list: answers, those not read yet, and those that nobody will ask for again."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A list."""
+
+    items: tuple[Any, ...]
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class Lookup(Mapping[Any, Any]):
+    """A table with keys."""
+
+    rows: tuple[tuple[Any, Any], ...]
+
+    def __getitem__(self, key: Any) -> Any:
+        for known, value in self.rows:
+            if equal(known, key):
+                return value
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (key for key, _ in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """``offset + sign * E``, where E = k with probability ``(1-alpha) alpha^k``, k = 0, 1, ..., is not drawn yet."""
+
+    identity: int
+    sign: int
+    offset: int
+    alpha: Fraction
+
+
+class Wanting(Exception):
+    """The evaluation asks for an answer that is not read yet."""
+
+
+class Splitting(Exception):
+    """The evaluation asks whether the excess of a tail is below a bound, and which it is."""
+
+    def __init__(self, identity: int, bound: int) -> None:
+        super().__init__()
+        self.identity = identity
+        self.bound = bound
+
+
+class Stuck(Exception):
+    """The evaluation is beyond what can be done with an unbounded number."""
+
+
+# ----------------------------------------------------------------------------------------------------------- comparing
+
+
+def less(left: Any, right: Any) -> bool:
+    """``left < right``."""
+    if isinstance(left, Tail) or isinstance(right, Tail):
+        return _sign(left, right) < 0
+    if isinstance(left, Cells | tuple) and isinstance(right, Cells | tuple):
+        first, second = items(left), items(right)
+        for x, y in zip(first, second, strict=False):
+            if not equal(x, y):
+                return less(x, y)
+        return len(first) < len(second)
+    return bool(left < right)
+
+
+def equal(left: Any, right: Any) -> bool:
+    """``left == right``."""
+    if isinstance(left, Tail) or isinstance(right, Tail):
+        if not (_number(left) and _number(right)):
+            return False
+        return _sign(left, right) == 0
+    if isinstance(left, Cells) != isinstance(right, Cells):
+        return False
+    if isinstance(left, Cells | tuple) and isinstance(right, Cells | tuple):
+        first, second = items(left), items(right)
+        return len(first) == len(second) and all(equal(x, y) for x, y in zip(first, second, strict=True))
+    return bool(left == right)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | Fraction | Tail)
+
+
+def _sign(left: Any, right: Any) -> int:
+    """The sign of the difference of two numbers, at least one of them a tail."""
+    difference = _minus(left, right)
+    if not isinstance(difference, Tail):
+        return int(difference > 0) - int(difference < 0)
+    # offset + sign * E against zero: decided as soon as E >= offset + 1 on the other side of zero.
+    if difference.sign * difference.offset > 0:
+        return difference.sign
+    raise Splitting(difference.identity, 1 - difference.sign * difference.offset)
+
+
+def _minus(left: Any, right: Any) -> Any:
+    return _plus(left, _negated(right))
+
+
+def _negated(value: Any) -> Any:
+    return replace(value, sign=-value.sign, offset=-value.offset) if isinstance(value, Tail) else -value
+
+
+def _plus(left: Any, right: Any) -> Any:
+    if isinstance(left, Tail) and isinstance(right, Tail):
+        if left.identity == right.identity and left.sign != right.sign:
+            return left.offset + right.offset
+        raise Stuck("two unbounded noisy numbers are combined")
+    if isinstance(left, Tail) or isinstance(right, Tail):
+        tail, number = (left, right) if isinstance(left, Tail) else (right, left)
+        if isinstance(number, Fraction) and number.denominator == 1:
+            number = int(number)
+        if not isinstance(number, int):
+            if not isinstance(number, Fraction):
+                raise TypeError(f"unsupported operand: a noisy number and {number!r}")
+            raise Stuck("an unbounded noisy number meets a fraction")
+        return replace(tail, offset=tail.offset + int(number))
+    return left + right
+
+
+# ---------------------------------------------------------------------------------------------------------- operations
+
+
+def items(value: Any) -> tuple[Any, ...]:
+    """The elements of a sequence."""
+    if isinstance(value, Cells):
+        return value.items
+    if isinstance(value, Answers):
+        if UNREAD in value:
+            raise Wanting
+        if FORGOTTEN in value:
+            raise AssertionError("an answer was forgotten too early")
+        return tuple(value)
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, Lookup):
+        return tuple(value)
+    if isinstance(value, str):
+        return tuple(value)
+    raise TypeError(f"{plain(value)!r} is no list or tuple")
+
+
+def truth(value: Any) -> bool:
+    """Whether a value counts as true."""
+    if isinstance(value, Tail):
+        return not equal(value, 0)
+    if isinstance(value, Cells):
+        return bool(value.items)
+    return bool(value)
+
+
+def _add(left: Any, right: Any) -> Any:
+    if isinstance(left, Cells) or isinstance(right, Cells):
+        if not (isinstance(left, Cells) and isinstance(right, Cells)):
+            raise TypeError("a list and something else are added")
+        return Cells(tuple(map(shared, left.items + right.items)))
+    if isinstance(left, Answers) or isinstance(right, Answers):
+        return Cells(items(left) + items(right))
+    if isinstance(left, Tail) or isinstance(right, Tail):
+        return _plus(left, right)
+    return left + right
+
+
+def _extend(left: Any, right: Any) -> Any:
+    if isinstance(left, Cells):
+        if left.shared:
+            raise Stuck(_TWO_NAMES)
+        return Cells(tuple(map(shared, left.items + items(right))))
+    return _add(left, right)
+
+
+_TWO_NAMES = "a list that has two names is changed; give the second one a copy: list(xs)"
+
+
+def _times(left: Any, right: Any) -> Any:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Cells) and isinstance(other, int):
+            _short(len(one.items) * other)
+            return Cells(tuple(map(shared, one.items * other)))
+        if isinstance(one, Tail):
+            if other == 1:
+                return one
+            if other == -1:
+                return _negated(one)
+            if other == 0:
+                return 0
+            raise Stuck("an unbounded noisy number is multiplied")
+        if isinstance(one, tuple | str) and isinstance(other, int):
+            _short(len(one) * other)
+    return left * right
+
+
+def _short(length: int) -> None:
+    if length > _LONGEST:
+        raise Stuck(f"a list of {length} elements")
+
+
+def _divide(left: Any, right: Any) -> Any:
+    if isinstance(left, Fraction) or isinstance(right, Fraction):
+        return left / right
+    raise Stuck(
+        "the quotient of two whole numbers is a float in Python; write Fraction(a, b) for the exact one, or a // b"
+    )
+
+
+def _power(left: Any, right: Any) -> Any:
+    if not isinstance(right, int) or abs(right) > 10_000:
+        raise Stuck(f"the exponent {plain(right)!r} is not a whole number within 10000")
+    if right < 0 and not isinstance(left, Fraction):
+        raise Stuck("a negative power of a whole number is a float in Python; write Fraction(1, a) ** b")
+    return left**right
+
+
+def _drawn(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A function of two numbers that cannot work with tails."""
+
+    def applied(left: Any, right: Any) -> Any:
+        if isinstance(left, Tail) or isinstance(right, Tail):
+            raise Stuck("an unbounded noisy number is divided")
+        return function(left, right)
+
+    return applied
+
+
+def _extreme(arguments: tuple[Any, ...], *, largest: bool) -> Any:
+    values = items(arguments[0]) if len(arguments) == 1 else arguments
+    if not values:
+        raise ValueError(f"{'max' if largest else 'min'} of nothing")
+    best = values[0]
+    for value in values[1:]:
+        if less(best, value) if largest else less(value, best):
+            best = value
+    return best
+
+
+def _sorted(sequence: Any) -> Cells:
+    result: list[Any] = []
+    for value in items(sequence):
+        position = len(result)
+        while position and less(value, result[position - 1]):
+            position -= 1
+        result.insert(position, value)
+    return Cells(tuple(result))
+
+
+def _sum(sequence: Any, start: Any = 0) -> Any:
+    for value in items(sequence):
+        start = _add(start, value)
+    return start
+
+
+def _contains(value: Any, sequence: Any) -> bool:
+    return any(equal(value, item) for item in items(sequence))
+
+
+def _absolute(value: Any) -> Any:
+    if isinstance(value, Tail):
+        return _negated(value) if less(value, 0) else value
+    return abs(value)
+
+
+def _integer(value: Any) -> Any:
+    if isinstance(value, Tail):
+        return value
+    if isinstance(value, str):
+        raise Stuck("a text becomes a number")
+    return int(value)
+
+
+def _fraction(*arguments: Any) -> Fraction:
+    if any(isinstance(argument, Tail) for argument in arguments):
+        raise Stuck("an unbounded noisy number becomes a fraction")
+    if len(arguments) == 1 and isinstance(arguments[0], str):
+        return fraction(rational(arguments[0]))
+    return Fraction(*arguments)
+
+
+def _unpack(value: Any, count: int) -> tuple[Any, ...]:
+    found = items(value)
+    if len(found) != count:
+        raise ValueError(f"{count} names for {len(found)} values")
+    return found
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, Answers) else len(items(value))
+
+
+def _slice(sequence: Any, start: Any, stop: Any) -> Any:
+    if isinstance(sequence, Answers):
+        wanted = tuple(sequence)[start:stop]
+        if UNREAD in wanted:
+            raise Wanting
+        return Cells(wanted)
+    part = items(sequence)[start:stop]
+    return Cells(part) if isinstance(sequence, Cells) else part
+
+
+def _index(sequence: Any, value: Any) -> int:
+    for position, item in enumerate(items(sequence)):
+        if equal(item, value):
+            return position
+    raise ValueError(f"{plain(value)!r} is not in the list")
+
+
+def _table(*entries: Any) -> Lookup:
+    return Lookup(tuple(zip(entries[::2], entries[1::2], strict=True)))
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": _add,
+    "extend": _extend,
+    "-": lambda a, b: _minus(a, b) if isinstance(a, Tail) or isinstance(b, Tail) else a - b,
+    "*": _times,
+    "/": _drawn(_divide),
+    "//": _drawn(operator.floordiv),
+    "%": _drawn(operator.mod),
+    "**": _drawn(_power),
+    "neg": _negated,
+    "not": lambda a: not truth(a),
+    "==": equal,
+    "!=": lambda a, b: not equal(a, b),
+    "<": less,
+    ">": lambda a, b: less(b, a),
+    "<=": lambda a, b: not less(b, a),
+    ">=": lambda a, b: not less(a, b),
+    "is": lambda a, b: a is b,
+    "is not": lambda a, b: a is not b,
+    "in": _contains,
+    "not in": lambda a, b: not _contains(a, b),
+    "abs": _absolute,
+    "all": lambda a: all(truth(x) for x in items(a)),
+    "any": lambda a: any(truth(x) for x in items(a)),
+    "bool": truth,
+    "int": _integer,
+    "len": _length,
+    "list": lambda *a: Cells(tuple(map(shared, items(a[0])))) if a else Cells(()),
+    "tuple": lambda *a: tuple(map(shared, items(a[0]))) if a else (),
+    "max": lambda *a: _extreme(a, largest=True),
+    "min": lambda *a: _extreme(a, largest=False),
+    "max or": lambda a, default: _extreme((a,), largest=True) if items(a) else default,
+    "min or": lambda a, default: _extreme((a,), largest=False) if items(a) else default,
+    "sorted": _sorted,
+    "sum": _sum,
+    "count": lambda a, b: sum(equal(x, b) for x in items(a)),
+    "index": _index,
+    "Fraction": _fraction,
+    "range": lambda *a: tuple(range(*a)),
+    "tuple of": lambda *a: tuple(map(shared, a)),
+    "list of": lambda *a: Cells(tuple(map(shared, a))),
+    "table of": _table,
+    "unpack": _unpack,
+    "slice": _slice,
+}
+
+
+def element(sequence: Any, index: Any) -> Any:
+    """``sequence[index]``."""
+    if isinstance(sequence, Lookup):
+        return sequence[index]
+    if isinstance(index, Tail):
+        raise Stuck("an unbounded noisy number is an index")
+    if isinstance(sequence, Answers):
+        value = tuple(sequence)[index]
+        if value is UNREAD:
+            raise Wanting
+        if value is FORGOTTEN:
+            raise AssertionError("an answer was forgotten too early")
+        return value
+    return items(sequence)[index]
+
+
+def shared(value: Any) -> Any:
+    """The value, marked as having a second name if it is a list."""
+    return replace(value, shared=True) if isinstance(value, Cells) and not value.shared else value
+
+
+# ----------------------------------------------------------------------------------------------------------- evaluating
+
+
+def evaluator(expression: Expression) -> Evaluate:
+    """A function from a store to the value of an expression."""
+    match expression:
+        case Constant(value):
+            return lambda store: value
+        case Variable(name, place):
+            return _variable(name, place)
+        case Element(sequence, index):
+            first, second = evaluator(sequence), evaluator(index)
+            return lambda store: element(first(store), second(store))
+        case Conditional(test, then, otherwise):
+            condition, one, other = evaluator(test), evaluator(then), evaluator(otherwise)
+            return lambda store: one(store) if truth(condition(store)) else other(store)
+        case Operation("and", (left, right)):
+            first, second = evaluator(left), evaluator(right)
+            return lambda store: second(store) if truth(value := first(store)) else value
+        case Operation("or", (left, right)):
+            first, second = evaluator(left), evaluator(right)
+            return lambda store: value if truth(value := first(store)) else second(store)
+        case Operation("and" | "or" as name, (left, *rest), place):
+            return evaluator(Operation(name, (left, Operation(name, tuple(rest), place)), place))
+        case Operation(name, arguments):
+            function = OPERATIONS[name]
+            evaluators = [evaluator(argument) for argument in arguments]
+            if len(evaluators) == 1:
+                only = evaluators[0]
+                return lambda store: function(only(store))
+            if len(evaluators) == 2:
+                a, b = evaluators
+                return lambda store: function(a(store), b(store))
+            return lambda store: function(*(e(store) for e in evaluators))
+
+
+def _variable(name: str, place: Place) -> Evaluate:
+    def value(store: Store) -> Any:
+        try:
+            return store[name]
+        except KeyError:
+            raise LanguageError(
+                "variable",
+                f"{shown_name(name)!r} is read before it is assigned",
+                place=str(place),
+                hint="assign it first",
+            ) from None
+
+    return value
+
+
+def shown_name(name: str) -> str:
+    """A variable's name as its author knows it."""
+    return name.rpartition(".")[2] if name.startswith("#") else name
+
+
+def plain(value: Any) -> Any:
+    """The Python value that a value stands for, where it stands for one."""
+    match value:
+        case Cells(inner):
+            return [plain(item) for item in inner]
+        case Lookup(rows):
+            return {plain(key): plain(item) for key, item in rows}
+        case Answers():
+            return [plain(item) for item in value]
+        case tuple():
+            return tuple(plain(item) for item in value)
+        case _:
+            return value
+
+
+def held(value: Any) -> Any:
+    """The value that stands for a Python value."""
+    match value:
+        case list():
+            return Cells(tuple(held(item) for item in value))
+        case dict():
+            return Lookup(tuple((held(key), held(item)) for key, item in value.items()))
+        case tuple():
+            return tuple(held(item) for item in value)
+        case _:
+            return value
+
+
+def key(value: Any) -> Any:
+    """Something hashable that tells values apart that Python's ``==`` does not: 1, True and Fraction(1)."""
+    match value:
+        case bool():
+            return ("bool", value)
+        case Fraction():
+            return ("fraction", value)
+        case Cells(inner, is_shared):
+            return ("list", is_shared, tuple(map(key, inner)))
+        case tuple():
+            return ("tuple", tuple(map(key, value)))
+        case Lookup(rows):
+            return ("table", tuple((key(a), key(b)) for a, b in rows))
+        case _:
+            return value
+
+
+def text(value: Any) -> str:
+    """How a value prints: ``repr`` for Python's own, ``≥6`` and ``≤-1`` for a tail."""
+    match value:
+        case Tail(_, sign, offset):
+            return f"{'≥' if sign > 0 else '≤'}{offset}"
+        case Cells(inner):
+            return f"[{', '.join(map(text, inner))}]"
+        case tuple():
+            return f"({', '.join(map(text, value))}{',' if len(value) == 1 else ''})"
+        case _:
+            return repr(value)
+
+
+def tails(value: Any) -> Iterator[Tail]:
+    """The tails inside a value, from left to right."""
+    match value:
+        case Tail():
+            yield value
+        case Cells(inner):
+            for item in inner:
+                yield from tails(item)
+        case Lookup(rows):
+            for pair in rows:
+                yield from tails(pair)
+        case tuple():
+            for item in value:
+                yield from tails(item)
+
+
+def with_tails(value: Any, change: Callable[[Tail], Any]) -> Any:
+    """The value with every tail changed."""
+    match value:
+        case Tail():
+            return change(value)
+        case Cells(inner):
+            return replace(value, items=tuple(with_tails(item, change) for item in inner))
+        case Lookup(rows):
+            return Lookup(tuple((with_tails(a, change), with_tails(b, change)) for a, b in rows))
+        case Answers():
+            return value
+        case tuple():
+            return tuple(with_tails(item, change) for item in value)
+        case _:
+            return value
+
+
+def problem(error: Exception, place: Place) -> PrivproofError:
+    """What went wrong while a mechanism ran, as a message with the place."""
+    if isinstance(error, PrivproofError):
+        return error if error.place else error.at(str(place))
+    if isinstance(error, Stuck):
+        return LanguageError(
+            "unbounded" if "unbounded" in str(error) else "value",
+            str(error),
+            place=str(place),
+            hint="clamp it first, min(max(x, low), high), or use truncated_geometric"
+            if "unbounded" in str(error)
+            else "",
+        )
+    return LanguageError(
+        "run", f"{type(error).__name__}: {error}", place=str(place), hint="the mechanism itself fails here"
+    )
