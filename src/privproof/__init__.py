@@ -10,13 +10,29 @@
 'proved'
 >>> privproof.tight_epsilon(question).tight
 Epsilon('ln(3)')
+
+A mechanism may be an ordinary function:
+
+>>> from privproof import mechanism, queries, truncated_geometric
+>>> @mechanism(epsilon="ln(2)")
+... def noisy_max(q: queries(0, 2)):
+...     best, winner = -1, 0
+...     for i, value in enumerate(q):
+...         noisy = truncated_geometric(value, alpha="1/2", low=0, high=2)
+...         if noisy > best:
+...             best, winner = noisy, i
+...     return winner
+>>> privproof.tight_epsilon(noisy_max, size=3).tight
+Epsilon('ln(8)')
 """
 
 from privproof.asking import check, tight_epsilon
+from privproof.compiling import mechanism_question, output_distribution
 from privproof.errors import (
     BudgetError,
     FloatRefused,
     FormatError,
+    LanguageError,
     ModelError,
     NumberError,
     PrivproofError,
@@ -27,6 +43,30 @@ from privproof.evidence import Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import recheck, recheck_file
 from privproof.exact import Budget, Epsilon, epsilon, from_float, log, rational
 from privproof.formats import read_question, write_question
+from privproof.language import (
+    Mechanism,
+    bernoulli,
+    choice,
+    exponential,
+    exponential_mechanism,
+    geometric,
+    integer,
+    laplace,
+    mechanism,
+    one_of,
+    public,
+    queries,
+    randomized_response,
+    real,
+    real_queries,
+    real_stream,
+    records,
+    seeded,
+    stream,
+    stream_of,
+    truncated_geometric,
+    uniform,
+)
 from privproof.models import Branch, HiddenMarkovModel, Horizon, Letter, MarkovChain, Transducer, WordProblem
 from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
 
@@ -41,8 +81,10 @@ __all__ = [
     "FormatError",
     "HiddenMarkovModel",
     "Horizon",
+    "LanguageError",
     "Letter",
     "MarkovChain",
+    "Mechanism",
     "ModelError",
     "Neighbours",
     "NumberError",
@@ -60,14 +102,37 @@ __all__ = [
     "Witness",
     "WordProblem",
     "Words",
+    "bernoulli",
     "check",
+    "choice",
     "epsilon",
+    "exponential",
+    "exponential_mechanism",
     "from_float",
+    "geometric",
+    "integer",
+    "laplace",
     "log",
+    "mechanism",
+    "mechanism_question",
+    "one_of",
+    "output_distribution",
+    "public",
+    "queries",
+    "randomized_response",
     "rational",
     "read_question",
+    "real",
+    "real_queries",
+    "real_stream",
     "recheck",
     "recheck_file",
+    "records",
+    "seeded",
+    "stream",
+    "stream_of",
     "tight_epsilon",
+    "truncated_geometric",
+    "uniform",
     "write_question",
 ]

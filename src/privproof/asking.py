@@ -3,32 +3,42 @@
 An engine's word is never enough.  A refutation's probabilities are recomputed from the definition by the checker, and a proof's
 certificate is checked, before the verdict is given; a verdict that the checker does not accept becomes unknown.  Only the largest
 exhaustive certificates are left for ``privproof recheck``, and the verdict says so.
+
+Where the model was made from a mechanism, the function itself is run as well, on the witness's inputs and all its random choices:
+the translation from source to model must give the same two probabilities.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
+from fractions import Fraction
 
-from privproof.compiling import Compiled, word_problem
+from privproof.compiling import Compiled, mechanism_question, word_problem
 from privproof.engines import ENGINES, Engine, Finding, Monitor, TensorProof
 from privproof.errors import QuestionError
 from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.evidence.checker import Rejected, recheck
-from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon, fraction
-from privproof.models import Letter, Transducer, Word, can_halt, compares_something
+from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon, fraction, show
+from privproof.language import Mechanism
+from privproof.language.running import Outputs, outputs
+from privproof.models import Horizon, Letter, Transducer, Word, can_halt, compares_something
 from privproof.scenarios import Question
 
+_RUNS = 1_000
+_FEW_EVENTS = 8
 _CHECKED_AT_ONCE = 1_200_000
 """Exhaustive proofs over more (inputs, output) pairs than this are left to `recheck`."""
 
 
 def check(
-    question: Question,
+    subject: Question | Mechanism,
     epsilon_: EpsilonLike | None = None,
     delta_: Number = 0,
     *,
+    size: int | None = None,
+    horizon: Horizon | None = None,
     pointwise: bool = False,
     engine: str | None = None,
     monitor: Monitor | None = None,
@@ -36,9 +46,11 @@ def check(
     """Is the mechanism private within the budget?
 
     Args:
-        question: the mechanism and the scenario.
+        subject: a mechanism, or a question about a model.
         epsilon_: the budget's epsilon; without it the question's own budget counts.
         delta_: the budget's delta, over events unless `pointwise`.
+        size: for a mechanism, the length of its lists, where their declaration leaves it open.
+        horizon: for a mechanism on a stream, or a model: the lengths compared.
         pointwise: read delta for each output instead of each event.
         engine: the name of the engine to use; without it the first that supports the question.
         monitor: progress, a time limit, an interrupt.
@@ -48,6 +60,7 @@ def check(
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
+    question = asked(subject, size=size, horizon=horizon)
     if epsilon_ is not None:
         question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
     if question.budget is None:
@@ -56,9 +69,11 @@ def check(
 
 
 def tight_epsilon(
-    question: Question,
+    subject: Question | Mechanism,
     delta_: Number = 0,
     *,
+    size: int | None = None,
+    horizon: Horizon | None = None,
     pointwise: bool = False,
     engine: str | None = None,
     monitor: Monitor | None = None,
@@ -72,8 +87,18 @@ def tight_epsilon(
     >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
+    question = asked(subject, size=size, horizon=horizon)
     budget = Budget(INFINITE, delta(delta_), pointwise)
     return _ask(question, budget, engine, monitor or Monitor(), tight=True)
+
+
+def asked(subject: Question | Mechanism, *, size: int | None = None, horizon: Horizon | None = None) -> Question:
+    """The question that a mechanism poses at a size; a question stays what it is, with another horizon if one is given."""
+    if isinstance(subject, Mechanism):
+        return mechanism_question(subject, size=size, horizon=horizon)
+    if size is not None:
+        raise QuestionError("size", "a model has the size it has", place="size", hint="drop the size")
+    return subject if horizon is None else replace(subject, horizon=horizon)
 
 
 def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monitor, *, tight: bool) -> Verdict:
@@ -181,7 +206,35 @@ def _confirmed(verdict: Verdict, compiled: Compiled, finding: Finding) -> Verdic
     if isinstance(outcome, Rejected):
         reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
         return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=reason)
-    return verdict
+    return _run_again(verdict)
+
+
+def _run_again(verdict: Verdict) -> Verdict:
+    """The verdict if running the mechanism itself agrees with the probabilities of the witness, otherwise unknown."""
+    origin = verdict.question.origin
+    if origin is None or not (verdict.witness or verdict.event):
+        return verdict
+    least = Fraction(1)
+    known: dict[str, Outputs] = {}
+    for witness in (verdict.witness,) if verdict.witness else verdict.event[:_FEW_EVENTS]:
+        complete = witness.ending == "complete"
+        letters = [w.output for w in witness.letters if not origin.collected or w.left is None]
+        for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
+            arguments = origin.arguments(witness.pair, side, witness.inputs[side])
+            if repr(arguments) not in known:
+                known[repr(arguments)] = outputs(origin.mechanism, arguments, most=_RUNS)
+            runs = known[repr(arguments)]
+            low, high = runs.probability(lambda run: origin.shows(run, letters, complete=complete))  # noqa: B023
+            least = min(least, 1 - runs.left_over)
+            if not low <= claimed <= high:
+                bounds = show(low) if low == high else f"between {show(low)} and {show(high)}"
+                reason = f"the model gives {show(claimed)} for {arguments}, running the function {bounds}"
+                return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=reason)
+    said = "running the function itself on all its random choices gives the same two probabilities"
+    if least < 1:
+        share = int(least * 1000) / 10
+        said = f"running the function itself on its likeliest random choices ({share} % of all) agrees"
+    return replace(verdict, notes=(*verdict.notes, said))
 
 
 def probabilities(question: Question, pair: str | None, letters: tuple[Letter, ...]) -> list[Witness]:

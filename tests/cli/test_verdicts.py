@@ -219,7 +219,7 @@ def test_the_list_of_examples(command):
     assert [entry["name"] for entry in json.loads(listed.stdout)] == [example.name for example in EXAMPLES]
 
 
-@pytest.mark.parametrize("name", ["geometric", "contagious", "improved-noisy-max", "satisfiability"])
+@pytest.mark.parametrize("name", ["geometric", "contagious", "improved-noisy-max-transducer", "satisfiability"])
 def test_an_example_comes_to_its_known_verdict(command, name):
     example = next(e for e in EXAMPLES if e.name == name)
     result = command("examples", name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import shlex
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import FrameType
@@ -16,7 +17,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 import privproof
@@ -28,12 +29,13 @@ from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.evidence import Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import Accepted, recheck_file
-from privproof.exact import INFINITE, Budget, Epsilon, delta, epsilon, fraction, log
+from privproof.exact import INFINITE, Budget, Epsilon, delta, epsilon, fraction, log, rational
 from privproof.formats import dot, svg, write_question
 from privproof.library import EXAMPLES
-from privproof.models import Horizon, Letter
-from privproof.reporting import Command, Fact, data, page, print_verdict
+from privproof.models import Horizon, Letter, Transducer
+from privproof.reporting import Command, Fact, data, page, print_table, print_verdict
 from privproof.scenarios import Question
+from privproof.sizes import Table, over_sizes
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
 
@@ -47,7 +49,12 @@ app = typer.Typer(
 Target = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="A model file, or a Python file and a name in it.")]
 DeltaText = Annotated[str | None, typer.Option("--delta", help="The budget's delta, over events; default 0.")]
 Pointwise = Annotated[bool, typer.Option("--pointwise", help="Read delta for each output instead of each event.")]
-Size = Annotated[int | None, typer.Option("--size", help="The number of inputs, for a mechanism that takes one.")]
+Size = Annotated[
+    str | None, typer.Option("--size", help="The length of the lists that a mechanism reads: 3, or a range 2..8.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter; may be repeated.")
+]
 HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
 EngineName = Annotated[
     str | None,
@@ -88,18 +95,66 @@ def _monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
         signal.signal(signal.SIGINT, before)
 
 
-def _question(target: str, size: int | None, horizon: str | None, pair: str | None = None) -> Question:
-    question = load(target, size=size)
-    if horizon is not None:
-        question = replace(question, horizon=Horizon.of(horizon))
+def _question(
+    target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
+) -> Question:
+    lengths = None if horizon is None else Horizon.of(horizon)
+    question = load(target, size=size, horizon=lengths, parameters=dict(map(_setting, settings or ())))
     return question if pair is None else only_pair(question, pair)
 
 
+def _setting(text: str) -> tuple[str, object]:
+    """A parameter and its value: a whole number, a truth value, an exact fraction, or a text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise QuestionError("parameter", f"{text!r} sets nothing", place="--set", hint="--set N=3")
+    if value in ("True", "False"):
+        return name, value == "True"
+    if re.fullmatch(r"[+-]?[0-9]+", value):
+        return name, int(value)
+    if re.fullmatch(r"[+-]?[0-9]+/[0-9]+|[+-]?[0-9]*\.[0-9]+", value):
+        return name, fraction(rational(value))
+    return name, value
+
+
+def _sizes(text: str | None) -> list[int | None]:
+    """The sizes that ``--size`` names."""
+    if text is None:
+        return [None]
+    match = re.fullmatch(r"([0-9]{1,6})(?:\.\.([0-9]{1,6}))?", text.strip())
+    if match is None:
+        raise QuestionError("size", f"{text!r} is no size", place="--size", hint="--size 3, or --size 2..8")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if low < 1 or high < low:
+        raise QuestionError("size", f"{text!r} names no sizes", place="--size", hint="--size 2..8")
+    return list(range(low, high + 1))
+
+
+def _one_size(text: str | None) -> int | None:
+    sizes = _sizes(text)
+    if len(sizes) > 1:
+        raise QuestionError("size", f"{text!r} names several sizes", place="--size", hint="--size 3")
+    return sizes[0]
+
+
 def _command(
-    target: str, size: int | None, horizon: str | None, epsilon_: str | None, delta_: str | None, *, pointwise: bool
+    target: str,
+    size: int | None,
+    horizon: str | None,
+    epsilon_: str | None,
+    delta_: str | None,
+    settings: list[str] | None = None,
+    *,
+    pointwise: bool,
 ) -> Command:
     """The options that belong to the question, as they were given."""
-    given = [("--size", size), ("--horizon", horizon), ("--epsilon", epsilon_), ("--delta", delta_)]
+    given: list[tuple[str, object]] = [
+        ("--size", size),
+        ("--horizon", horizon),
+        ("--epsilon", epsilon_),
+        ("--delta", delta_),
+    ]
+    given += [("--set", setting) for setting in settings or ()]
     options = [str(part) for name, value in given if value is not None for part in (name, value)]
     return Command(target, (*options, "--pointwise") if pointwise else tuple(options))
 
@@ -132,6 +187,24 @@ def _finish(
     raise typer.Exit(STATUS[verdict.status])
 
 
+def _finish_table(
+    table: Table, *, asked_tight: bool, as_json: bool, certificate: Path | None, report: Path | None
+) -> None:
+    """The verdicts at several sizes, and what they suggest."""
+    if certificate is not None or report is not None:
+        raise QuestionError(
+            "size", "certificates and reports are about one size", place="--size", hint="--size 3 --certificate OUT"
+        )
+    if as_json:
+        worst = next((v for _, v in table.rows if v.status == table.status), table.rows[-1][1])
+        rows = [{"size": size, **data(verdict, certificate=None)} for size, verdict in table.rows]
+        whole = {**data(worst, certificate=None), "sizes": rows, "trend": table.trend}
+        typer.echo(json.dumps(whole, ensure_ascii=False))
+    else:
+        print_table(Console(highlight=False), table, asked_tight=asked_tight)
+    raise typer.Exit(STATUS[table.status])
+
+
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
@@ -161,6 +234,7 @@ def check(
     delta_: DeltaText = None,
     pointwise: Pointwise = False,
     size: Size = None,
+    settings: Settings = None,
     horizon: HorizonText = None,
     engine: EngineName = None,
     pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
@@ -173,19 +247,30 @@ def check(
     time_limit: TimeLimit = None,
 ) -> None:
     """Is the mechanism private within the budget?"""
-    question = _budgeted(_question(target, size, horizon, pair), epsilon_, delta_, pointwise=pointwise)
-    command = _command(target, size, horizon, epsilon_, delta_, pointwise=pointwise)
+
+    def posed(number: int | None) -> Question:
+        question = _question(target, number, horizon, pair, settings)
+        question = _budgeted(question, epsilon_, delta_, pointwise=pointwise)
+        if question.budget is None and word is None:
+            raise QuestionError(
+                "budget",
+                "neither the command nor the file names a budget",
+                place=target,
+                hint=f"privproof check {target} --epsilon 'ln(2)', or privproof epsilon {target}",
+            )
+        return question
+
+    sizes = _sizes(size)
+    if len(sizes) > 1:
+        with _monitored(time_limit, quiet=as_json) as monitor:
+            table = over_sizes(lambda n: ask(posed(n), engine=engine, monitor=monitor), [n for n in sizes if n])
+        return _finish_table(table, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+    question = posed(sizes[0])
+    command = _command(target, sizes[0], horizon, epsilon_, delta_, settings, pointwise=pointwise)
     if word is not None:
         verdict = _one_word(question, word)
         return _finish(
             verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report
-        )
-    if question.budget is None:
-        raise QuestionError(
-            "budget",
-            "neither the command nor the file names a budget",
-            place=target,
-            hint=f"privproof check {target} --epsilon 'ln(2)', or privproof epsilon {target}",
         )
     with _monitored(time_limit, quiet=as_json) as monitor:
         verdict = ask(question, engine=engine, monitor=monitor)
@@ -195,7 +280,7 @@ def check(
 def _one_word(question: Question, text: str) -> Verdict:
     """The verdict that one word gives: refuted if it breaks the budget, else unknown."""
     try:
-        letters = tuple(_letter(part) for part in shlex.split(text))
+        letters = tuple(_letter(part, question) for part in shlex.split(text))
     except ValueError as error:
         raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
     found = probabilities(question, None, letters)
@@ -223,7 +308,21 @@ def _asked_by(witness: Witness, budget: Budget | None) -> Epsilon:
     return INFINITE if witness.right_probability == 0 else log(excess / witness.right_probability)
 
 
-def _letter(text: str) -> Letter:
+def _letter(text: str, question: Question) -> Letter:
+    """The letter ``o``, ``v|w`` or ``v|w:o``; names with bars and colons in them are told by what the model knows."""
+    model = question.model
+    if isinstance(model, Transducer):
+        known = [
+            Letter(output, left, right)
+            for left in model.inputs
+            if text.startswith(f"{left}|")
+            for right in model.inputs
+            if text.startswith(f"{left}|{right}")
+            for output in (None, *model.outputs)
+        ]
+        for letter in (*known, *map(Letter, model.outputs)):
+            if str(letter) == text:
+                return letter
     inputs, colon, output = text.rpartition(":")
     if not colon:
         inputs, output = (text, "") if "|" in text else ("", text)
@@ -239,6 +338,7 @@ def epsilon_command(
     delta_: DeltaText = None,
     pointwise: Pointwise = False,
     size: Size = None,
+    settings: Settings = None,
     horizon: HorizonText = None,
     engine: EngineName = None,
     pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
@@ -248,10 +348,20 @@ def epsilon_command(
     time_limit: TimeLimit = None,
 ) -> None:
     """The tight epsilon: exact, or certified lower and upper bounds."""
-    question = _question(target, size, horizon, pair)
+    sizes = _sizes(size)
     with _monitored(time_limit, quiet=as_json) as monitor:
-        verdict = tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)
-    command = _command(target, size, horizon, None, delta_, pointwise=pointwise)
+
+        def answer(number: int | None) -> Verdict:
+            question = _question(target, number, horizon, pair, settings)
+            return tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)
+
+        if len(sizes) > 1:
+            table = over_sizes(answer, [n for n in sizes if n])
+        else:
+            verdict = answer(sizes[0])
+    if len(sizes) > 1:
+        return _finish_table(table, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
+    command = _command(target, sizes[0], horizon, None, delta_, settings, pointwise=pointwise)
     _finish(verdict, command=command, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
 
 
@@ -285,11 +395,12 @@ def convert(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write: .yaml, .json, .dot, .svg or .smt2.")],
     epsilon_: Annotated[str | None, typer.Option("--epsilon", help="The budget, for .smt2.")] = None,
     size: Size = None,
+    settings: Settings = None,
     horizon: HorizonText = None,
     pair: Annotated[str | None, typer.Option("--pair", help="The pair, for .smt2.")] = None,
 ) -> None:
     """Write a model in another form: YAML, JSON, DOT, SVG, SMT-LIB."""
-    question = _question(target, size, horizon, pair)
+    question = _question(target, _one_size(size), horizon, pair, settings)
     suffix = out.suffix.lower()
     if suffix in (".yaml", ".yml", ".json"):
         write_question(question, out)
@@ -342,7 +453,7 @@ def examples(
             listed = [{"name": e.name, "title": e.title, "citation": e.citation, "known": e.known} for e in EXAMPLES]
             typer.echo(json.dumps(listed, ensure_ascii=False))
             return
-        table = Table(box=None, pad_edge=False, header_style="bold")
+        table = Grid(box=None, pad_edge=False, header_style="bold")
         for heading in ("name", "what", "known"):
             table.add_column(heading, overflow="fold")
         for example in EXAMPLES:
@@ -359,6 +470,8 @@ def examples(
         return
     if not as_json:
         typer.echo(f"{example.title} ({example.citation})\nknown: {example.known}\n")
+        if example.mechanism is not None:
+            typer.echo(inspect.getsource(example.mechanism.function))
     with _monitored(None, quiet=as_json) as monitor:
         verdict = ask(question, monitor=monitor) if question.budget else tight_epsilon(question, monitor=monitor)
     asked_tight = question.budget is None

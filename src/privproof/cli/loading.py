@@ -1,4 +1,4 @@
-"""From ``FILE[:NAME]`` to a question: a model file, or a Python file whose NAME is a question or makes one."""
+"""From ``FILE[:NAME]`` to a question: a model file, or a Python file whose NAME is a mechanism, a question, or makes one."""
 
 from __future__ import annotations
 
@@ -6,30 +6,47 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from privproof.compiling import mechanism_question
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.formats import read_question
+from privproof.language import Mechanism
+from privproof.models import Horizon
 from privproof.scenarios import Pair, Question, Scenario, ordered_pairs
 
 
-def load(target: str, *, size: int | None = None) -> Question:
+def load(
+    target: str,
+    *,
+    size: int | None = None,
+    horizon: Horizon | None = None,
+    parameters: Mapping[str, object] | None = None,
+) -> Question:
     """The question that ``FILE[:NAME]`` stands for.
 
     For a model file NAME is the name of one of its pairs; for a Python file it is a `Question` or a function that returns one
-    (called with ``size`` if it takes one).
+    (called with ``size`` if it takes one), or a mechanism.
     """
     path, name = _split(target)
     if path.suffix == ".py":
-        return _from_python(path, name, size)
+        found, name = _found(path, name)
+        if isinstance(found, Mechanism):
+            return _posed(found, path, size, horizon, parameters or {})
+        _no_parameters(parameters)
+        question = _made(found, path, name, size)
+        return question if horizon is None else replace(question, horizon=horizon)
+    _no_parameters(parameters)
     question = read_question(path)
     if size is not None:
         raise QuestionError("size", "a model file has the size it has", place="--size", hint="drop --size")
+    if horizon is not None:
+        question = replace(question, horizon=horizon)
     return question if name is None else only_pair(question, name)
 
 
@@ -60,22 +77,41 @@ def _reads_inputs(question: Question) -> bool:
     return hasattr(question.model, "inputs")
 
 
-def _from_python(path: Path, name: str | None, size: int | None) -> Question:
+def _no_parameters(parameters: Mapping[str, object] | None) -> None:
+    if parameters:
+        raise QuestionError("parameter", "only a mechanism has parameters", place="--set", hint="drop --set")
+
+
+def _posed(
+    mechanism: Mechanism, path: Path, size: int | None, horizon: Horizon | None, parameters: Mapping[str, object]
+) -> Question:
+    with _running(path, str(path)):
+        changed = mechanism.having(**parameters) if parameters else mechanism
+        return mechanism_question(changed, size=size, horizon=horizon)
+
+
+def _found(path: Path, name: str | None) -> tuple[Any, str]:
+    """What a Python file holds under a name; without one, its only question or mechanism."""
     module = _run(path)
-    found: Any
     if name is None:
-        questions = {n: v for n, v in vars(module).items() if isinstance(v, Question) and not n.startswith("_")}
+        questions = {
+            n: v
+            for n, v in vars(module).items()
+            if _own(v, module) and not inspect.isfunction(v) and not n.startswith("_")
+        }
         if len(questions) != 1:
             listed = ", ".join(_candidates(module)) or "none"
             raise QuestionError(
                 "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}"
             )
-        name, found = next(iter(questions.items()))
-    elif hasattr(module, name):
-        found = getattr(module, name)
-    else:
+        name = next(iter(questions))
+    elif not hasattr(module, name):
         listed = ", ".join(_candidates(module)) or "none"
         raise QuestionError("name", f"{path} has no {name!r}", place=str(path), hint=f"found: {listed}")
+    return getattr(module, name), name
+
+
+def _made(found: Any, path: Path, name: str, size: int | None) -> Question:
     if callable(found):
         return _called(found, path, name, size)
     if not isinstance(found, Question):
@@ -106,10 +142,14 @@ def _called(maker: Callable[..., object], path: Path, name: str, size: int | Non
 
 
 def _candidates(module: ModuleType) -> list[str]:
-    def own(value: object) -> bool:
-        return isinstance(value, Question) or (inspect.isfunction(value) and value.__module__ == module.__name__)
+    return [name for name, value in vars(module).items() if _own(value, module) and not name.startswith("_")]
 
-    return [name for name, value in vars(module).items() if own(value) and not name.startswith("_")]
+
+def _own(value: object, module: ModuleType) -> bool:
+    """Whether a file itself defines something that may be asked about."""
+    if isinstance(value, Mechanism) or inspect.isfunction(value):
+        return value.__module__ == module.__name__
+    return isinstance(value, Question)
 
 
 def _run(path: Path) -> ModuleType:

@@ -1,6 +1,18 @@
-"""From a question to the problem an engine solves; imports `models` and `scenarios`."""
+"""From a mechanism to a question, and from a question to the problem an engine solves; imports all above it."""
 
+from privproof.compiling.distributions import distribution_key, output_distribution
 from privproof.compiling.lumping import Classes, Lumped, lump
+from privproof.compiling.programs import question as mechanism_question
 from privproof.compiling.word_problems import Begin, Compiled, word_problem
 
-__all__ = ["Begin", "Classes", "Compiled", "Lumped", "lump", "word_problem"]
+__all__ = [
+    "Begin",
+    "Classes",
+    "Compiled",
+    "Lumped",
+    "distribution_key",
+    "lump",
+    "mechanism_question",
+    "output_distribution",
+    "word_problem",
+]

@@ -8,7 +8,7 @@ sampling) makes a cycle in it, which is solved as a linear system over the ratio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -151,8 +151,7 @@ class Explorer:
                 def append(store: Store) -> int:
                     _changeable(store, name)
                     new = evaluate(store)
-                    for other in whole:
-                        store[other] = shared(store[other])
+                    _share(store, whole)
                     store[name] = Cells((*store[name].items, shared(new)))
                     return following
 
@@ -164,8 +163,7 @@ class Explorer:
                 def put(store: Store) -> int:
                     _changeable(store, name)
                     new, position = evaluate(store), at(store)
-                    for other in whole:
-                        store[other] = shared(store[other])
+                    _share(store, whole)
                     cells = list(store[name].items)
                     if isinstance(position, Tail):
                         raise Stuck("an unbounded noisy number is an index")
@@ -175,10 +173,11 @@ class Explorer:
 
                 return put
             case Emit(value) | Return(value):
-                return evaluator(value)
+                output = evaluator(value)
+                return lambda store: shared(output(store))
             case Sample(_, noise, arguments):
                 evaluators = [evaluator(argument) for argument in arguments]
-                return lambda store: self._law(noise, [e(store) for e in evaluators])
+                return lambda store: self._law(noise, [shared(e(store)) for e in evaluators])
             case Next():
                 return lambda store: following
 
@@ -188,18 +187,17 @@ class Explorer:
         if not whole:
 
             def assign(store: Store) -> int:
-                store[name] = evaluate(store)
+                value = evaluate(store)
+                store[name] = shared(value) if isinstance(value, Answers) else value
                 return following
 
             return assign
 
         def assign_shared(store: Store) -> int:
             new = evaluate(store)
-            for other in whole:
-                if other != name and isinstance(store.get(other), Cells):
-                    store[other] = shared(store[other])
-                    new = shared(new)
-            store[name] = new
+            if _share(store, [other for other in whole if other != name]):
+                new = shared(new)
+            store[name] = shared(new) if isinstance(new, Answers) else new
             return following
 
         return assign_shared
@@ -365,6 +363,14 @@ def _stored(expression: Expression) -> Iterator[str]:
                 yield from _stored(argument)
 
 
+def _share(store: Store, names: Iterable[str]) -> bool:
+    """Mark the lists among the variables as having a second name; whether there are any."""
+    lists = [name for name in names if isinstance(store.get(name), Cells)]
+    for name in lists:
+        store[name] = shared(store[name])
+    return bool(lists)
+
+
 def _changeable(store: Store, name: str) -> None:
     value = store.get(name)
     if isinstance(value, Answers):
@@ -396,8 +402,8 @@ def _numbered(value: Any, store: Store) -> Any:
 
 def _outcomes(law: Law, noise: str) -> list[tuple[Any, Rational]]:
     match law:
-        case Table(outcomes):
-            return [(value, rational(p)) for value, p in outcomes if p != 0]
+        case Table():
+            return list(law.possible)
         case Geometric(center, alpha):
             base = rational(alpha)
             aside = base / (1 + base)

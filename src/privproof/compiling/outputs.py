@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.language.values import Cells, Tail, text
+from privproof.scenarios import Several
 
 Path: TypeAlias = tuple[int, ...]
 _WIDEST = 2_000
@@ -73,6 +74,11 @@ def borders(values: Iterable[Any]) -> Borders:
     return Borders(result)
 
 
+def several(written: tuple[Any, ...]) -> Any:
+    """What a step shows: its one output, or all of them."""
+    return written[0] if len(written) == 1 else Several(written)
+
+
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     inner = value.items if isinstance(value, Cells) else value if isinstance(value, tuple) else None
     if inner is None:
@@ -96,7 +102,7 @@ class Symbols:
     def __init__(self, values: Iterable[Any]) -> None:
         self.names: dict[Any, str] = {}
         self.values: dict[str, Any] = {}
-        listed = {text(value): value for value in values}
+        listed = {shown(value): value for value in values}
         bare = {value for value in listed.values() if isinstance(value, str)}
         clear = all(value and value.strip() == value and value not in listed for value in bare)
         for printed, value in listed.items():
@@ -106,4 +112,9 @@ class Symbols:
 
     def name(self, value: Any) -> str:
         """The name of a value."""
-        return self.names[text(value)]
+        return self.names[shown(value)]
+
+
+def shown(value: Any) -> str:
+    """How a value prints; several outputs of one step with semicolons between them."""
+    return "; ".join(map(text, value.values)) if isinstance(value, Several) else text(value)

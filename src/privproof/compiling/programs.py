@@ -21,15 +21,14 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from privproof.compiling.exploring import Explorer, Rest, State
-from privproof.compiling.outputs import Borders, Symbols, borders
+from privproof.compiling.outputs import Borders, Symbols, borders, several
 from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.values import UNREAD, Answers, Cells, held, plain, shown_name, text
 from privproof.models import Branch, Horizon, Transducer
-from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
-from privproof.scenarios.question import Origin
+from privproof.scenarios import Neighbours, Origin, Pair, Question, Scenario, Words
 
 _MOST_STATES = 20_000
 _MOST_DATA_SETS = 5_000
@@ -74,6 +73,7 @@ class _Compiler:
         self.horizon = horizon
         self.explorer = Explorer(mechanism.flow)
         self.private = {n: i for n, i in mechanism.inputs.items() if not i.public}
+        self.public = {n: i for n, i in mechanism.inputs.items() if i.public and i.shape != "stream"}
         self.stream = mechanism.stream
         self.place = mechanism.name
         self.sizes = self._sizes(size)
@@ -123,10 +123,9 @@ class _Compiler:
     def _starts(self) -> list[_Start]:
         """Every value of the public inputs, with the parameters in place."""
         parameters = {name: held(value) for name, value in self.mechanism.parameters.items()}
-        public = {n: i for n, i in self.mechanism.inputs.items() if i.public}
         starts = []
-        for values in product(*(self._all_values(n, i) for n, i in public.items())):
-            chosen = dict(zip(public, values, strict=True))
+        for values in product(*(self._all_values(n, i) for n, i in self.public.items())):
+            chosen = dict(zip(self.public, values, strict=True))
             name = ", ".join(f"{n}={text(v) if not isinstance(v, Answers) else list(v)}" for n, v in chosen.items())
             starts.append(
                 _Start(name or "neighbours", {n: plain(v) for n, v in chosen.items()}, {**parameters, **chosen})
@@ -145,6 +144,8 @@ class _Compiler:
     def question(self, name: str | None) -> Question:
         only = next(iter(self.private.values()))
         relation = self.mechanism.relation or only.relation
+        if self.stream is not None and self.mechanism.inputs[self.stream].public:
+            return self._requested(relation, name)
         if self.stream is not None:
             if len(self.private) > 1:
                 raise LanguageError(
@@ -184,15 +185,14 @@ class _Compiler:
                 begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=True
             )
             finished = True
-        model, initial = self._model(begins, steps, declared, finished=finished, repeats=False)
-        inputs = _input_names(declared)
+        model, initial, outputs = self._model(begins, steps, declared, finished=finished, repeats=False)
         return Question(
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
             horizon=None if finished else horizon,
             budget=self.mechanism.budget,
-            name=name or f"{self.mechanism.name}, {size} {'records' if declared.within is None else 'queries'}",
-            origin=self._origin(fed, {n: v for v, n in inputs.items()}, starts),
+            name=name or f"{self.mechanism.name} ({size} {'records' if declared.within is None else 'queries'})",
+            origin=self._origin(fed, _named(declared), outputs, starts, collected=finished),
         )
 
     def _fed(self, state: State, fed: str, number: int, value: Any) -> State:
@@ -207,58 +207,66 @@ class _Compiler:
         assert declared.values is not None
         starts = self._starts()
         steps = self._one_step(starts, {v: {fed: v} for v in declared.values})
-        model, initial = self._model([{r: ONE} for r in steps[0]], steps, declared, finished=True, repeats=False)
-        named = {n: {fed: v} for v, n in _input_names(declared).items()}
+        model, initial, outputs = self._model(
+            [{r: ONE} for r in steps[0]], steps, declared, finished=True, repeats=False
+        )
+        named = {n: {fed: v} for n, v in _named(declared).items()}
         return Question(
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
             budget=self.mechanism.budget,
             name=name or self.mechanism.name,
-            origin=self._origin(fed, named, starts, whole=True),
+            origin=self._origin(None, named, outputs, starts, collected=True),
         )
 
-    def _data_sets(self, relation: Any, name: str | None) -> Question:
-        names = list(self.private)
-        data = list(product(*(list(self._all_values(n, i)) for n, i in self.private.items())))
-        if len(data) > _MOST_DATA_SETS:
+    def _neighbouring(self, relation: Any) -> tuple[list[tuple[Any, ...]], list[tuple[int, int]]]:
+        """All data sets, and which of them (by number) are neighbours."""
+        count = 1
+        for name, declared in self.private.items():
+            assert declared.values is not None
+            count *= len(declared.values) ** (self.sizes[name] if declared.shape == "list" else 1)
+        if count > _MOST_DATA_SETS:
             raise LanguageError(
-                "size",
-                f"{len(data)} data sets are more than {_MOST_DATA_SETS}",
-                place=self.place,
-                hint="smaller ranges",
+                "size", f"{count} data sets are more than {_MOST_DATA_SETS}", place=self.place, hint="smaller ranges"
             )
-        symbols = {d: text(tuple(map(plain, d)) if len(d) > 1 else plain(d[0])) for d in data}
-        listed = [
-            ((symbols[x],), (symbols[y],))
-            for i, x in enumerate(data)
-            for y in data[i + 1 :]
-            if self._related(relation, x, y)
+        data = list(product(*(list(self._all_values(n, i)) for n, i in self.private.items())))
+        found = [
+            (i, j) for i, x in enumerate(data) for j in range(i + 1, len(data)) if self._related(relation, x, data[j])
         ]
-        if not listed:
+        if not found:
             raise ScenarioError(
                 "empty-relation",
                 "no two data sets are neighbours",
                 place=self.place,
                 hint="widen the relation or the ranges",
             )
-        if len(listed) > _MOST_PAIRS:
+        if len(found) > _MOST_PAIRS:
             raise LanguageError(
                 "size",
-                f"{len(listed)} pairs of neighbours are more than {_MOST_PAIRS}",
+                f"{len(found)} pairs of neighbours are more than {_MOST_PAIRS}",
                 place=self.place,
                 hint="smaller ranges",
             )
+        return data, found
+
+    def _data_sets(self, relation: Any, name: str | None) -> Question:
+        names = list(self.private)
+        data, found = self._neighbouring(relation)
+        symbols = {d: text(tuple(map(plain, d)) if len(d) > 1 else plain(d[0])) for d in data}
+        listed = [((symbols[data[i]],), (symbols[data[j]],)) for i, j in found]
         starts = self._starts()
         steps = self._one_step(starts, {symbols[d]: dict(zip(names, d, strict=True)) for d in data})
         declared = Input("value", tuple(symbols.values()), None, "")
-        model, initial = self._model([{r: ONE} for r in steps[0]], steps, declared, finished=True, repeats=False)
+        model, initial, outputs = self._model(
+            [{r: ONE} for r in steps[0]], steps, declared, finished=True, repeats=False
+        )
         named = {symbols[d]: {n: plain(v) for n, v in zip(names, d, strict=True)} for d in data}
         return Question(
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=Neighbours.pairs(listed)),
             budget=self.mechanism.budget,
             name=name or self.mechanism.name,
-            origin=self._origin(", ".join(names), named, starts, whole=True),
+            origin=self._origin(None, named, outputs, starts, collected=True),
         )
 
     def _related(self, relation: Any, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
@@ -347,9 +355,61 @@ class _Compiler:
 
     def _streaming(self, relation: str, name: str | None) -> Question:
         assert self.stream is not None
-        declared = self.private[self.stream]
         starts = self._starts()
         begins = [self.explorer.settle(self.explorer.state(0, start.store)) for start in starts]
+        model, initial, outputs = self._stream_model(begins)
+        declared = self.private[self.stream]
+        scenario = Scenario(
+            pairs=_pairs(model, starts, initial),
+            neighbours=_neighbours(relation, declared),
+            words=Words() if _ends_evidently(model) else Words(ending="visible"),
+        )
+        origin = self._origin(self.stream, _named(declared), outputs, starts, collected=False)
+        return self._stream_question(model, scenario, origin, name)
+
+    def _stream_question(self, model: Transducer, scenario: Scenario, origin: Origin, name: str | None) -> Question:
+        return Question(
+            model=model,
+            scenario=scenario,
+            horizon=self.horizon,
+            budget=self.mechanism.budget,
+            name=name or self.mechanism.name,
+            origin=origin,
+        )
+
+    def _requested(self, relation: Any, name: str | None) -> Question:
+        """A public stream: the observer asks, a private data set is asked about; pairs of data sets are compared."""
+        assert self.stream is not None
+        names = list(self.private)
+        data, found = self._neighbouring(relation)
+        starts = self._starts()
+        begins = []
+        for start in starts:
+            for values in data:
+                store = {**start.store, **dict(zip(names, values, strict=True))}
+                begins.append(self.explorer.settle(self.explorer.state(0, store)))
+        model, initial, outputs = self._stream_model(begins)
+        pairs, situations = [], {}
+        for number, start in enumerate(starts):
+            for i, j in found:
+                sides = [{**start.public, **{n: plain(v) for n, v in zip(names, data[k], strict=True)}} for k in (i, j)]
+                label = " ~ ".join(", ".join(f"{n}={v!r}" for n, v in side.items()) for side in sides)
+                rows = [initial[number * len(data) + k] for k in (i, j)]
+                pairs.append(Pair.of(model, label, rows[0], rows[1]))
+                situations[label] = (MappingProxyType(sides[0]), MappingProxyType(sides[1]))
+        words = Words() if _ends_evidently(model) else Words(ending="visible")
+        declared = self.mechanism.inputs[self.stream]
+        origin = Origin(
+            self.mechanism, self.stream, _named(declared), outputs, MappingProxyType(situations), collected=False
+        )
+        return self._stream_question(model, Scenario(pairs=tuple(pairs), words=words), origin, name)
+
+    def _stream_model(
+        self, begins: list[dict[Rest, Rational]]
+    ) -> tuple[Transducer, list[dict[str, Rational]], Mapping[str, Any]]:
+        """The states that a stream leads through from its beginnings: finitely many, or as many as the horizon needs."""
+        assert self.stream is not None
+        declared = self.mechanism.inputs[self.stream]
         generator = self.mechanism.translated.generator
         bounded = self.horizon is not None and self.horizon.high is not None
         table: dict[Rest, dict[Any, list[Outcome]]] = {}
@@ -391,19 +451,7 @@ class _Compiler:
                         place=self.place,
                         hint="a shorter horizon",
                     )
-        model, initial = self._model(begins, steps, declared, finished=False, repeats=closed)
-        named = {n: v for v, n in _input_names(declared).items()}
-        words = Words() if _ends_evidently(model) else Words(ending="visible")
-        return Question(
-            model=model,
-            scenario=Scenario(
-                pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared), words=words
-            ),
-            horizon=self.horizon,
-            budget=self.mechanism.budget,
-            name=name or self.mechanism.name,
-            origin=self._origin(self.stream, named, starts, stream=True),
-        )
+        return self._model(begins, steps, declared, finished=False, repeats=closed)
 
     def _stream_step(self, node: Rest, declared: Input, *, generator: bool) -> dict[Any, list[Outcome]]:
         assert declared.values is not None
@@ -423,8 +471,8 @@ class _Compiler:
 
     def _model(
         self, begins: list[dict[Rest, Rational]], steps: Steps, declared: Input, *, finished: bool, repeats: bool
-    ) -> tuple[Transducer, list[dict[str, Rational]]]:
-        """The transducer of the steps, and the initial distribution for every value of the public inputs."""
+    ) -> tuple[Transducer, list[dict[str, Rational]], Mapping[str, Any]]:
+        """The transducer of the steps, the initial distribution for every value of the public inputs, what the outputs stand for."""
         names: dict[Rest, str] = {}
         taken: dict[str, int] = {}
 
@@ -453,7 +501,7 @@ class _Compiler:
             for _, rest, _ in row
         }
         at_the_end = borders(ends.values()) if finished else Borders({})
-        letters = Symbols(_unwrapped(v) for s in dict.fromkeys(shown) for v, _ in on_the_way.refined(s))
+        letters = Symbols(several(v) for s in dict.fromkeys(shown) for v, _ in on_the_way.refined(s))
         results = (
             Symbols(v for value in ends.values() for v, _ in at_the_end.refined(value)) if finished else Symbols(())
         )
@@ -475,17 +523,17 @@ class _Compiler:
                     symbol = results.name(refined)
                     row[symbol] = row.get(symbol, ZERO) + p
                 finish[name(rest)] = row
-        outputs = list(dict.fromkeys((*letters.values, *results.values)))
+        outputs = {**letters.values, **results.values}
         model = Transducer(
             states=list(names.values()),
             inputs=list(inputs.values()),
-            outputs=outputs or ["nothing"],
+            outputs=list(outputs) or ["nothing"],
             initial=initial[0],
             steps=tables,
             repeats=repeats,
             finish=finish,
         )
-        return model, initial
+        return model, initial, MappingProxyType(outputs)
 
     def _state_name(self, rest: Rest) -> str:
         if rest.key[0] == "start":
@@ -502,19 +550,16 @@ class _Compiler:
         return f"line {flow.code[rest.state.at].place.line}{': ' if shown else ''}{', '.join(shown)}{written}"
 
     def _origin(
-        self, fed: str, inputs: Mapping[str, Any], starts: list[_Start], *, whole: bool = False, stream: bool = False
+        self,
+        fed: str | None,
+        inputs: Mapping[str, Any],
+        outputs: Mapping[str, Any],
+        starts: list[_Start],
+        *,
+        collected: bool,
     ) -> Origin:
-        public = {start.name: MappingProxyType(dict(start.public)) for start in starts}
-        return Origin(
-            self.mechanism.name,
-            self.mechanism.translated.file,
-            fed,
-            MappingProxyType(dict(inputs)),
-            MappingProxyType(public),
-            self.mechanism.parameters,
-            whole=whole,
-            stream=stream,
-        )
+        public = {start.name: (start.public, start.public) for start in starts}
+        return Origin(self.mechanism, fed, inputs, outputs, MappingProxyType(public), collected=collected)
 
 
 def _branches(
@@ -525,18 +570,18 @@ def _branches(
             yield Branch(p, name(rest))
         else:
             for refined, q in on_the_way.refined(shown):
-                yield Branch(p * q, name(rest), letters.name(_unwrapped(refined)))
-
-
-def _unwrapped(written: tuple[Any, ...]) -> Any:
-    """What a step shows: the one output, or all of them."""
-    return written[0] if len(written) == 1 else written
+                yield Branch(p * q, name(rest), letters.name(several(refined)))
 
 
 def _input_names(declared: Input) -> dict[Any, str]:
     assert declared.values is not None
     symbols = Symbols(declared.values)
     return {value: symbols.name(value) for value in declared.values}
+
+
+def _named(declared: Input) -> Mapping[str, Any]:
+    """The values of an input by their names in the model."""
+    return MappingProxyType({name: value for value, name in _input_names(declared).items()})
 
 
 def _pairs(model: Transducer, starts: list[_Start], initial: Sequence[Mapping[str, Rational]]) -> tuple[Pair, ...]:

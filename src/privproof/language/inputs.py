@@ -132,6 +132,8 @@ def stream_of(*values: object) -> Any:
 def public(declared: Input) -> Any:
     """The same input, but no secret: it is equal on both sides, and the claim is about each of its values.
 
+    A public stream is what an observer asks for, request by request: ``requests: public(stream_of("low", "high"))``.
+
     >>> public(integer(0, 2))
     public(integer(0, 2))
     """
@@ -139,8 +141,6 @@ def public(declared: Input) -> Any:
         raise LanguageError(
             "input", f"public({declared!r}) declares no input", place="public", hint="public(integer(0, 2))"
         )
-    if declared.shape == "stream":
-        raise LanguageError("input", "a stream is chosen by the observer and never public", place="public")
     return replace(declared, public=True, text=f"public({declared.text})")
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 from typing import Any, TypeAlias
 
 from flint import fmpz
 
 from privproof.errors import LanguageError, PrivproofError
-from privproof.exact import Epsilon, epsilon, fraction, rational, show
+from privproof.exact import Epsilon, Rational, epsilon, fraction, rational, show
 
 HALF = Fraction(1, 2)
 _BITS = 64
@@ -29,6 +30,11 @@ class Table:
     """Finitely many outcomes, each with its probability."""
 
     outcomes: tuple[tuple[Any, Fraction], ...]
+
+    @cached_property
+    def possible(self) -> tuple[tuple[Any, Rational], ...]:
+        """The outcomes that can occur."""
+        return tuple((value, rational(p)) for value, p in self.outcomes if p != 0)
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,8 @@ def uniform(low: object, high: object) -> Law:
 
 def choice(table: object) -> Law:
     """The law of `privproof.choice`."""
+    if isinstance(table, tuple):
+        table = dict(table)
     if not isinstance(table, Mapping) or not table:
         raise LanguageError(
             "noise", f"table={table!r} is no table of probabilities", hint='choice({"a": "1/3", "b": "2/3"})'

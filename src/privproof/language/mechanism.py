@@ -68,6 +68,11 @@ class Mechanism:
         return flow(self.translated.body, [name for name, declared in self.inputs.items() if declared.shape == "list"])
 
     @property
+    def generator(self) -> bool:
+        """Whether it yields outputs on the way."""
+        return inspect.isgeneratorfunction(self.function)
+
+    @property
     def stream(self) -> str | None:
         """The name of the stream, if it reads one."""
         return next((name for name, declared in self.inputs.items() if declared.shape == "stream"), None)
@@ -150,6 +155,8 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise LanguageError("input", f"*{parameter.name} is open-ended", place=place, hint="name every argument")
         declared = annotations.get(parameter.name)
+        for extra in getattr(declared, "__metadata__", ()):
+            declared = extra if isinstance(extra, Input) else declared
         if isinstance(declared, Input):
             inputs[parameter.name] = declared
         elif parameter.default is parameter.empty:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from privproof.exact import EpsilonLike, Number
@@ -33,7 +34,7 @@ def geometric(
         epsilon: instead of alpha: ``alpha = e^(-epsilon/sensitivity)``.
         sensitivity: by how much the value may differ between neighbours; counts only together with epsilon.
     """
-    drawn: int = _drawn(laws.geometric(value, alpha, epsilon, sensitivity))
+    drawn: int = _drawn(laws.geometric, value, alpha, epsilon, sensitivity)
     return drawn
 
 
@@ -47,31 +48,33 @@ def truncated_geometric(
     sensitivity: Number = 1,
 ) -> int:
     """Geometric noise clamped to low, ..., high (Ghosh, Roughgarden and Sundararajan 2009)."""
-    drawn: int = _drawn(laws.truncated_geometric(value, low, high, alpha, epsilon, sensitivity))
+    drawn: int = _drawn(laws.truncated_geometric, value, low, high, alpha, epsilon, sensitivity)
     return drawn
 
 
 def exponential_mechanism(scores: Sequence[Number], *, epsilon: EpsilonLike, sensitivity: Number = 1) -> int:
     """The index i of a score, with probability proportional to ``e^(epsilon score_i / (2 sensitivity))`` (McSherry and Talwar 2007)."""
-    drawn: int = _drawn(laws.exponential_mechanism(scores, epsilon, sensitivity))
+    drawn: int = _drawn(
+        laws.exponential_mechanism, tuple(scores) if isinstance(scores, list) else scores, epsilon, sensitivity
+    )
     return drawn
 
 
 def bernoulli(p: Number) -> bool:
     """True with probability p."""
-    drawn: bool = _drawn(laws.bernoulli(p))
+    drawn: bool = _drawn(laws.bernoulli, p)
     return drawn
 
 
 def uniform(low: int, high: int) -> int:
     """One of the integers low, ..., high, all equally likely."""
-    drawn: int = _drawn(laws.uniform(low, high))
+    drawn: int = _drawn(laws.uniform, low, high)
     return drawn
 
 
 def choice(table: Mapping[Value, Number]) -> Value:
     """One of the keys of a table, with the probability that stands beside it."""
-    drawn: Value = _drawn(laws.choice(table))
+    drawn: Value = _drawn(laws.choice, tuple(table.items()) if isinstance(table, Mapping) else table)
     return drawn
 
 
@@ -83,19 +86,19 @@ def randomized_response(value: Value, *, truth: Number, among: Sequence[Value] |
         truth: the probability of the true answer.
         among: all answers; without it the value is a bit or a truth value.
     """
-    drawn: Value = _drawn(laws.randomized_response(value, truth, among))
+    drawn: Value = _drawn(laws.randomized_response, value, truth, among)
     return drawn
 
 
 def laplace(value: Any, *, scale: Any) -> float:
     """The value plus Laplace noise of the given scale."""
-    drawn: float = _drawn(laws.laplace(value, scale))
+    drawn: float = _drawn(laws.laplace, value, scale)
     return drawn
 
 
 def exponential(value: Any, *, scale: Any) -> float:
     """The value plus (one-sided) exponential noise of the given scale."""
-    drawn: float = _drawn(laws.exponential(value, scale))
+    drawn: float = _drawn(laws.exponential, value, scale)
     return drawn
 
 
@@ -142,8 +145,21 @@ def sample(law: Law) -> Any:
 _drawer: ContextVar[Callable[[Law], Any]] = ContextVar("drawer", default=sample)
 
 
-def _drawn(law: Law) -> Any:
-    return _drawer.get()(law)
+def _drawn(law: Callable[..., Law], *arguments: Any) -> Any:
+    return _drawer.get()(_law(law, arguments))
+
+
+def _law(law: Callable[..., Law], arguments: tuple[Any, ...]) -> Law:
+    """The law at the arguments, kept where they can be compared (and 1 is not confused with True)."""
+    try:
+        return _kept(law, arguments, tuple(map(type, arguments)))
+    except TypeError:
+        return law(*arguments)
+
+
+@lru_cache(maxsize=4096)
+def _kept(law: Callable[..., Law], arguments: tuple[Any, ...], kinds: tuple[type, ...]) -> Law:
+    return law(*arguments)
 
 
 @contextmanager

@@ -868,6 +868,7 @@ class _Reader:
         except TypeError as problem:
             raise LanguageError("call", f"{name}: {problem}", place=str(here), hint=f"{name}{signature}") from None
         prefix = self.shared.name(f"{name}.")
+        stored = {n.id for n in ast.walk(read.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         names = {parameter: f"{prefix}.{parameter}" for parameter in signature.parameters}
         for parameter in signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -876,9 +877,8 @@ class _Reader:
                 value = self.outside(node, parameter.default, here)
             else:
                 argument = bound.arguments[parameter.name]
-                stream = self.stream(argument)
-                if stream is not None:
-                    names[parameter.name] = stream
+                if isinstance(argument, ast.Name) and argument.id in self.names and parameter.name not in stored:
+                    names[parameter.name] = self.names[argument.id]
                     continue
                 value = self.expression(argument, out)
             out.append(Assign(names[parameter.name], value, here))

@@ -12,7 +12,7 @@ Values are Python's own (whole numbers, fractions, truth values, texts, None, tu
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
@@ -57,7 +57,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Lookup(Mapping[Any, Any]):
+class Lookup:
     """A table with keys."""
 
     rows: tuple[tuple[Any, Any], ...]
@@ -67,12 +67,6 @@ class Lookup(Mapping[Any, Any]):
             if equal(known, key):
                 return value
         raise KeyError(key)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (key for key, _ in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 @dataclass(frozen=True)
@@ -188,7 +182,7 @@ def items(value: Any) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return value
     if isinstance(value, Lookup):
-        return tuple(value)
+        return tuple(known for known, _ in value.rows)
     if isinstance(value, str):
         return tuple(value)
     raise TypeError(f"{plain(value)!r} is no list or tuple")
@@ -425,7 +419,9 @@ def element(sequence: Any, index: Any) -> Any:
 
 
 def shared(value: Any) -> Any:
-    """The value, marked as having a second name if it is a list."""
+    """The value, marked as having a second name if it is a list; an input that gets a second name is read to its end."""
+    if isinstance(value, Answers):
+        return Cells(items(value), shared=True)
     return replace(value, shared=True) if isinstance(value, Cells) and not value.shared else value
 
 
@@ -513,8 +509,13 @@ def held(value: Any) -> Any:
             return value
 
 
+_SIMPLE = frozenset((int, str, type(None), _Mark))
+
+
 def key(value: Any) -> Any:
     """Something hashable that tells values apart that Python's ``==`` does not: 1, True and Fraction(1)."""
+    if type(value) in _SIMPLE:
+        return value
     match value:
         case bool():
             return ("bool", value)
@@ -545,6 +546,8 @@ def text(value: Any) -> str:
 
 def tails(value: Any) -> Iterator[Tail]:
     """The tails inside a value, from left to right."""
+    if type(value) in _SIMPLE or isinstance(value, Answers):
+        return
     match value:
         case Tail():
             yield value
@@ -561,6 +564,8 @@ def tails(value: Any) -> Iterator[Tail]:
 
 def with_tails(value: Any, change: Callable[[Tail], Any]) -> Any:
     """The value with every tail changed."""
+    if type(value) in _SIMPLE or isinstance(value, Answers):
+        return value
     match value:
         case Tail():
             return change(value)
@@ -568,8 +573,6 @@ def with_tails(value: Any, change: Callable[[Tail], Any]) -> Any:
             return replace(value, items=tuple(with_tails(item, change) for item in inner))
         case Lookup(rows):
             return Lookup(tuple((with_tails(a, change), with_tails(b, change)) for a, b in rows))
-        case Answers():
-            return value
         case tuple():
             return tuple(with_tails(item, change) for item in value)
         case _:

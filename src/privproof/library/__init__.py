@@ -1,4 +1,4 @@
-"""Ready mechanisms, each with its citation; imports `models` and `scenarios`."""
+"""Ready mechanisms, each with its citation; imports all that makes questions."""
 
 from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
 from privproof.library.examples import EXAMPLES, Example

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from privproof.compiling import mechanism_question
 from privproof.exact import Budget
+from privproof.language import Mechanism
+from privproof.library import mechanisms
 from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
 from privproof.library.geometric import contagious, geometric, geometric_chain
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
@@ -24,6 +27,7 @@ class Example:
         citation: where it comes from.
         known: the verdict that is known, in words; shown beside the verdict found, never used to find it.
         question: makes the question, with a budget where a claim is made.
+        mechanism: the mechanism in the language, if it is one.
     """
 
     name: str
@@ -31,16 +35,158 @@ class Example:
     citation: str
     known: str
     question: Callable[[], Question]
+    mechanism: Mechanism | None = None
 
 
 _FAIER = "Liu, Wang, Zhang: Verifying Pufferfish Privacy in Hidden Markov Models"
+_DPCTL = "Liu, Wang, Zhang: Model Checking Differentially Private Properties"
+_GRS = "Ghosh, Roughgarden, Sundararajan 2009"
 
 
 def _claiming(make: Callable[[], Question], epsilon: str) -> Callable[[], Question]:
     return lambda: make().under(Budget.of(epsilon))
 
 
-EXAMPLES: tuple[Example, ...] = (
+def _posing(subject: Mechanism, *, size: int | None = None, horizon: Horizon | None = None) -> Callable[[], Question]:
+    return lambda: mechanism_question(subject, size=size, horizon=horizon)
+
+
+def _tight(make: Callable[[], Question]) -> Callable[[], Question]:
+    return lambda: make().under(None)
+
+
+MECHANISMS: tuple[Example, ...] = (
+    Example(
+        "plain-geometric",
+        "a count in 0..5 with geometric noise on all integers, claimed ln(2)",
+        _GRS,
+        "proved; ln(2) is tight",
+        _posing(mechanisms.plain_geometric),
+        mechanisms.plain_geometric,
+    ),
+    Example(
+        "bounded-geometric",
+        "the truncated geometric mechanism on 0..5, claimed ln(2)",
+        _GRS,
+        "proved; ln(2) is tight",
+        _posing(mechanisms.bounded_geometric),
+        mechanisms.bounded_geometric,
+    ),
+    Example(
+        "clamped-geometric",
+        "geometric noise at epsilon 1, clamped to 0..5",
+        "the right way to keep noise in a range; Ghosh, Roughgarden, Sundararajan 2009",
+        "proved; 1 is tight (up to the rounding of e^-1 to a multiple of 2^-64)",
+        _posing(mechanisms.clamped_geometric),
+        mechanisms.clamped_geometric,
+    ),
+    Example(
+        "rejected-geometric",
+        "geometric noise at nominal epsilon 1, drawn again until it falls into 0..5",
+        "a bug of bounded-domain noise; see Holohan, Antonatos, Braghin, Mac Aonghusa 2020",
+        "refuted; tight is 1 + ln((1+2a+a^2+a^3+a^4)/(1+a+a^2+a^3+a^4+a^5)) with a = e^-1, about 1.20608",
+        _posing(mechanisms.rejected_geometric),
+        mechanisms.rejected_geometric,
+    ),
+    Example(
+        "noisy-count",
+        "how many of 4 people said yes, with geometric noise, claimed ln(2); one answer changes",
+        "Dwork, McSherry, Nissim, Smith 2006, with discrete noise",
+        "proved; ln(2) is tight",
+        _posing(mechanisms.noisy_count, size=4),
+        mechanisms.noisy_count,
+    ),
+    Example(
+        "naive-noisy-max",
+        "noisy max of 3 queries, first index wins ties, claimed ln(2); every query may change",
+        f"{_FAIER}, Algorithm 2",
+        "refuted; ln(8) is tight",
+        _posing(mechanisms.naive_noisy_max, size=3),
+        mechanisms.naive_noisy_max,
+    ),
+    Example(
+        "improved-noisy-max",
+        "noisy max of 3 queries, ties broken uniformly, claimed ln(24/7); every query may change",
+        f"{_FAIER}, Algorithm 3",
+        "proved; ln(24/7) is tight",
+        _posing(mechanisms.improved_noisy_max, size=3),
+        mechanisms.improved_noisy_max,
+    ),
+    Example(
+        "above-threshold",
+        "discrete above threshold on streams of up to 5 queries, claimed 4*ln(2)",
+        f"{_FAIER}, Algorithm 4",
+        "refuted by 5 queries; the ratio doubles with each query",
+        _posing(mechanisms.discrete_above_threshold, horizon=Horizon.up_to(5)),
+        mechanisms.discrete_above_threshold,
+    ),
+    Example(
+        "above-threshold-unbounded",
+        "discrete above threshold on streams of every length: how private is it?",
+        f"{_FAIER}, Algorithm 4",
+        "no epsilon at all; repeating one pair of queries doubles the ratio",
+        _tight(_posing(mechanisms.discrete_above_threshold)),
+        mechanisms.discrete_above_threshold,
+    ),
+    Example(
+        "survey",
+        "randomised response to one question, by two coins, claimed ln(3)",
+        f"{_DPCTL}, Section 3.1; Warner 1965",
+        "proved; ln(3) is tight",
+        _posing(mechanisms.survey),
+        mechanisms.survey,
+    ),
+    Example(
+        "double-survey",
+        "the survey taken twice, claimed ln(9)",
+        f"{_DPCTL}, Section 6",
+        "proved; ln(9) is tight",
+        _posing(mechanisms.double_survey),
+        mechanisms.double_survey,
+    ),
+    Example(
+        "interactive-survey",
+        "one request for an answer of low or high accuracy, claimed ln(4)",
+        f"{_DPCTL}, Section 7",
+        "proved; ln(4) is tight, and every further request adds ln(4)",
+        _posing(mechanisms.interactive_survey, horizon=Horizon.up_to(1)),
+        mechanisms.interactive_survey,
+    ),
+    Example(
+        "subsampling-majority",
+        "the majority of 3 people by subsampling, geometric noise, claimed (ln(4), 1/10)",
+        f"{_DPCTL}, Algorithm 1; Dwork and Roth 2014",
+        "proved; with delta = 0 there is no epsilon at all",
+        _posing(mechanisms.subsampling_majority, size=3),
+        mechanisms.subsampling_majority,
+    ),
+    Example(
+        "exponential-mechanism",
+        "one of 3 candidates by scores in 0..2, claimed ln(4); every score may change",
+        "McSherry and Talwar 2007",
+        "proved; ln(3) is tight for 3 candidates",
+        _posing(mechanisms.exponential_choice, size=3),
+        mechanisms.exponential_choice,
+    ),
+    Example(
+        "permute-and-flip",
+        "the same by permute-and-flip, claimed ln(4)",
+        "McKenna and Sheldon 2020",
+        "proved; ln(4) is tight",
+        _posing(mechanisms.permute_and_flip, size=3),
+        mechanisms.permute_and_flip,
+    ),
+    Example(
+        "rappor",
+        "basic one-time RAPPOR for one of three values, f = 1/2, claimed ln(9)",
+        "Erlingsson, Pihur, Korolova 2014",
+        "proved; ln(9) is tight",
+        _posing(mechanisms.rappor),
+        mechanisms.rappor,
+    ),
+)
+
+MODELS: tuple[Example, ...] = (
     Example(
         "geometric",
         "truncated 1/2-geometric mechanism on a count in 0..2, claimed ln(2)",
@@ -63,15 +209,15 @@ EXAMPLES: tuple[Example, ...] = (
         _claiming(contagious, "ln(2)"),
     ),
     Example(
-        "naive-noisy-max",
-        "noisy max of 3 queries, first index wins ties; every query may change",
+        "naive-noisy-max-transducer",
+        "naive noisy max of 3 queries, as a transducer; every query may change",
         f"{_FAIER}, Algorithm 2",
         "tight epsilon ln(8)",
         lambda: noisy_max_question(3, improved=False),
     ),
     Example(
-        "improved-noisy-max",
-        "noisy max of 3 queries, ties broken uniformly; every query may change",
+        "improved-noisy-max-transducer",
+        "improved noisy max of 3 queries, as a transducer; every query may change",
         f"{_FAIER}, Algorithm 3",
         "tight epsilon ln(24/7)",
         lambda: noisy_max_question(3, improved=True),
@@ -91,8 +237,8 @@ EXAMPLES: tuple[Example, ...] = (
         _claiming(lambda: noisy_max_hmm(3, improved=True), "ln(24/7)"),
     ),
     Example(
-        "above-threshold",
-        "discrete above threshold on up to 5 queries, claimed 4*ln(2)",
+        "above-threshold-transducer",
+        "discrete above threshold on up to 5 queries, as a transducer, claimed 4*ln(2)",
         f"{_FAIER}, Algorithm 4",
         "refuted by 5 queries; the ratio doubles with each query",
         _claiming(lambda: replace(above_threshold(), horizon=Horizon.up_to(5)), "4*ln(2)"),
@@ -112,3 +258,5 @@ EXAMPLES: tuple[Example, ...] = (
         lambda: satisfiability([[1, -2], [-1]]),
     ),
 )
+
+EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *MODELS)

@@ -18,7 +18,7 @@ h1 { font-size: 1.4rem; line-height: 1.3; margin-bottom: 1rem; }
 .status { color: #fff; border-radius: .4rem; padding: .1rem .6rem; margin-right: .6rem; white-space: nowrap; }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: left; font-weight: 500; color: #60646c; vertical-align: top; padding: .3rem 1.2rem .3rem 0; white-space: nowrap; }
-td { padding: .3rem 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+td { padding: .3rem 0; overflow-wrap: anywhere; white-space: pre-wrap; font-variant-numeric: tabular-nums; }
 tr { border-bottom: 1px solid #eceef0; }
 h2 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
 .bar { height: 1.3rem; border-radius: .25rem; min-width: 2px; }

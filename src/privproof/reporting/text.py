@@ -7,7 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from privproof.evidence import Verdict
-from privproof.reporting.wording import SYMBOLS, Command, Fact, facts, headline
+from privproof.reporting.wording import SYMBOLS, Command, Fact, facts, headline, side_words
+from privproof.sizes import Table as Sizes
 
 _STYLES = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 _WIDTH = 15
@@ -24,7 +25,8 @@ def print_verdict(
     listed = [*facts(verdict, command=command, asked_tight=asked_tight), *more]
     if not console.is_terminal:
         for fact in listed:
-            console.print(Text(f"  {fact.label:<{_WIDTH}}{fact.text}"), soft_wrap=True)
+            indented = fact.text.replace("\n", "\n" + " " * (_WIDTH + 2))
+            console.print(Text(f"  {fact.label:<{_WIDTH}}{indented}"), soft_wrap=True)
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True, min_width=_WIDTH)
@@ -32,3 +34,24 @@ def print_verdict(
     for fact in listed:
         table.add_row(f"  {fact.label}", Text(fact.text))
     console.print(table)
+
+
+def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
+    """Print verdicts by size: a line each, then what they suggest."""
+    first = table.rows[0][1]
+    name = first.question.name.rpartition(",")[0] or first.question.name
+    console.print(Text(f"{SYMBOLS[table.status]} {table.status}  {name}", style=_STYLES[table.status]), soft_wrap=True)
+    for size, verdict in table.rows:
+        told = (
+            verdict.tight.show()
+            if verdict.tight is not None
+            else headline(verdict, asked_tight=True).partition(": ")[2]
+        )
+        status = "" if asked_tight else f"{SYMBOLS[verdict.status]} {verdict.status:<8} "
+        witness = verdict.witness
+        where = ""
+        if witness is not None:
+            sides = [side_words(verdict.question, witness, side) for side in (0, 1)]
+            where = f"   {sides[0]} against {sides[1]}, output {' '.join(witness.output)}"
+        console.print(Text(f"  n = {size:<4}{status}{told}{where}"), soft_wrap=True)
+    console.print(Text(f"  {'trend':<{_WIDTH}}{table.trend}"), soft_wrap=True)

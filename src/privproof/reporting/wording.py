@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from privproof.compiling import distribution_key
 from privproof.evidence import Growth, Unknown, Verdict, Witness
 from privproof.exact import Epsilon, decimal, fraction, show
 from privproof.exact.balls import rational_bounds
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
-from privproof.scenarios import Question, ordered_pairs
+from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
 SYMBOLS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
 _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
@@ -49,11 +53,13 @@ def budget_words(question: Question) -> str:
 
 def scenario_words(question: Question) -> str:
     """What is compared."""
-    scenario, model = question.scenario, question.model
+    scenario, model, origin = question.scenario, question.model, question.origin
     parts = []
     if scenario.neighbours is not None:
         parts.append(str(scenario.neighbours))
-    if not (isinstance(model, Transducer) and not scenario.pairs):
+    if origin is not None:
+        parts += _situation_words(origin)
+    elif not (isinstance(model, Transducer) and not scenario.pairs):
         count = len(ordered_pairs(question))
         parts.append(f"{count} ordered pair{'s' if count != 1 else ''} of initial distributions")
     if not scenario.words.unrestricted:
@@ -61,9 +67,22 @@ def scenario_words(question: Question) -> str:
     return "; ".join(parts)
 
 
+def _situation_words(origin: Origin) -> list[str]:
+    """Which other arguments are quantified over."""
+    left, right = next(iter(origin.situations.values()))
+    if not left:
+        return []
+    names, count = ", ".join(left), len(origin.situations)
+    if left == right:
+        return [f"for each of the {count} value{'s' if count != 1 else ''} of {names}"]
+    return [f"{count} pair{'s' if count != 1 else ''} of neighbouring values of {names}"]
+
+
 def horizon_words(question: Question) -> str:
     """Which lengths are compared."""
     horizon, model = question.horizon, question.model
+    if question.origin is not None and question.origin.mechanism.stream is None:
+        return ""
     if isinstance(model, Transducer) and model.finish is not None:
         return f"{len(model.steps)} inputs, one output at the end"
     if horizon is None:
@@ -92,8 +111,11 @@ class Command:
         return " ".join(map(shlex.quote, parts))
 
 
-def side_words(witness: Witness, side: int) -> str:
+def side_words(question: Question, witness: Witness, side: int) -> str:
     """One of the two situations of a witness."""
+    if question.origin is not None:
+        arguments = question.origin.arguments(witness.pair, side, witness.inputs[side])
+        return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
     inputs = witness.inputs[side]
     initial = witness.left if side == 0 else witness.right
     state = ", ".join(name if p == 1 else f"{name}: {p}" for name, p in initial.items())
@@ -101,6 +123,39 @@ def side_words(witness: Witness, side: int) -> str:
         return state
     listed = "inputs " + " ".join(inputs)
     return listed if witness.left == witness.right else f"{listed} from {state}"
+
+
+def python_lines(origin: Origin, witness: Witness) -> str:
+    """A few lines of Python that recompute both probabilities of a witness."""
+    name = origin.mechanism.function.__name__
+    module = origin.mechanism.function.__module__
+    if module == "__main__" or module not in sys.modules:
+        module = Path(origin.mechanism.translated.file).stem
+    output = _output_key(origin, witness)
+    lines = ["from privproof import output_distribution", f"from {module} import {name}"]
+    having = {n: v for n, v in origin.mechanism.parameters.items() if v != _defaults(origin).get(n)}
+    changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
+    for side, probability in enumerate((witness.left_probability, witness.right_probability)):
+        arguments = origin.arguments(witness.pair, side, witness.inputs[side])
+        given = "".join(f", {n}={v!r}" for n, v in arguments.items())
+        lines.append(f"output_distribution({name}{changed}{given})[{output!r}]  # {probability}")
+    return "\n".join(lines)
+
+
+def _defaults(origin: Origin) -> dict[str, object]:
+    signature = inspect.signature(origin.mechanism.function)
+    return {parameter.name: parameter.default for parameter in signature.parameters.values()}
+
+
+def _output_key(origin: Origin, witness: Witness) -> object:
+    """The key of a witness's output in an output distribution."""
+    shown = [letter.output for letter in witness.letters if letter.output is not None]
+    values = [origin.outputs[name] for name in shown]
+    if origin.collected:
+        return distribution_key(values[0])
+    return tuple(
+        distribution_key(v) for value in values for v in (value.values if isinstance(value, Several) else (value,))
+    )
 
 
 @dataclass(frozen=True)
@@ -121,6 +176,8 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
         result += _witness_facts(verdict, verdict.witness, asked_tight=asked_tight)
         if command is not None:
             result.append(Fact("replay", command.replay(verdict.witness)))
+        if question.origin is not None:
+            result.append(Fact("in Python", python_lines(question.origin, verdict.witness)))
     elif verdict.event:
         result += _event_facts(verdict)
     if verdict.growth is not None:
@@ -147,11 +204,12 @@ def _witness_facts(verdict: Verdict, witness: Witness, *, asked_tight: bool) -> 
     beyond = verdict.status == "refuted" and not asked_tight and budget is not None
     if beyond and budget is not None and budget.delta == 0:
         ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
-    result = [
-        Fact("pair", witness.pair),
+    question = verdict.question
+    result = [] if question.origin is not None else [Fact("pair", witness.pair)]
+    result += [
         Fact("output", output),
-        Fact("left", f"{side_words(witness, 0)}: probability {show(witness.left_probability)}"),
-        Fact("right", f"{side_words(witness, 1)}: probability {show(witness.right_probability)}"),
+        Fact("left", f"{side_words(question, witness, 0)}: probability {show(witness.left_probability)}"),
+        Fact("right", f"{side_words(question, witness, 1)}: probability {show(witness.right_probability)}"),
         Fact("ratio", ratio),
     ]
     if budget is not None and budget.delta != 0:
@@ -216,7 +274,7 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
         "engine": verdict.engine,
         "question": {
             "mechanism": question.name,
-            "kind": _KINDS[type(question.model)],
+            "kind": "mechanism" if question.origin is not None else _KINDS[type(question.model)],
             "epsilon": None if budget is None else str(budget.epsilon),
             "delta": "0" if budget is None else str(budget.delta),
             "pointwise": budget is not None and budget.pointwise,
@@ -230,7 +288,7 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
             "lower": _outward(verdict.lower, up=False),
             "upper": _outward(verdict.upper, up=True),
         },
-        "witness": None if verdict.witness is None else witness_data(verdict.witness),
+        "witness": None if verdict.witness is None else witness_data(verdict.witness, question),
         "certificate": certificate,
         "seconds": round(verdict.seconds, 6),
         "notes": list(verdict.notes),
@@ -245,13 +303,34 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
             "factor": "inf" if growth.factor is None else str(growth.factor),
         }
     if verdict.event:
-        result["event"] = [witness_data(witness) for witness in verdict.event]
+        result["event"] = [witness_data(witness, question) for witness in verdict.event]
     if isinstance(verdict, Unknown):
         result["reason"] = verdict.reason
+    if question.origin is not None:
+        mechanism = question.origin.mechanism
+        result["question"]["parameters"] = plain_data(dict(mechanism.parameters))
+        result["question"]["size"] = origin_size(question)
     return result
 
 
-def witness_data(witness: Witness) -> dict[str, Any]:
+def origin_size(question: Question) -> int | None:
+    """The length of the list that a mechanism reads one element a step, if it reads one."""
+    origin, model = question.origin, question.model
+    if origin is None or origin.fed is None or origin.mechanism.stream is not None or not isinstance(model, Transducer):
+        return None
+    return len(model.steps)
+
+
+def plain_data(value: object) -> Any:
+    """A value of a mechanism as JSON has it: fractions as texts, tuples as lists."""
+    if isinstance(value, dict):
+        return {str(name): plain_data(item) for name, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain_data(item) for item in value]
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def witness_data(witness: Witness, question: Question) -> dict[str, Any]:
     """A witness as plain data."""
 
     def exact(value: Fraction | None) -> str:
@@ -259,10 +338,17 @@ def witness_data(witness: Witness) -> dict[str, Any]:
 
     left, right = ({n: str(p) for n, p in side.items()} for side in (witness.left, witness.right))
     inputs = witness.inputs
+    sides: tuple[Any, Any] = (list(inputs[0]), list(inputs[1])) if inputs[0] else (left, right)
+    if question.origin is not None:
+        origin = question.origin
+        sides = (
+            plain_data(origin.arguments(witness.pair, 0, inputs[0])),
+            plain_data(origin.arguments(witness.pair, 1, inputs[1])),
+        )
     return {
         "pair": witness.pair,
-        "left": list(inputs[0]) if inputs[0] else left,
-        "right": list(inputs[1]) if inputs[0] else right,
+        "left": sides[0],
+        "right": sides[1],
         "output": list(witness.output),
         "ending": witness.ending,
         "left_initial": left,

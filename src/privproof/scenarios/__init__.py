@@ -1,6 +1,7 @@
-"""Who must not be told apart: pairs of initial distributions, neighbour relations, restrictions on words; imports `models`."""
+"""Who must not be told apart: pairs of distributions, neighbour relations, words; imports `models` and `language`."""
 
 from privproof.scenarios.neighbours import Neighbours
+from privproof.scenarios.origins import Origin, Several, fits
 from privproof.scenarios.question import Model, Pair, Question, Scenario, ordered_pairs
 from privproof.scenarios.words import Automaton, Ending, Words, automaton
 
@@ -9,10 +10,13 @@ __all__ = [
     "Ending",
     "Model",
     "Neighbours",
+    "Origin",
     "Pair",
     "Question",
     "Scenario",
+    "Several",
     "Words",
     "automaton",
+    "fits",
     "ordered_pairs",
 ]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from privproof.errors import ScenarioError
 from privproof.exact import Budget, Number
 from privproof.models import Distribution, HiddenMarkovModel, Horizon, MarkovChain, Transducer
 from privproof.models.distributions import distribution
 from privproof.scenarios.neighbours import Neighbours
+from privproof.scenarios.origins import REVERSED, Origin
 from privproof.scenarios.words import Words
 
 Model: TypeAlias = "HiddenMarkovModel | MarkovChain | Transducer"
-
-_REVERSED = " (reversed)"
 
 
 @dataclass(frozen=True)
@@ -60,37 +59,6 @@ class Scenario:
     pairs: tuple[Pair, ...] = ()
     neighbours: Neighbours | None = None
     words: Words = field(default_factory=Words)
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The mechanism that a finite model was made from, and what the names in the model stand for.
-
-    Attributes:
-        mechanism: the name of the function.
-        file: the file it stands in.
-        fed: the argument that is read one value a step, or, with `whole`, all private arguments together.
-        whole: whether one input of the model is a whole data set.
-        stream: whether the argument is a stream.
-        inputs: for every input of the model the value it stands for (with `whole`: the arguments by name).
-        public: for every pair of the scenario the public arguments by name.
-        parameters: the values of the parameters.
-    """
-
-    mechanism: str
-    file: str
-    fed: str
-    inputs: Mapping[str, Any]
-    public: Mapping[str, Mapping[str, Any]]
-    parameters: Mapping[str, Any]
-    whole: bool = False
-    stream: bool = False
-
-    def arguments(self, pair: str, inputs: Sequence[str]) -> dict[str, Any]:
-        """The arguments of the mechanism that a pair and a sequence of inputs stand for."""
-        values = [self.inputs[name] for name in inputs]
-        private = dict(values[0]) if self.whole else {self.fed: values}
-        return {**self.public.get(pair.removesuffix(_REVERSED), {}), **private}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +115,7 @@ def ordered_pairs(question: Question) -> tuple[Pair, ...]:
         )
     both: dict[tuple[object, ...], Pair] = {}
     for pair in pairs:
-        turned = pair.name.removesuffix(_REVERSED) if pair.name.endswith(_REVERSED) else pair.name + _REVERSED
+        turned = pair.name.removesuffix(REVERSED) if pair.name.endswith(REVERSED) else pair.name + REVERSED
         for one in (pair, Pair(turned, pair.right, pair.left, pair.only)):
             key = (tuple(sorted(one.left.items())), tuple(sorted(one.right.items())), one.only)
             both.setdefault(key, one)

@@ -1,0 +1,85 @@
+"""The exact distribution of a mechanism's output on given inputs, from its translated source."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from privproof.compiling.exploring import Explorer, Rest
+from privproof.errors import LanguageError
+from privproof.exact import ONE, ZERO, Rational, fraction
+from privproof.language.inputs import Input
+from privproof.language.mechanism import Mechanism
+from privproof.language.values import Answers, Cells, held, tails, text
+
+
+def output_distribution(mechanism: Mechanism, /, *args: Any, **kwargs: Any) -> dict[Any, Fraction]:
+    """The probability of every output on the given inputs, exactly.
+
+    Lists in outputs become tuples; a generator's output is the tuple of what it yields.  Unbounded noise shows as ``"≥6"`` and
+    ``"≤-1"``: all outputs from there on together.  A stream is given as a list and the mechanism is looked at after it.
+
+    >>> from privproof.language import geometric, integer, mechanism
+    >>> @mechanism
+    ... def noisy(count: integer(0, 5)):
+    ...     return min(geometric(count, alpha="1/2"), 6)
+    >>> output_distribution(noisy, 5)
+    {5: Fraction(1, 3), 6: Fraction(1, 3), '≤4': Fraction(1, 3)}
+    """
+    bound = inspect.signature(mechanism.function).bind(*args, **kwargs).arguments
+    changed = {name: value for name, value in bound.items() if name in mechanism.parameters}
+    if changed:
+        mechanism = mechanism.having(**changed)
+    store: dict[str, Any] = {name: held(value) for name, value in mechanism.parameters.items()}
+    fed: list[Any] = []
+    for name, declared in mechanism.inputs.items():
+        value = _checked(name, bound[name], declared)
+        if declared.shape == "stream":
+            fed = list(value)
+        else:
+            store[name] = Answers(map(held, value)) if declared.shape == "list" else held(value)
+    explorer = Explorer(mechanism.flow)
+    level = {(rest, ()): p for rest, p in explorer.settle(explorer.state(0, store)).items()}
+    level = {(rest, rest.written): p for (rest, _), p in level.items()}
+    for value in fed:
+        following: dict[tuple[Rest, tuple[Any, ...]], Rational] = {}
+        for (rest, before), p in level.items():
+            onward = {rest: ONE} if rest.state is None else explorer.settle(explorer.given(rest.state, value))
+            for target, q in onward.items():
+                shown = before if rest.state is None else (*before, *target.written)
+                following[target, shown] = following.get((target, shown), ZERO) + p * q
+        level = following
+    result: dict[Any, Rational] = {}
+    for (rest, written), p in level.items():
+        ended = () if mechanism.generator or rest.state is not None else (rest.value,)
+        output: Any = (*written, *ended) if mechanism.stream is not None or mechanism.generator else rest.value
+        key = distribution_key(output)
+        result[key] = result.get(key, ZERO) + p
+    return {key: fraction(p) for key, p in sorted(result.items(), key=lambda item: (str(type(item[0])), str(item[0])))}
+
+
+def _checked(name: str, value: Any, declared: Input) -> Any:
+    values = [value] if declared.shape == "value" else value
+    if declared.shape != "value" and (isinstance(value, str | Mapping) or not hasattr(value, "__iter__")):
+        raise LanguageError("input", f"{name}={value!r} is not a list", place=name, hint=f"{name}: {declared}")
+    for item in values:
+        if declared.values is not None and item not in declared.values:
+            raise LanguageError(
+                "input", f"{item!r} is not a value of {declared}", place=name, hint="widen the declaration"
+            )
+    return value
+
+
+def distribution_key(value: Any) -> Any:
+    """The key of an output: itself, with tuples for lists; how it prints where it has tails."""
+    if any(True for _ in tails(value)):
+        return text(value)
+    match value:
+        case Cells(items):
+            return tuple(map(distribution_key, items))
+        case tuple():
+            return tuple(map(distribution_key, value))
+        case _:
+            return value

@@ -1,0 +1,193 @@
+"""The distribution of a mechanism's output by running the function itself on all its random choices.
+
+This is the definition, taken literally: the Python function runs as it is, once for every sequence of outcomes that its noise may
+have, and every run adds its probability to its output.  Nothing of the translation takes part, so it is a check on all of it.
+The likeliest runs come first; where there are too many (or infinitely many) the rest is left over, as a mass that is known exactly.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+from privproof.errors import LanguageError
+from privproof.exact import ONE, ZERO, Rational, fraction, rational
+from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.mechanism import Mechanism
+from privproof.language.noise import drawing
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run showed.
+
+    Attributes:
+        value: what the function returned; for a generator the list of what it yielded.
+        written: for a stream, what it wrote after each answer that it read (what it wrote before the first counts for the first).
+        ended: whether it ended by itself (always, unless the stream ran out).
+    """
+
+    value: Any
+    written: tuple[tuple[Any, ...], ...] = ()
+    ended: bool = True
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Runs with their probabilities, and the mass of the runs not made."""
+
+    runs: tuple[tuple[Run, Fraction], ...]
+    left_over: Fraction
+
+    def probability(self, event: Callable[[Run], bool]) -> tuple[Fraction, Fraction]:
+        """Bounds on the probability of an event: equal if no run is left over."""
+        found = sum((p for run, p in self.runs if event(run)), Fraction(0))
+        return found, found + self.left_over
+
+    def distribution(self) -> dict[str, Fraction]:
+        """The probability of every output seen, by how it prints.
+
+        Raises:
+            LanguageError: runs are left over, so the probabilities are not exact.
+        """
+        if self.left_over:
+            raise LanguageError(
+                "runs", f"runs with probability {self.left_over} were not made", hint="allow more runs: most=1000000"
+            )
+        result: dict[str, Fraction] = {}
+        for run, p in self.runs:
+            result[repr(run.value)] = result.get(repr(run.value), Fraction(0)) + p
+        return result
+
+
+class _RanOut(BaseException):
+    """The stream has no further answer."""
+
+
+@dataclass(order=True)
+class _Path:
+    """A sequence of choices, likelier ones first."""
+
+    unlikely: float
+    number: int
+    choices: tuple[int, ...] = field(compare=False)
+
+
+def outputs(
+    mechanism: Mechanism, arguments: Mapping[str, Any], *, most: int = 100_000, enough: Fraction = Fraction(1, 10**6)
+) -> Outputs:
+    """All runs of a mechanism on its arguments, the likeliest first.
+
+    Args:
+        mechanism: the mechanism.
+        arguments: its inputs by name.
+        most: after so many runs the rest is left over.
+        enough: where there are infinitely many runs: a mass that may be left over.
+
+    >>> from privproof.language import mechanism, one_of, randomized_response
+    >>> @mechanism
+    ... def survey(ill: one_of(True, False)):
+    ...     return randomized_response(ill, truth="3/4")
+    >>> outputs(survey, {"ill": True}).distribution()
+    {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
+    """
+    waiting = [_Path(-1.0, 0, ())]
+    numbers = count(1)
+    runs: list[tuple[Run, Fraction]] = []
+    made = ZERO
+    endless = False
+    while waiting and len(runs) < most and not (endless and 1 - made <= rational(enough)):
+        path = heapq.heappop(waiting)
+        player = _Player(path.choices)
+        with drawing(player.draw):
+            run = _run(mechanism, arguments)
+        made += player.probability
+        endless = endless or player.endless
+        runs.append((run, fraction(player.probability)))
+        for choices, probability in player.others:
+            heapq.heappush(waiting, _Path(-float(probability), next(numbers), choices))
+    return Outputs(tuple(runs), fraction(1 - made) if waiting else Fraction(0))
+
+
+class _Player:
+    """Gives the noise functions the outcomes of one path, and notes the paths that branch off after its given beginning."""
+
+    def __init__(self, choices: tuple[int, ...]) -> None:
+        self.given = choices
+        self.made: list[int] = []
+        self.probability = ONE
+        self.others: list[tuple[tuple[int, ...], Rational]] = []
+        self.endless = False
+
+    def draw(self, law: Law) -> Any:
+        position = len(self.made)
+        if position < len(self.given):
+            chosen = self.given[position]
+        else:
+            chosen = 0
+        if position >= len(self.given) - 1:
+            self._branch(law, chosen, new=position >= len(self.given))
+        self.made.append(chosen)
+        value, probability = _outcome(law, chosen)
+        self.probability *= probability
+        return value
+
+    def _branch(self, law: Law, chosen: int, *, new: bool) -> None:
+        """Note the other outcomes; of infinitely many only the next one, which will note the one after it."""
+        beginning = tuple(self.made)
+        if isinstance(law, Table):
+            if new:
+                for other in range(1, len(law.possible)):
+                    self.others.append(((*beginning, other), self.probability * _outcome(law, other)[1]))
+        elif isinstance(law, Geometric):
+            self.endless = True
+            self.others.append(((*beginning, chosen + 1), self.probability * _outcome(law, chosen + 1)[1]))
+
+
+def _outcome(law: Law, chosen: int) -> tuple[Any, Rational]:
+    match law:
+        case Table():
+            return law.possible[chosen]
+        case Geometric(center, alpha):
+            distance = (chosen + 1) // 2
+            value = center + (distance if chosen % 2 else -distance)
+            base = rational(alpha)
+            return value, (1 - base) / (1 + base) * base**distance
+        case Continuous(kind):
+            raise LanguageError("continuous", f"{kind} noise is continuous: its runs cannot be listed")
+
+
+def _run(mechanism: Mechanism, arguments: Mapping[str, Any]) -> Run:
+    given = {name: list(value) if isinstance(value, list) else value for name, value in arguments.items()}
+    written: list[list[Any]] = []
+    stream = mechanism.stream
+    if stream is not None:
+        given[stream] = _stream(given[stream], written)
+    early: list[Any] = []
+    try:
+        result = mechanism(**given)
+        if mechanism.generator:
+            collected = []
+            for value in result:
+                collected.append(value)
+                (written[-1] if written else early).append(value)
+            result = collected
+        elif written:
+            written[-1].append(result)
+        ended = True
+    except _RanOut:
+        result, ended = None, False
+    if written:
+        written[0] = early + written[0]
+    return Run(result, tuple(map(tuple, written)), ended)
+
+
+def _stream(values: Sequence[Any], written: list[list[Any]]) -> Iterator[Any]:
+    for value in values:
+        written.append([])
+        yield value
+    raise _RanOut

@@ -1,0 +1,102 @@
+"""The mechanism behind a finite model: what the model's names stand for, and a witness in the mechanism's own terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privproof.language import Mechanism
+from privproof.language.running import Run
+from privproof.language.values import Cells, Tail, held, text
+
+REVERSED = " (reversed)"
+"""What the name of a pair ends in when its sides are exchanged."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The mechanism that a finite model was made from, and what the names in the model stand for.
+
+    Attributes:
+        mechanism: the mechanism.
+        fed: the argument that is read one value a step; None where one input of the model is a whole data set.
+        inputs: for every input of the model the value it stands for; for a whole data set the arguments by name.
+        outputs: for every output of the model the value it stands for.
+        situations: for every pair of the scenario the other arguments by name, on the left and on the right.
+        collected: whether all outputs are shown at the end, as one.
+    """
+
+    mechanism: Mechanism
+    fed: str | None
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+    situations: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
+    collected: bool = True
+
+    def arguments(self, pair: str, side: int, inputs: Sequence[str]) -> dict[str, Any]:
+        """The arguments of the mechanism that one side (0: left, 1: right) of a pair and its inputs stand for."""
+        values = [self.inputs[name] for name in inputs]
+        fed = dict(values[0]) if self.fed is None else {self.fed: values}
+        if pair in self.situations:
+            others = self.situations[pair][side]
+        else:
+            others = self.situations[pair.removesuffix(REVERSED)][1 - side]
+        given = {**others, **fed}
+        return {name: given[name] for name in self.mechanism.inputs}
+
+    def shows(self, run: Run, letters: Sequence[str | None], *, complete: bool) -> bool:
+        """Whether a run shows the outputs that a word names."""
+        if self.collected:
+            (output,) = [letter for letter in letters if letter is not None]
+            return fits(self.outputs[output], held(run.value))
+        if complete and not run.ended:
+            return False
+        if self.mechanism.stream is not None:
+            steps: list[tuple[Any, ...]] = list(run.written)
+            steps += [()] * (len(letters) - len(steps))
+            if len(run.written) < len(letters) and any(letters[len(run.written) :]):
+                return False
+            return len(steps) == len(letters) and all(
+                _written(self.outputs, letter, shown) for letter, shown in zip(letters, steps, strict=True)
+            )
+        wanted = [self.outputs[letter] for letter in letters if letter is not None]
+        flat = [v for value in wanted for v in (value.values if isinstance(value, Several) else (value,))]
+        return len(flat) == len(run.value) and all(fits(w, held(v)) for w, v in zip(flat, run.value, strict=True))
+
+
+@dataclass(frozen=True)
+class Several:
+    """Several outputs written in one step."""
+
+    values: tuple[Any, ...]
+
+
+def _written(outputs: Mapping[str, Any], letter: str | None, shown: Sequence[Any]) -> bool:
+    if letter is None:
+        return not shown
+    value = outputs[letter]
+    wanted = value.values if isinstance(value, Several) else (value,)
+    return len(wanted) == len(shown) and all(fits(w, held(v)) for w, v in zip(wanted, shown, strict=True))
+
+
+def fits(pattern: Any, value: Any) -> bool:
+    """Whether a value is the one that an output of a model stands for, or one of them.
+
+    >>> from fractions import Fraction
+    >>> fits(Tail(-1, 1, 6, Fraction(1, 2)), 9), fits((1, "x"), (1, "x")), fits(1, True)
+    (True, True, False)
+    """
+    match pattern:
+        case Tail(_, sign, offset):
+            return isinstance(value, int) and not isinstance(value, bool) and (value - offset) * sign >= 0
+        case Cells(items):
+            return isinstance(value, Cells) and _all_fit(items, value.items)
+        case tuple():
+            return isinstance(value, tuple) and _all_fit(pattern, value)
+        case _:
+            return text(pattern) == text(value)
+
+
+def _all_fit(patterns: Sequence[Any], values: Sequence[Any]) -> bool:
+    return len(patterns) == len(values) and all(fits(p, v) for p, v in zip(patterns, values, strict=True))

@@ -1,0 +1,95 @@
+"""One mechanism at several sizes: a table, and what the numbers suggest, said as a measurement and not as a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import exp
+
+from privproof.evidence import Verdict
+from privproof.exact import Epsilon, fraction, log
+
+_SIMPLE = 12
+
+
+@dataclass(frozen=True)
+class Table:
+    """Verdicts by size.
+
+    Attributes:
+        rows: every size with its verdict.
+    """
+
+    rows: tuple[tuple[int, Verdict], ...]
+
+    @property
+    def status(self) -> str:
+        """Proved if it is proved at every size, refuted if it is refuted at one, otherwise unknown."""
+        found = [verdict.status for _, verdict in self.rows]
+        if "refuted" in found:
+            return "refuted"
+        return "proved" if all(status == "proved" for status in found) else "unknown"
+
+    @property
+    def trend(self) -> str:
+        """What the tight epsilons suggest, in words."""
+        return trend([size for size, _ in self.rows], [verdict.tight for _, verdict in self.rows])
+
+
+def over_sizes(ask: Callable[[int], Verdict], sizes: Sequence[int]) -> Table:
+    """The verdicts at several sizes."""
+    return Table(tuple((size, ask(size)) for size in sizes))
+
+
+def trend(sizes: Sequence[int], tight: Sequence[Epsilon | None]) -> str:
+    """What a sequence of tight epsilons suggests; never more than what was measured.
+
+    >>> from privproof.exact import epsilon
+    >>> trend([2, 3, 4], [epsilon("ln(4)"), epsilon("ln(8)"), epsilon("ln(16)")])
+    'measured for n = 2..4: grows by ln(2) ≈ 0.693147 with each step; nothing is proved beyond n = 4'
+    """
+    measured = f"measured for n = {sizes[0]}..{sizes[-1]}" if len(sizes) > 1 else f"measured for n = {sizes[0]}"
+    beyond = f"nothing is proved beyond n = {sizes[-1]}"
+    known = [value for value in tight if value is not None]
+    if len(known) < len(tight):
+        return f"{measured}: not tight at every size; {beyond}"
+    if any(value.infinite for value in known):
+        first = next(size for size, value in zip(sizes, known, strict=True) if value.infinite)
+        return f"{measured}: no epsilon at all from n = {first} on; {beyond}"
+    signs = {b.compare(a) for a, b in pairwise(known)}
+    if signs <= {0}:
+        return f"{measured}: {known[0].show()} each time; {beyond}"
+    if signs != {1}:
+        words = "falls" if signs == {-1} else "goes up and down" if -1 in signs else "does not fall"
+        return f"{measured}: {words}, from {known[0].show()} to {known[-1].show()}; {beyond}"
+    steps = {_quotient(a, b) for a, b in pairwise(known)}
+    step = next(iter(steps))
+    if len(steps) == 1 and step is not None and len(known) > 2:
+        return f"{measured}: grows by {log(step).show()} with each step; {beyond}"
+    limit = _limit(known)
+    towards = "" if limit is None else f", as if it approached {limit} from below"
+    return f"{measured}: grows from {known[0].show()} to {known[-1].show()}{towards}; {beyond}"
+
+
+def _quotient(before: Epsilon, after: Epsilon) -> Fraction | None:
+    """``e^(after - before)`` where it is rational."""
+    if before.bound is None or after.bound is None:
+        return None
+    return fraction(after.bound) / fraction(before.bound)
+
+
+def _limit(known: Sequence[Epsilon]) -> str | None:
+    """Where the sequence seems to go, if its increments shrink like a geometric series: a simple logarithm if one is near."""
+    if len(known) < 4:
+        return None
+    ratios = [exp(float(value.decimal(digits=15))) for value in known[-4:]]
+    first, second, third = (b - a for a, b in pairwise(ratios))
+    if not 0 < third < second < first or third / second > 0.9 or abs(third / second - second / first) > 0.2:
+        return None
+    missing = third * third / (second - third)
+    simple = Fraction(ratios[-1] + missing).limit_denominator(_SIMPLE)
+    if float(simple) > ratios[-1] and abs(float(simple) - ratios[-1] - missing) <= 0.5 * missing:
+        return log(simple).show()
+    return None
