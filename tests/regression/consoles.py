@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
+_SECONDS = re.compile(r"[0-9]+\.[0-9]+ s\b")
 _COMMAND = re.compile(r"^\$ (.*)$\n?", re.MULTILINE)
 
 
@@ -60,12 +61,13 @@ def run(line: str, folder: Path) -> tuple[int, str]:
 
 
 def refreshed(page: Path) -> str:
-    """The text of a page with the output of its sessions as it is now."""
+    """The text of a page with the output of its sessions as it is now; a session that differs in seconds alone stays."""
     with tempfile.TemporaryDirectory() as folder:
 
         def session(block: re.Match[str]) -> str:
             lines = _COMMAND.findall(block.group())
-            return "\n".join(f"$ {line}\n{run(line, Path(folder))[1]}" for line in lines)
+            new = "\n".join(f"$ {line}\n{run(line, Path(folder))[1]}" for line in lines)
+            return block.group() if _SECONDS.sub("", new) == _SECONDS.sub("", block.group()) else new
 
         return _BLOCK.sub(session, page.read_text(encoding="utf-8"))
 

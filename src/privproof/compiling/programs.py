@@ -77,6 +77,7 @@ class _Compiler:
         self.stream = mechanism.stream
         self.place = mechanism.name
         self.sizes = self._sizes(size)
+        self.budget = mechanism.budget(max(self.sizes.values(), default=size))
         if self.stream is not None and size is not None and horizon is None:
             self.horizon = Horizon.up_to(size)
         for name, declared in mechanism.inputs.items():
@@ -190,7 +191,7 @@ class _Compiler:
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
             horizon=None if finished else horizon,
-            budget=self.mechanism.budget,
+            budget=self.budget,
             name=name or f"{self.mechanism.name} ({size} {'records' if declared.within is None else 'queries'})",
             origin=self._origin(fed, _named(declared), outputs, starts, collected=finished),
         )
@@ -214,7 +215,7 @@ class _Compiler:
         return Question(
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
-            budget=self.mechanism.budget,
+            budget=self.budget,
             name=name or self.mechanism.name,
             origin=self._origin(None, named, outputs, starts, collected=True),
         )
@@ -264,7 +265,7 @@ class _Compiler:
         return Question(
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=Neighbours.pairs(listed)),
-            budget=self.mechanism.budget,
+            budget=self.budget,
             name=name or self.mechanism.name,
             origin=self._origin(None, named, outputs, starts, collected=True),
         )
@@ -372,7 +373,7 @@ class _Compiler:
             model=model,
             scenario=scenario,
             horizon=self.horizon,
-            budget=self.mechanism.budget,
+            budget=self.budget,
             name=name or self.mechanism.name,
             origin=origin,
         )

@@ -107,6 +107,15 @@ class Verdict:
         """The tight epsilon, where lower and upper bound meet or there is no epsilon at all."""
         return self.lower if self.lower.compare(self.upper) == 0 else None
 
+    @property
+    def arguments(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """The arguments of the mechanism on both sides of the witness, where the model was made from a mechanism."""
+        origin, witness = self.question.origin, self.witness
+        if origin is None or witness is None:
+            return None
+        left, right = (origin.arguments(witness.pair, side, witness.inputs[side]) for side in (0, 1))
+        return left, right
+
     def __bool__(self) -> bool:
         raise TypeError("a verdict is proved, refuted or unknown, not true or false: look at verdict.status")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,10 +16,37 @@ from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.language.flow import Flow, flow
 from privproof.language.inputs import Input
-from privproof.language.reading import Translated, source, translate
+from privproof.language.reading import Translated, translate
+from privproof.language.sources import source
 
 Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
 RELATIONS = ("each", "one", "monotone")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claimed epsilon and delta; a text may speak of parameters and of the size: ``"(1 + 6*N) / 4"``, ``"size * ln(2)"``."""
+
+    epsilon: EpsilonLike
+    delta: Number = 0
+
+    def budget(self, known: Mapping[str, Any]) -> Budget:
+        """The budget, with values for the names in the claim."""
+        epsilon, delta = (self._filled(part, known) for part in (self.epsilon, self.delta))
+        return Budget.of(epsilon, delta)
+
+    @staticmethod
+    def _filled(part: Any, known: Mapping[str, Any]) -> Any:
+        if not isinstance(part, str):
+            return part
+
+        def value(match: re.Match[str]) -> str:
+            name = match[0]
+            if name in known and isinstance(known[name], int | str | Fraction):
+                return f"({known[name]})"
+            return name
+
+        return re.sub(r"[A-Za-z_][A-Za-z_0-9]*", value, part)
 
 
 @dataclass(frozen=True)
@@ -32,7 +60,7 @@ class Mechanism:
         inputs: its declared inputs, in order.
         parameters: its parameters with their values.
         relation: ``each``, ``one``, ``monotone``, or a function of two data sets; None for what the inputs suggest.
-        budget: the claim, if one is made.
+        claim: the claim, if one is made.
         name: its name.
     """
 
@@ -40,7 +68,7 @@ class Mechanism:
     inputs: Mapping[str, Input]
     parameters: Mapping[str, Any]
     relation: Relation | None = None
-    budget: Budget | None = None
+    claim: Claim | None = None
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -92,9 +120,16 @@ class Mechanism:
         values = {**self.parameters, **{name: _constant(name, value) for name, value in parameters.items()}}
         return replace(self, parameters=MappingProxyType(values))
 
-    def under(self, budget: Budget | None) -> Mechanism:
-        """The same mechanism with another claim."""
-        return replace(self, budget=budget)
+    def budget(self, size: int | None = None) -> Budget | None:
+        """The claim as a budget, at the values of the parameters and at a size; None if no claim is made.
+
+        Raises:
+            BudgetError: the claim is no budget, for instance because it needs a size.
+        """
+        if self.claim is None:
+            return None
+        known = {**self.parameters, **({} if size is None else {"size": size})}
+        return self.claim.budget({name: value for name, value in known.items() if not isinstance(value, bool)})
 
 
 def mechanism(
@@ -128,13 +163,15 @@ def mechanism(
                 place=marked.__name__,
                 hint=f"{', '.join(RELATIONS)}, or a function of two data sets",
             )
-        budget = None if epsilon is None else Budget.of(epsilon, delta)
         if epsilon is None and delta != 0:
             raise LanguageError("budget", "a delta without an epsilon", place=marked.__name__, hint='epsilon="ln(2)"')
         inputs, parameters = _declared(marked)
-        return Mechanism(
-            marked, MappingProxyType(inputs), MappingProxyType(parameters), neighbours, budget, marked.__name__
+        claim = None if epsilon is None else Claim(epsilon, delta)
+        made = Mechanism(
+            marked, MappingProxyType(inputs), MappingProxyType(parameters), neighbours, claim, marked.__name__
         )
+        made.budget(size=1)
+        return made
 
     return mark if function is None else mark(function)
 

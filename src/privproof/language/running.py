@@ -93,7 +93,7 @@ def outputs(
     ... def survey(ill: one_of(True, False)):
     ...     return randomized_response(ill, truth="3/4")
     >>> outputs(survey, {"ill": True}).distribution()
-    {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
+    {'False': Fraction(1, 4), 'True': Fraction(3, 4)}
     """
     waiting = [_Path(-1.0, 0, ())]
     numbers = count(1)

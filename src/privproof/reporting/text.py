@@ -39,7 +39,7 @@ def print_verdict(
 def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
     """Print verdicts by size: a line each, then what they suggest."""
     first = table.rows[0][1]
-    name = first.question.name.rpartition(",")[0] or first.question.name
+    name = first.question.name.partition(" (")[0]
     console.print(Text(f"{SYMBOLS[table.status]} {table.status}  {name}", style=_STYLES[table.status]), soft_wrap=True)
     for size, verdict in table.rows:
         told = (

@@ -106,9 +106,15 @@ class Command:
 
     def replay(self, witness: Witness) -> str:
         """The command that recomputes both probabilities of a witness."""
-        word = " ".join(shlex.quote(str(letter)) for letter in witness.letters)
-        parts = ["privproof", "check", self.target, *self.options, "--pair", witness.pair, "--word", word]
+        word = " ".join(_quoted(str(letter)) for letter in witness.letters)
+        chosen = [] if witness.pair == "neighbours" else ["--pair", witness.pair]
+        parts = ["privproof", "check", self.target, *self.options, *chosen, "--word", word]
         return " ".join(map(shlex.quote, parts))
+
+
+def _quoted(letter: str) -> str:
+    """A letter as one part of a word: in quotation marks only where it needs them."""
+    return shlex.quote(letter) if set(letter) & set(" \t\n\"'\\#") or not letter else letter
 
 
 def side_words(question: Question, witness: Witness, side: int) -> str:
@@ -138,7 +144,7 @@ def python_lines(origin: Origin, witness: Witness) -> str:
     for side, probability in enumerate((witness.left_probability, witness.right_probability)):
         arguments = origin.arguments(witness.pair, side, witness.inputs[side])
         given = "".join(f", {n}={v!r}" for n, v in arguments.items())
-        lines.append(f"output_distribution({name}{changed}{given})[{output!r}]  # {probability}")
+        lines.append(f"output_distribution({name}{changed}{given})[{output!r}]  # {show(probability)}")
     return "\n".join(lines)
 
 

@@ -1,0 +1,317 @@
+"""Expressions: from the syntax of Python to expressions without noise, with the samples as statements before them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from abc import abstractmethod
+from fractions import Fraction
+from types import FunctionType, ModuleType
+from typing import Any
+
+from privproof.errors import LanguageError
+from privproof.language.noise import NOISES
+from privproof.language.sources import Reading
+from privproof.language.syntax import (
+    Assign,
+    Conditional,
+    Constant,
+    Element,
+    Expression,
+    If,
+    Operation,
+    Place,
+    Sample,
+    Statement,
+    Variable,
+)
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+}
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+}
+BUILTINS = ("abs", "all", "any", "bool", "int", "len", "list", "max", "min", "sorted", "sum", "tuple")
+METHODS = {"count": "count", "index": "index", "copy": "list"}
+_BIT_OPERATORS = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "!="}
+
+
+class Expressions(Reading):
+    """Reads expressions; loops and calls are read by those who know statements."""
+
+    @abstractmethod
+    def stream(self, over: ast.expr) -> str | None:
+        """The stream that an expression names."""
+
+    @abstractmethod
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp, out: list[Statement]) -> Expression:
+        """A list, built by a loop."""
+
+    @abstractmethod
+    def fold(self, node: ast.AST, name: str, generator: ast.GeneratorExp, out: list[Statement]) -> Expression:
+        """``sum``, ``any`` or ``all`` of a generator."""
+
+    @abstractmethod
+    def inline(self, node: ast.Call, function: FunctionType, out: list[Statement]) -> Expression:
+        """A call of another function."""
+
+    def expression(self, node: ast.expr, out: list[Statement]) -> Expression:
+        here = self.place(node)
+        match node:
+            case ast.Constant(value=value):
+                return self.constant(node, value, here)
+            case ast.Name(id=name):
+                return self.name(node, name, here)
+            case ast.Attribute():
+                return self.outside(node, self.resolve(node), here)
+            case ast.BinOp(left=left, op=op, right=right):
+                sign = BINARY.get(type(op))
+                if sign is None:
+                    better = _BIT_OPERATORS.get(type(op), "arithmetic")
+                    self.refuse(node, "a bit operator", f"use {better}")
+                return Operation(sign, (self.expression(left, out), self.expression(right, out)), here)
+            case ast.UnaryOp(op=op, operand=operand):
+                inner = self.expression(operand, out)
+                if isinstance(op, ast.Invert):
+                    self.refuse(node, "the operator ~", "not x")
+                if isinstance(op, ast.USub) and isinstance(inner, Constant) and isinstance(inner.value, int):
+                    return Constant(-inner.value, here)
+                return (
+                    inner
+                    if isinstance(op, ast.UAdd)
+                    else Operation("not" if isinstance(op, ast.Not) else "neg", (inner,), here)
+                )
+            case ast.BoolOp(op=op, values=values):
+                return self.logic("and" if isinstance(op, ast.And) else "or", values, out, here)
+            case ast.Compare():
+                return self.compare(node, out)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.conditional(test, body, orelse, out, here)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                kind = "tuple of" if isinstance(node, ast.Tuple) else "list of"
+                return Operation(kind, tuple(self.expression(e, out) for e in elements), here)
+            case ast.Dict(keys=keys, values=values):
+                if any(key is None for key in keys):
+                    self.refuse(node, "** in a table", "write the table out")
+                entries = [self.expression(e, out) for pair in zip(keys, values, strict=True) for e in pair if e]
+                return Operation("table of", tuple(entries), here)
+            case ast.Subscript(value=value, slice=index):
+                return self.element(value, index, out, here)
+            case ast.ListComp() | ast.GeneratorExp():
+                return self.comprehension(node, out)
+            case ast.Call():
+                return self.call(node, out)
+            case ast.Yield():
+                self.refuse(node, "yield inside an expression", "yield in a statement of its own")
+            case _:
+                self.unknown(node)
+
+    def constant(self, node: ast.AST, value: object, here: Place) -> Constant:
+        if isinstance(value, float):
+            hint = f'Fraction("{value!r}") for exactly that number'
+            raise LanguageError("float", f"{value!r} is a float", place=str(here), hint=hint)
+        if value is None or isinstance(value, bool | int | str | Fraction):
+            return Constant(value, here)
+        self.refuse(node, f"the constant {value!r}", "whole numbers, Fraction, texts, True, False, None")
+
+    def name(self, node: ast.AST, name: str, here: Place) -> Expression:
+        if name in self.names:
+            if self.names[name] in self.shared.streams:
+                self.refuse(node, f"the stream {name} outside a loop", f"for value in {name}:")
+            return Variable(self.names[name], here)
+        if name not in self.read.names:
+            raise LanguageError(
+                "name", f"the name {name!r} is not defined", place=str(here), hint=f"define {name} before"
+            )
+        return self.outside(node, self.read.names[name], here)
+
+    def outside(self, node: ast.AST, value: object, here: Place) -> Expression:
+        """A constant of the module."""
+        match value:
+            case tuple() | list():
+                kind = "tuple of" if isinstance(value, tuple) else "list of"
+                return Operation(kind, tuple(self.outside(node, item, here) for item in value), here)
+            case dict():
+                entries = [self.outside(node, part, here) for pair in value.items() for part in pair]
+                return Operation("table of", tuple(entries), here)
+            case FunctionType() | ModuleType() | type():
+                self.refuse(node, f"`{ast.unparse(node)}` as a value", "call it")
+            case _:
+                return self.constant(node, value, here)
+
+    def resolve(self, node: ast.expr) -> object:
+        """The object that a dotted name outside the function stands for."""
+        match node:
+            case ast.Name(id=name):
+                if name in self.names:
+                    self.refuse(node, "an attribute of a variable", "use tuples and lists")
+                if name not in self.read.names:
+                    raise LanguageError("name", f"the name {name!r} is not defined", place=str(self.place(node)))
+                return self.read.names[name]
+            case ast.Attribute(value=value, attr=attribute):
+                holder = self.resolve(value)
+                if not hasattr(holder, attribute):
+                    raise LanguageError(
+                        "name", f"{ast.unparse(value)} has no {attribute!r}", place=str(self.place(node))
+                    )
+                return getattr(holder, attribute)
+            case _:
+                self.unknown(node)
+
+    def logic(self, name: str, values: list[ast.expr], out: list[Statement], here: Place) -> Expression:
+        first = self.expression(values[0], out)
+        if len(values) == 1:
+            return first
+        before: list[Statement] = []
+        rest = self.logic(name, values[1:], before, here)
+        if not before:
+            return Operation(name, (first, rest), here)
+        kept = self.shared.name("c")
+        out.append(Assign(kept, first, here))
+        more = (*before, Assign(kept, rest, here))
+        test = Variable(kept, here)
+        out.append(If(test, more, (), here) if name == "and" else If(test, (), more, here))
+        return test
+
+    def compare(self, node: ast.Compare, out: list[Statement]) -> Expression:
+        here = self.place(node)
+        operands = [self.expression(node.left, out)]
+        for operand in node.comparators:
+            before: list[Statement] = []
+            value = self.expression(operand, before)
+            if before and len(operands) > 1:
+                self.refuse(operand, "noise late in a chain of comparisons", "draw it in a statement before")
+            out.extend(before)
+            operands.append(value)
+        tests = []
+        for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
+            name = _COMPARE[type(op)]
+            if name in ("is", "is not") and not (isinstance(right, Constant) and right.value in (None, True, False)):
+                self.refuse(node, "is", "==")
+            tests.append(Operation(name, (left, right), here))
+        return tests[0] if len(tests) == 1 else Operation("and", tuple(tests), here)
+
+    def conditional(
+        self, test: ast.expr, then: ast.expr, otherwise: ast.expr, out: list[Statement], here: Place
+    ) -> Expression:
+        condition = self.expression(test, out)
+        first: list[Statement] = []
+        second: list[Statement] = []
+        one, other = self.expression(then, first), self.expression(otherwise, second)
+        if not first and not second:
+            return Conditional(condition, one, other, here)
+        kept = self.shared.name("c")
+        out.append(If(condition, (*first, Assign(kept, one, here)), (*second, Assign(kept, other, here)), here))
+        return Variable(kept, here)
+
+    def element(self, value: ast.expr, index: ast.expr, out: list[Statement], here: Place) -> Expression:
+        sequence = self.expression(value, out)
+        if not isinstance(index, ast.Slice):
+            return Element(sequence, self.expression(index, out), here)
+        if index.step is not None:
+            self.refuse(index, "a slice with a step", "xs[start:stop]")
+        nothing = Constant(None, here)
+        start, stop = (
+            nothing if bound is None else self.expression(bound, out) for bound in (index.lower, index.upper)
+        )
+        return Operation("slice", (sequence, start, stop), here)
+
+    def call(self, node: ast.Call, out: list[Statement]) -> Expression:
+        here = self.place(node)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.expr):
+            root = node.func
+            while isinstance(root, ast.Attribute):
+                root = root.value  # type: ignore[assignment]
+            if not isinstance(root, ast.Name) or root.id in self.names:
+                return self.method(node, node.func, out)
+        called = self.resolve(node.func)
+        if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
+            k.arg is None for k in node.keywords
+        ):
+            self.refuse(node, "a starred argument", "write the arguments out")
+        for name, noise in NOISES.items():
+            if called is noise.function:
+                return self.noise(node, name, out)
+        if called is Fraction:
+            return Operation("Fraction", tuple(self.expression(a, out) for a in node.args), here)
+        builtin = getattr(called, "__name__", "")
+        if builtin in BUILTINS and called is getattr(builtins, builtin):
+            return self.builtin(node, builtin, out)
+        if builtin in ("range", "enumerate", "zip") and called is getattr(builtins, builtin):
+            if builtin == "range":
+                return Operation("range", tuple(self.expression(a, out) for a in node.args), here)
+            self.refuse(node, f"{builtin} outside a loop", f"for ... in {builtin}(...):")
+        function = getattr(called, "function", called)
+        if isinstance(function, FunctionType):
+            return self.inline(node, function, out)
+        hint = "functions of the language, noise, " + ", ".join(BUILTINS)
+        if builtin == "round":
+            hint = "round to whole numbers with (2 * x + 1) // 2"
+        elif builtin == "print":
+            hint = "leave it out: what a mechanism prints is an output too"
+        elif getattr(called, "__module__", "") in ("random", "numpy.random", "secrets"):
+            hint = "use privproof's noise: " + ", ".join(NOISES)
+        self.refuse(node, f"calling {ast.unparse(node.func)}", hint)
+
+    def method(self, node: ast.Call, function: ast.Attribute, out: list[Statement]) -> Expression:
+        here = self.place(node)
+        if function.attr == "append":
+            self.refuse(node, "append inside an expression", "append in a statement of its own")
+        if function.attr not in METHODS or node.keywords:
+            self.refuse(node, f"the method .{function.attr}", "append, count, index, copy")
+        holder = self.expression(function.value, out)
+        arguments = tuple(self.expression(a, out) for a in node.args)
+        return Operation(METHODS[function.attr], (holder, *arguments), here)
+
+    def noise(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
+        here = self.place(node)
+        signature = inspect.signature(NOISES[name].function)
+        keywords: dict[str, Any] = {str(k.arg): k.value for k in node.keywords}
+        try:
+            bound = signature.bind(*node.args, **keywords)
+        except TypeError as problem:
+            raise LanguageError(
+                "noise", f"{name}: {problem}", place=str(here), hint=f"{name}{signature}".split(" -> ", maxsplit=1)[0]
+            ) from None
+        arguments: list[Expression] = []
+        for parameter in signature.parameters.values():
+            if parameter.name in bound.arguments:
+                arguments.append(self.expression(bound.arguments[parameter.name], out))
+            else:
+                arguments.append(Constant(parameter.default, here))
+        kept = self.shared.name("z")
+        out.append(Sample(kept, name, tuple(arguments), self.shared.sites, here))
+        self.shared.sites += 1
+        return Variable(kept, here)
+
+    def builtin(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
+        here = self.place(node)
+        keywords = {str(k.arg): k.value for k in node.keywords}
+        extra = keywords.pop("default", None) if name in ("min", "max") else None
+        if name == "sum" and "start" in keywords:
+            node.args.append(keywords.pop("start"))
+        if keywords:
+            self.refuse(node, f"{name} with {', '.join(keywords)}", f"a loop, or {name} without it")
+        if name in ("sum", "any", "all") and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+            return self.fold(node, name, node.args[0], out)
+        arguments = [self.expression(a, out) for a in node.args]
+        if extra is not None:
+            return Operation(f"{name} or", (*arguments, self.expression(extra, out)), here)
+        return Operation(name, tuple(arguments), here)

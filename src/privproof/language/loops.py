@@ -1,0 +1,243 @@
+"""Loops: every loop over a list becomes a while loop with a counter of its own; the loop over a stream stays one."""
+
+from __future__ import annotations
+
+import ast
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+
+from privproof.language.expressions import Expressions
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Break,
+    Constant,
+    Each,
+    Element,
+    Expression,
+    If,
+    Inline,
+    Operation,
+    Place,
+    Sample,
+    Statement,
+    Variable,
+    While,
+    statements,
+    writes,
+)
+
+
+class Loops(Expressions):
+    """Reads loops and comprehensions."""
+
+    @abstractmethod
+    def block(self, nodes: Iterable[ast.stmt]) -> Block:
+        """A sequence of statements."""
+
+    @abstractmethod
+    def store(self, target: ast.expr, value: Expression, out: list[Statement], here: Place) -> None:
+        """``target = value``."""
+
+    def loop(self, node: ast.While, out: list[Statement]) -> None:
+        if node.orelse:
+            self.refuse(node, "else after while", "put the statements after the loop")
+        here = self.place(node)
+        before: list[Statement] = []
+        test = self.expression(node.test, before)
+        body = self.block(node.body)
+        if before:
+            leave = If(Operation("not", (test,), here), (Break(here),), (), here)
+            out.append(While(Constant(value=True, place=here), (*before, leave, *body), here))
+        else:
+            out.append(While(test, body, here))
+
+    def walk(self, node: ast.For, out: list[Statement]) -> None:
+        if node.orelse:
+            self.refuse(node, "else after for", "put the statements after the loop")
+        self.iterate(node, node.target, node.iter, lambda: self.block(node.body), out)
+
+    def iterate(
+        self, node: ast.AST, target: ast.expr, over: ast.expr, body: Callable[[], Block], out: list[Statement]
+    ) -> None:
+        """``for target in over: body``."""
+        here = self.place(node)
+        counter = self.shared.name("i")
+        count = Variable(counter, here)
+        onward = Assign(counter, Operation("+", (count, Constant(1, here)), here), here)
+        stream = self.stream(over)
+        if stream is not None:
+            value = self.shared.name("v")
+            head: list[Statement] = []
+            self.store(target, Variable(value, here), head, here)
+            out.append(Each(value, stream, (*head, *body()), here))
+            return
+        match over:
+            case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 1 <= len(arguments) <= 3:
+                self.count_up(node, target, arguments, body, out)
+                return
+            case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *rest], keywords=keywords):
+                start = rest[0] if rest else next((k.value for k in keywords if k.arg == "start"), None)
+                if not (isinstance(target, ast.Tuple) and len(target.elts) == 2):
+                    self.refuse(node, "enumerate without two names", "for i, x in enumerate(xs):")
+                number, item = target.elts
+                index = self.shared.name("n")
+                first = Constant(0, here) if start is None else self.expression(start, out)
+                out.append(Assign(index, first, here))
+
+                def counted() -> Block:
+                    head: list[Statement] = []
+                    self.store(number, Variable(index, here), head, here)
+                    more = Operation("+", (Variable(index, here), Constant(1, here)), here)
+                    return (*head, Assign(index, more, here), *body())
+
+                self.iterate(node, item, inner, counted, out)
+                return
+            case ast.Call(func=ast.Name(id="zip"), args=sequences, keywords=[]) if len(sequences) >= 2:
+                if any(self.stream(s) is not None for s in sequences):
+                    self.refuse(node, "zip with a stream", "enumerate the stream and index the list")
+                if not (isinstance(target, ast.Tuple) and len(target.elts) == len(sequences)):
+                    self.refuse(node, "zip without as many names as lists", "for x, y in zip(xs, ys):")
+                values = [self.held(self.expression(s, out), out, here) for s in sequences]
+                lengths = [Operation("len", (v,), here) for v in values]
+                stop = Operation("min", tuple(lengths), here)
+                pairs = list(zip(target.elts, values, strict=True))
+            case _:
+                value_ = self.held(self.expression(over, out), out, here)
+                stop = Operation("len", (value_,), here)
+                pairs = [(target, value_)]
+        out.append(Assign(counter, Constant(0, here), here))
+        head = []
+        for name, value_ in pairs:
+            self.store(name, Element(value_, count, here), head, here)
+        turn = (*head, onward, *body())
+        out.append(While(Operation("<", (count, stop), here), self.unhurt(turn, pairs, node), here))
+
+    def stream(self, over: ast.expr) -> str | None:
+        """The stream that an expression names."""
+        if isinstance(over, ast.Name) and self.names.get(over.id) in self.shared.streams:
+            return self.names[over.id]
+        return None
+
+    def held(self, value: Expression, out: list[Statement], here: Place) -> Expression:
+        """The value, in a variable if it is not one already."""
+        if isinstance(value, Variable | Constant):
+            return value
+        name = self.shared.name("s")
+        out.append(Assign(name, value, here))
+        return Variable(name, here)
+
+    def unhurt(self, turn: Block, pairs: list[tuple[ast.expr, Expression]], node: ast.AST) -> Block:
+        """Refuse a loop that assigns to the name of the list it walks over: Python would go on with the old list."""
+        walked = {value.name for _, value in pairs if isinstance(value, Variable)}
+        for statement in statements(turn):
+            if isinstance(statement, Assign | Sample | Inline | Each) and writes(statement) in walked:
+                self.refuse(node, "assigning to the list that a loop walks over", "use another name inside the loop")
+        return turn
+
+    def count_up(
+        self,
+        node: ast.AST,
+        target: ast.expr,
+        arguments: list[ast.expr],
+        body: Callable[[], Block],
+        out: list[Statement],
+    ) -> None:
+        """``for target in range(...): body``."""
+        here = self.place(node)
+        given = [self.expression(argument, out) for argument in arguments]
+        start, stop = (Constant(0, here), given[0]) if len(given) == 1 else (given[0], given[1])
+        step = given[2] if len(given) == 3 else Constant(1, here)
+        if isinstance(step, Operation) and step.name == "neg" and isinstance(step.arguments[0], Constant):
+            step = Constant(-step.arguments[0].value, here)  # type: ignore[operator]
+        if not (isinstance(step, Constant) and isinstance(step.value, int) and step.value != 0):
+            self.refuse(node, "a step that is not a whole number", "range(start, stop, 1)")
+        counter = self.shared.name("i")
+        count = Variable(counter, here)
+        out.append(Assign(counter, start, here))
+        end = self.constant_in(stop, out, here)
+        head: list[Statement] = []
+        self.store(target, count, head, here)
+        onward = Assign(counter, Operation("+", (count, step), here), here)
+        test = Operation("<" if step.value > 0 else ">", (count, end), here)
+        out.append(While(test, (*head, onward, *body()), here))
+
+    def constant_in(self, value: Expression, out: list[Statement], here: Place) -> Expression:
+        """A value that stays what it is now: a constant, the length of an input, or a variable of its own."""
+        if isinstance(value, Constant):
+            return value
+        name = self.shared.name("e")
+        out.append(Assign(name, value, here))
+        return Variable(name, here)
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp, out: list[Statement]) -> Expression:
+        """A list, built by a loop."""
+        here = self.place(node)
+        kept = self.shared.name("l")
+        out.append(Assign(kept, Operation("list of", (), here), here))
+
+        def add(inner: list[Statement]) -> None:
+            inner.append(Append(kept, self.expression(node.elt, inner), here))
+
+        self.generate(node, node.generators, add, out)
+        return Variable(kept, here)
+
+    def generate(
+        self,
+        node: ast.AST,
+        generators: list[ast.comprehension],
+        last: Callable[[list[Statement]], None],
+        out: list[Statement],
+    ) -> None:
+        """The nested loops of a comprehension; `last` writes the innermost statements."""
+        here = self.place(node)
+        if not generators:
+            last(out)
+            return
+        first, *others = generators
+        if self.stream(first.iter) is not None:
+            self.refuse(node, "a comprehension over a stream", "for value in stream:")
+        before = dict(self.names)
+        for name in ast.walk(first.target):
+            if isinstance(name, ast.Name):
+                self.names[name.id] = f"{self.shared.name('x')}.{name.id}"
+
+        def body() -> Block:
+            inner: list[Statement] = []
+            target = inner
+            for condition in first.ifs:
+                test = self.expression(condition, target)
+                deeper: list[Statement] = []
+                target.append(If(test, (), (), here))
+                nest.append((target, deeper, test))
+                target = deeper
+            self.generate(node, others, last, target)
+            for holder, content, test in reversed(nest):
+                holder[-1] = If(test, tuple(content), (), here)
+            nest.clear()
+            return tuple(inner)
+
+        nest: list[tuple[list[Statement], list[Statement], Expression]] = []
+        self.iterate(node, first.target, first.iter, body, out)
+        self.names.clear()
+        self.names.update(before)
+
+    def fold(self, node: ast.AST, name: str, generator: ast.GeneratorExp, out: list[Statement]) -> Expression:
+        """``sum``, ``any`` or ``all`` of a generator: one variable instead of a list."""
+        here = self.place(node)
+        kept = self.shared.name("a")
+        first = {"sum": 0, "any": False, "all": True}[name]
+        out.append(Assign(kept, Constant(first, here), here))
+
+        def add(inner: list[Statement]) -> None:
+            value = self.expression(generator.elt, inner)
+            if name == "sum":
+                inner.append(Assign(kept, Operation("+", (Variable(kept, here), value), here), here))
+            else:
+                decided = Assign(kept, Constant(name == "any", here), here)
+                test = value if name == "any" else Operation("not", (value,), here)
+                inner.append(If(test, (decided,), (), here))
+
+        self.generate(node, generator.generators, add, out)
+        return Variable(kept, here)
