@@ -88,7 +88,8 @@ def transducer_ratio(question: Question, lengths: range) -> Fraction | str:
             sequences = list(product(model.inputs, repeat=length))
             lefts = {v: output_distribution(model, v, pair.left) for v in sequences}
             rights = {v: output_distribution(model, v, pair.right) for v in sequences}
-            numbers = {v: tuple(fraction_number(x) for x in v) for v in sequences}
+            any_change = relation.within is None and relation.kind != "monotone"
+            numbers = {v: v if any_change else tuple(fraction_number(x) for x in v) for v in sequences}
             for v in sequences:
                 for w in sequences:
                     if v == w or relation.related(numbers[v], numbers[w]):

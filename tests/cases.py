@@ -10,12 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from privproof.compiling import mechanism_question
+from privproof.language import Mechanism
 from privproof.library import (
     above_threshold,
     above_threshold_two_copies,
     contagious,
     geometric,
     geometric_chain,
+    mechanisms,
     noisy_max_hmm,
     noisy_max_question,
     satisfiability,
@@ -137,6 +140,10 @@ def _noisy_max(size: int, relation: str, *, improved: bool) -> Callable[[], Ques
     return lambda: noisy_max_question(size, improved=improved, relation=relation)
 
 
+def _posed(mechanism: Mechanism, *, size: int | None = None) -> Callable[[], Question]:
+    return lambda: mechanism_question(mechanism, size=size).under(None)
+
+
 CASES: tuple[Case, ...] = (
     Case("geometric", geometric, Fraction(2)),
     Case("geometric-third", lambda: geometric(alpha="1/3", high=3), Fraction(3)),
@@ -180,4 +187,17 @@ CASES: tuple[Case, ...] = (
     ),
     Case("satisfiable", lambda: satisfiability([[1, -2], [-1]]), Fraction(4), small=False),
     Case("unsatisfiable", lambda: satisfiability([[1], [-1]]), Fraction(13, 7), small=False),
+    Case("plain-geometric-mechanism", _posed(mechanisms.plain_geometric), Fraction(2)),
+    Case("bounded-geometric-mechanism", _posed(mechanisms.bounded_geometric), Fraction(2)),
+    Case("noisy-count-mechanism", _posed(mechanisms.noisy_count, size=3), Fraction(2)),
+    Case("naive-mechanism", _posed(mechanisms.naive_noisy_max, size=3), Fraction(8)),
+    Case("improved-mechanism", _posed(mechanisms.improved_noisy_max, size=2), Fraction(12, 5)),
+    Case("above-mechanism", _posed(mechanisms.discrete_above_threshold, size=2), Fraction(4)),
+    Case("survey-mechanism", _posed(mechanisms.survey), Fraction(3)),
+    Case("double-survey-mechanism", _posed(mechanisms.double_survey), Fraction(9)),
+    Case("interactive-survey-mechanism", _posed(mechanisms.interactive_survey, size=2), Fraction(16), small=False),
+    Case("exponential-mechanism", _posed(mechanisms.exponential_choice, size=2), Fraction(5, 2)),
+    Case("permute-and-flip-mechanism", _posed(mechanisms.permute_and_flip, size=2), Fraction(4)),
+    Case("rappor-mechanism", _posed(mechanisms.rappor), Fraction(9)),
+    Case("subsampling-mechanism", _posed(mechanisms.subsampling_majority, size=2), INFINITE),
 )
