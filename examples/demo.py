@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mechanisms.bounded import clamped, rejected
+from mechanisms.noisy_max import improved, naive
+from mechanisms.threshold import above
 from rich.console import Console
 
 from privproof import check, read_question, recheck, tight_epsilon
@@ -23,6 +26,14 @@ for path in sorted(models.glob("*.yaml")):
     print_verdict(console, verdict, command=Command(source), asked_tight=asked_tight)
     console.print()
 
+console.rule("mechanisms written in Python")
+for target, size in ((naive, 3), (improved, 3), (above, 5), (rejected, None), (clamped, None)):
+    verdict = check(target, size=size)
+    source = f"examples/mechanisms/{Path(target.function.__code__.co_filename).name}:{target.name}"
+    options = () if size is None else ("--size", str(size))
+    print_verdict(console, verdict, command=Command(source, options), asked_tight=False)
+    console.print()
+
 console.rule("the library")
 for example in EXAMPLES:
     question = example.question()
@@ -35,5 +46,6 @@ for example in EXAMPLES:
 
 console.rule("try it")
 console.print("  .venv/bin/privproof check examples/models/geometric.yaml --epsilon 'ln(2)'")
-console.print("  .venv/bin/privproof epsilon examples/04_noisy_max.py:improved --size 10")
+console.print("  .venv/bin/privproof check examples/mechanisms/noisy_max.py:naive --size 3")
+console.print("  .venv/bin/privproof epsilon examples/mechanisms/noisy_max.py:improved --size 2..8")
 console.print("  .venv/bin/privproof examples above-threshold")
