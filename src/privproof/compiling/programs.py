@@ -14,30 +14,26 @@ and shown at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 from privproof.compiling.exploring import Explorer, Rest, State
-from privproof.compiling.outputs import Borders, Symbols, borders, several
+from privproof.compiling.steps import Outcome, Steps, aligned, ends_evidently, input_values, transducer
 from privproof.errors import LanguageError, QuestionError, ScenarioError
-from privproof.exact import ONE, ZERO, Rational
+from privproof.exact import ONE, Rational
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.values import UNREAD, Answers, Cells, held, plain, shown_name, text
-from privproof.models import Branch, Horizon, Transducer
+from privproof.models import Horizon, Transducer
 from privproof.scenarios import Neighbours, Origin, Pair, Question, Scenario, Words
 
 _MOST_STATES = 20_000
 _MOST_DATA_SETS = 5_000
 _MOST_PAIRS = 50_000
 _SOON = 3_000
-
-Outcome: TypeAlias = "tuple[Rational, Rest, tuple[Any, ...] | None]"
-"""A branch of a step: its probability, where the run rests, and what is shown (None: nothing)."""
-Steps: TypeAlias = "list[dict[Rest, dict[Any, list[Outcome]]]]"
 
 
 def question(
@@ -181,19 +177,21 @@ class _Compiler:
         steps = self._levels(begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=False)
         horizon = Horizon.exactly(size)
         finished = not self.mechanism.translated.generator
-        if not finished and not _aligned(begins, steps):
+        if not finished and not aligned(begins, steps):
             steps = self._levels(
                 begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=True
             )
             finished = True
-        model, initial, outputs = self._model(begins, steps, declared, finished=finished, repeats=False)
+        model, initial, outputs = transducer(
+            begins, steps, declared, self._state_name, finished=finished, repeats=False
+        )
         return Question(
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
             horizon=None if finished else horizon,
             budget=self.budget,
             name=name or f"{self.mechanism.name} ({size} {'records' if declared.within is None else 'queries'})",
-            origin=self._origin(fed, _named(declared), outputs, starts, collected=finished),
+            origin=self._origin(fed, input_values(declared), outputs, starts, collected=finished),
         )
 
     def _fed(self, state: State, fed: str, number: int, value: Any) -> State:
@@ -208,10 +206,10 @@ class _Compiler:
         assert declared.values is not None
         starts = self._starts()
         steps = self._one_step(starts, {v: {fed: v} for v in declared.values})
-        model, initial, outputs = self._model(
-            [{r: ONE} for r in steps[0]], steps, declared, finished=True, repeats=False
+        model, initial, outputs = transducer(
+            [{r: ONE} for r in steps[0]], steps, declared, self._state_name, finished=True, repeats=False
         )
-        named = {n: {fed: v} for n, v in _named(declared).items()}
+        named = {n: {fed: v} for n, v in input_values(declared).items()}
         return Question(
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
@@ -258,8 +256,8 @@ class _Compiler:
         starts = self._starts()
         steps = self._one_step(starts, {symbols[d]: dict(zip(names, d, strict=True)) for d in data})
         declared = Input("value", tuple(symbols.values()), None, "")
-        model, initial, outputs = self._model(
-            [{r: ONE} for r in steps[0]], steps, declared, finished=True, repeats=False
+        model, initial, outputs = transducer(
+            [{r: ONE} for r in steps[0]], steps, declared, self._state_name, finished=True, repeats=False
         )
         named = {symbols[d]: {n: plain(v) for n, v in zip(names, d, strict=True)} for d in data}
         return Question(
@@ -274,7 +272,15 @@ class _Compiler:
         if callable(relation):
             sides = [[plain(v) for v in side] for side in (left, right)]
             one, other = (side[0] if len(side) == 1 else tuple(side) for side in sides)
-            return bool(relation(one, other)) or bool(relation(other, one))
+            try:
+                return bool(relation(one, other)) or bool(relation(other, one))
+            except Exception as error:
+                raise LanguageError(
+                    "neighbours",
+                    f"the relation fails on {one!r} and {other!r}: {type(error).__name__}: {error}",
+                    place=self.place,
+                    hint="a function of two data sets that returns True or False",
+                ) from None
         changes = []
         for declared, x, y in zip(self.private.values(), left, right, strict=True):
             for v, w in zip(x, y, strict=True) if declared.shape == "list" else ((x, y),):
@@ -363,9 +369,9 @@ class _Compiler:
         scenario = Scenario(
             pairs=_pairs(model, starts, initial),
             neighbours=_neighbours(relation, declared),
-            words=Words() if _ends_evidently(model) else Words(ending="visible"),
+            words=Words() if ends_evidently(model) else Words(ending="visible"),
         )
-        origin = self._origin(self.stream, _named(declared), outputs, starts, collected=False)
+        origin = self._origin(self.stream, input_values(declared), outputs, starts, collected=False)
         return self._stream_question(model, scenario, origin, name)
 
     def _stream_question(self, model: Transducer, scenario: Scenario, origin: Origin, name: str | None) -> Question:
@@ -398,10 +404,10 @@ class _Compiler:
                 rows = [initial[number * len(data) + k] for k in (i, j)]
                 pairs.append(Pair.of(model, label, rows[0], rows[1]))
                 situations[label] = (MappingProxyType(sides[0]), MappingProxyType(sides[1]))
-        words = Words() if _ends_evidently(model) else Words(ending="visible")
+        words = Words() if ends_evidently(model) else Words(ending="visible")
         declared = self.mechanism.inputs[self.stream]
         origin = Origin(
-            self.mechanism, self.stream, _named(declared), outputs, MappingProxyType(situations), collected=False
+            self.mechanism, self.stream, input_values(declared), outputs, MappingProxyType(situations), collected=False
         )
         return self._stream_question(model, Scenario(pairs=tuple(pairs), words=words), origin, name)
 
@@ -438,7 +444,7 @@ class _Compiler:
             assert self.horizon is not None
             assert self.horizon.high is not None
             steps, level = [], list(dict.fromkeys(rest for begin in begins for rest in begin))
-            for _ in range(self.horizon.high):
+            for _ in range(self.horizon.high + 1):
                 steps.append(
                     {node: self._stream_step(node, declared, generator=generator) for node in level if node.state}
                 )
@@ -452,7 +458,7 @@ class _Compiler:
                         place=self.place,
                         hint="a shorter horizon",
                     )
-        return self._model(begins, steps, declared, finished=False, repeats=closed)
+        return transducer(begins, steps, declared, self._state_name, finished=False, repeats=closed)
 
     def _stream_step(self, node: Rest, declared: Input, *, generator: bool) -> dict[Any, list[Outcome]]:
         assert declared.values is not None
@@ -469,72 +475,6 @@ class _Compiler:
         return rows
 
     # ------------------------------------------------------------------------------------------------------- the model
-
-    def _model(
-        self, begins: list[dict[Rest, Rational]], steps: Steps, declared: Input, *, finished: bool, repeats: bool
-    ) -> tuple[Transducer, list[dict[str, Rational]], Mapping[str, Any]]:
-        """The transducer of the steps, the initial distribution for every value of the public inputs, what the outputs stand for."""
-        names: dict[Rest, str] = {}
-        taken: dict[str, int] = {}
-
-        def name(rest: Rest) -> str:
-            if rest not in names:
-                plain_name = self._state_name(rest)
-                taken[plain_name] = count = taken.get(plain_name, 0) + 1
-                names[rest] = plain_name if count == 1 else f"{plain_name} ({count})"
-            return names[rest]
-
-        initial = []
-        for begin in begins:
-            row: dict[str, Rational] = {}
-            for rest, p in begin.items():
-                row[name(rest)] = row.get(name(rest), ZERO) + p
-            initial.append(row)
-        shown = [
-            s for table in steps for rows in table.values() for row in rows.values() for _, _, s in row if s is not None
-        ]
-        on_the_way = borders(shown)
-        ends = {
-            rest: rest.value
-            for table in steps[-1:]
-            for rows in table.values()
-            for row in rows.values()
-            for _, rest, _ in row
-        }
-        at_the_end = borders(ends.values()) if finished else Borders({})
-        letters = Symbols(several(v) for s in dict.fromkeys(shown) for v, _ in on_the_way.refined(s))
-        results = (
-            Symbols(v for value in ends.values() for v, _ in at_the_end.refined(value)) if finished else Symbols(())
-        )
-        inputs = _input_names(declared)
-        tables = []
-        for table in steps:
-            rows_by_state: dict[str, dict[str, list[Branch]]] = {}
-            for node, rows in table.items():
-                rows_by_state[name(node)] = {
-                    inputs[value]: list(_branches(row, name, on_the_way, letters)) for value, row in rows.items()
-                }
-            tables.append(rows_by_state)
-        finish = None
-        if finished:
-            finish = {}
-            for rest, value in ends.items():
-                row = {}
-                for refined, p in at_the_end.refined(value):
-                    symbol = results.name(refined)
-                    row[symbol] = row.get(symbol, ZERO) + p
-                finish[name(rest)] = row
-        outputs = {**letters.values, **results.values}
-        model = Transducer(
-            states=list(names.values()),
-            inputs=list(inputs.values()),
-            outputs=list(outputs) or ["nothing"],
-            initial=initial[0],
-            steps=tables,
-            repeats=repeats,
-            finish=finish,
-        )
-        return model, initial, MappingProxyType(outputs)
 
     def _state_name(self, rest: Rest) -> str:
         if rest.key[0] == "start":
@@ -563,28 +503,6 @@ class _Compiler:
         return Origin(self.mechanism, fed, inputs, outputs, MappingProxyType(public), collected=collected)
 
 
-def _branches(
-    row: Iterable[Outcome], name: Callable[[Rest], str], on_the_way: Borders, letters: Symbols
-) -> Iterator[Branch]:
-    for p, rest, shown in row:
-        if shown is None:
-            yield Branch(p, name(rest))
-        else:
-            for refined, q in on_the_way.refined(shown):
-                yield Branch(p * q, name(rest), letters.name(several(refined)))
-
-
-def _input_names(declared: Input) -> dict[Any, str]:
-    assert declared.values is not None
-    symbols = Symbols(declared.values)
-    return {value: symbols.name(value) for value in declared.values}
-
-
-def _named(declared: Input) -> Mapping[str, Any]:
-    """The values of an input by their names in the model."""
-    return MappingProxyType({name: value for value, name in _input_names(declared).items()})
-
-
 def _pairs(model: Transducer, starts: list[_Start], initial: Sequence[Mapping[str, Rational]]) -> tuple[Pair, ...]:
     if len(starts) == 1 and not starts[0].public:
         return ()
@@ -598,37 +516,3 @@ def _neighbours(relation: str, declared: Input) -> Neighbours:
             "neighbours", f"{declared} has no order, so nothing moves in one direction", hint='neighbours="one"'
         )
     return make(within=declared.within)
-
-
-def _aligned(begins: list[dict[Rest, Rational]], steps: Steps) -> bool:
-    """Whether the outputs so far tell how many outputs every further step writes.
-
-    Only then does showing outputs step by step tell an observer no more than showing them all at the end.
-    """
-    groups = {frozenset(rest for begin in begins for rest in begin)}
-    for table in steps:
-        following: set[frozenset[Rest]] = set()
-        for group in groups:
-            counts = set()
-            onward: dict[Any, set[Rest]] = {}
-            for rest in group:
-                for row in table[rest].values():
-                    for _, target, shown in row:
-                        counts.add(0 if shown is None else len(shown))
-                        onward.setdefault(None if shown is None else text(shown), set()).add(target)
-            if len(counts) > 1:
-                return False
-            following.update(frozenset(targets) for targets in onward.values())
-        groups = following
-        if len(groups) > _SOON:
-            return False
-    return True
-
-
-def _ends_evidently(model: Transducer) -> bool:
-    """Whether the letter that a run ends with never occurs on a run that goes on."""
-    table = model.steps[-1]
-    branches = [b for step in model.steps for row in step.values() for listed in row.values() for b in listed]
-    ending = {b.output for b in branches if b.target not in table}
-    going_on = {b.output for b in branches if b.target in table}
-    return None not in ending and ending.isdisjoint(going_on)

@@ -1,0 +1,153 @@
+"""Steps of a mechanism as a transducer: names for states, inputs and outputs, and what an observer can tell from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from privproof.compiling.exploring import Rest
+from privproof.compiling.outputs import Borders, Symbols, borders, several
+from privproof.exact import ZERO, Rational
+from privproof.language.inputs import Input
+from privproof.language.values import key, text
+from privproof.models import Branch, Transducer
+
+_MOST_GROUPS = 3_000
+
+Outcome: TypeAlias = "tuple[Rational, Rest, tuple[Any, ...] | None]"
+"""A branch of a step: its probability, where the run rests, and what is shown (None: nothing)."""
+Steps: TypeAlias = "list[dict[Rest, dict[Any, list[Outcome]]]]"
+"""For every step: from every rest and on every input the branches."""
+
+
+def transducer(
+    begins: list[dict[Rest, Rational]],
+    steps: Steps,
+    declared: Input,
+    state_name: Callable[[Rest], str],
+    *,
+    finished: bool,
+    repeats: bool,
+) -> tuple[Transducer, list[dict[str, Rational]], Mapping[str, Any]]:
+    """The transducer of the steps, the initial distribution for every value of the public inputs, what the outputs stand for."""
+    names: dict[Rest, str] = {}
+    taken: dict[str, int] = {}
+
+    def name(rest: Rest) -> str:
+        if rest not in names:
+            plain_name = state_name(rest)
+            taken[plain_name] = count = taken.get(plain_name, 0) + 1
+            names[rest] = plain_name if count == 1 else f"{plain_name} ({count})"
+        return names[rest]
+
+    initial = []
+    for begin in begins:
+        row: dict[str, Rational] = {}
+        for rest, p in begin.items():
+            row[name(rest)] = row.get(name(rest), ZERO) + p
+        initial.append(row)
+    shown = [
+        s for table in steps for rows in table.values() for row in rows.values() for _, _, s in row if s is not None
+    ]
+    on_the_way = borders(shown)
+    ends = {
+        rest: rest.value
+        for table in steps[-1:]
+        for rows in table.values()
+        for row in rows.values()
+        for _, rest, _ in row
+    }
+    at_the_end = borders(ends.values()) if finished else Borders({})
+    letters = Symbols(several(v) for s in {key(s): s for s in shown}.values() for v, _ in on_the_way.refined(s))
+    results = Symbols(v for value in ends.values() for v, _ in at_the_end.refined(value)) if finished else Symbols(())
+    inputs = input_names(declared)
+    tables = []
+    for table in steps:
+        rows_by_state: dict[str, dict[str, list[Branch]]] = {}
+        for node, rows in table.items():
+            rows_by_state[name(node)] = {
+                inputs[value]: list(_branches(row, name, on_the_way, letters)) for value, row in rows.items()
+            }
+        tables.append(rows_by_state)
+    finish = None
+    if finished:
+        finish = {}
+        for rest, value in ends.items():
+            row = {}
+            for refined, p in at_the_end.refined(value):
+                symbol = results.name(refined)
+                row[symbol] = row.get(symbol, ZERO) + p
+            finish[name(rest)] = row
+    outputs = {**letters.values, **results.values}
+    model = Transducer(
+        states=list(names.values()),
+        inputs=list(inputs.values()),
+        outputs=list(outputs) or ["nothing"],
+        initial=initial[0],
+        steps=tables,
+        repeats=repeats,
+        finish=finish,
+    )
+    return model, initial, MappingProxyType(outputs)
+
+
+def _branches(
+    row: Iterable[Outcome], name: Callable[[Rest], str], on_the_way: Borders, letters: Symbols
+) -> Iterator[Branch]:
+    for p, rest, shown in row:
+        if shown is None:
+            yield Branch(p, name(rest))
+        else:
+            for refined, q in on_the_way.refined(shown):
+                yield Branch(p * q, name(rest), letters.name(several(refined)))
+
+
+def input_names(declared: Input) -> dict[Any, str]:
+    assert declared.values is not None
+    symbols = Symbols(declared.values)
+    return {value: symbols.name(value) for value in declared.values}
+
+
+def input_values(declared: Input) -> Mapping[str, Any]:
+    """The values of an input by their names in the model."""
+    return MappingProxyType({name: value for value, name in input_names(declared).items()})
+
+
+def aligned(begins: list[dict[Rest, Rational]], steps: Steps) -> bool:
+    """Whether the outputs so far tell how many outputs every further step writes.
+
+    Only then does showing outputs step by step tell an observer no more than showing them all at the end.
+    """
+    groups = {frozenset(rest for begin in begins for rest in begin)}
+    for table in steps:
+        following: set[frozenset[Rest]] = set()
+        for group in groups:
+            counts = set()
+            onward: dict[Any, set[Rest]] = {}
+            for rest in group:
+                for row in table[rest].values():
+                    for _, target, shown in row:
+                        counts.add(0 if shown is None else len(shown))
+                        onward.setdefault(None if shown is None else text(shown), set()).add(target)
+            if len(counts) > 1:
+                return False
+            following.update(frozenset(targets) for targets in onward.values())
+        groups = following
+        if len(groups) > _MOST_GROUPS:
+            return False
+    return True
+
+
+def ends_evidently(model: Transducer) -> bool:
+    """Whether the letter that a run ends with never occurs on a run that goes on.
+
+    A model that does not repeat has one step more than is compared, so that it is known who has ended before it.
+    """
+    ending: set[str | None] = set()
+    going_on: set[str | None] = set()
+    following = [*model.steps[1:], *([model.steps[-1]] if model.repeats else [])]
+    for table, after in zip(model.steps, following, strict=False):
+        for branch in (b for row in table.values() for listed in row.values() for b in listed):
+            (going_on if branch.target in after else ending).add(branch.output)
+    return None not in ending and ending.isdisjoint(going_on)
