@@ -14,7 +14,7 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
-from privproof.compiling import Compiled, mechanism_question, word_problem
+from privproof.compiling import Compiled, mechanism_question, translated_rightly, word_problem
 from privproof.engines import ENGINES, Engine, Finding, Monitor, TensorProof
 from privproof.errors import QuestionError
 from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witness
@@ -110,7 +110,7 @@ def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monito
         question = replace(question, scenario=replace(question.scenario, words=words))
         observed = ("with delta over events an observer also sees that a run has halted",)
     question = question.under(None if tight else budget)
-    compiled = word_problem(question)
+    compiled = word_problem(question, together=over_events)
     chosen, refusals = _choose(compiled, budget, engine, tight=tight)
     if chosen is None:
         verdict: Verdict = Unknown(question, "none", notes=compiled.notes, reason="; ".join(refusals))
@@ -210,21 +210,30 @@ def _confirmed(verdict: Verdict, compiled: Compiled, finding: Finding) -> Verdic
 
 
 def _run_again(verdict: Verdict) -> Verdict:
-    """The verdict if running the mechanism itself agrees with the probabilities of the witness, otherwise unknown."""
+    """The verdict if running the mechanism itself agrees with the model, otherwise unknown.
+
+    Compared are the probabilities of the witness, and for a proof also the outputs on a few data sets.
+    """
     origin = verdict.question.origin
-    if origin is None or not (verdict.witness or verdict.event):
+    if origin is None:
+        return verdict
+    if verdict.status == "proved":
+        disagreement, said = translated_rightly(verdict.question, origin)
+        if disagreement is not None:
+            return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=disagreement)
+        verdict = replace(verdict, notes=(*verdict.notes, said))
+    if not (verdict.witness or verdict.event):
         return verdict
     least = Fraction(1)
     known: dict[str, Outputs] = {}
     for witness in (verdict.witness,) if verdict.witness else verdict.event[:_FEW_EVENTS]:
-        complete = witness.ending == "complete"
         letters = [w.output for w in witness.letters if not origin.collected or w.left is None]
         for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
             arguments = origin.arguments(witness.pair, side, witness.inputs[side])
             if repr(arguments) not in known:
                 known[repr(arguments)] = outputs(origin.mechanism, arguments, most=_RUNS)
             runs = known[repr(arguments)]
-            low, high = runs.probability(lambda run: origin.shows(run, letters, complete=complete))  # noqa: B023
+            low, high = runs.probability(lambda run: origin.shows(run, letters))  # noqa: B023
             least = min(least, 1 - runs.left_over)
             if not low <= claimed <= high:
                 bounds = show(low) if low == high else f"between {show(low)} and {show(high)}"

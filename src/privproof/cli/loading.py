@@ -174,7 +174,7 @@ def _running(path: Path, place: str) -> Iterator[None]:
     try:
         yield
     except PrivproofError as error:
-        raise error.at(place) from None
+        raise (error if path.name in error.place else error.at(place)) from None
     except (Exception, SystemExit) as error:
         message = f"{type(error).__name__}: {error}"
         at = f"{path}{_line(error, path)}"

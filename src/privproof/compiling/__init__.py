@@ -3,6 +3,7 @@
 from privproof.compiling.distributions import distribution_key, output_distribution
 from privproof.compiling.lumping import Classes, Lumped, lump
 from privproof.compiling.programs import question as mechanism_question
+from privproof.compiling.trials import translated_rightly
 from privproof.compiling.word_problems import Begin, Compiled, word_problem
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "lump",
     "mechanism_question",
     "output_distribution",
+    "translated_rightly",
     "word_problem",
 ]

@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.exploring import Explorer, Rest
+from privproof.compiling.outputs import borders
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
-from privproof.language.values import Answers, Cells, held, tails, text
+from privproof.language.values import Answers, Cells, Lookup, held, tails, text
 
 
 def output_distribution(mechanism: Mechanism, /, *args: Any, **kwargs: Any) -> dict[Any, Fraction]:
@@ -32,17 +33,28 @@ def output_distribution(mechanism: Mechanism, /, *args: Any, **kwargs: Any) -> d
     changed = {name: value for name, value in bound.items() if name in mechanism.parameters}
     if changed:
         mechanism = mechanism.having(**changed)
+    outputs = output_classes(mechanism, {name: bound[name] for name in mechanism.inputs})
+    keys = [distribution_key(output) for output, _ in outputs]
+    clash = len(set(keys)) < len(keys)
+    result = {text(output) if clash else key: fraction(p) for key, (output, p) in zip(keys, outputs, strict=True)}
+    return dict(sorted(result.items(), key=lambda item: (str(type(item[0])), str(item[0]))))
+
+
+def output_classes(mechanism: Mechanism, arguments: Mapping[str, Any]) -> list[tuple[Any, Rational]]:
+    """Every output on the given inputs with its probability; a tail stands for all outputs from there on.
+
+    For a generator, or on a stream, an output is the tuple of all that is written.
+    """
     store: dict[str, Any] = {name: held(value) for name, value in mechanism.parameters.items()}
     fed: list[Any] = []
     for name, declared in mechanism.inputs.items():
-        value = _checked(name, bound[name], declared)
+        value = _checked(name, arguments[name], declared)
         if declared.shape == "stream":
             fed = list(value)
         else:
             store[name] = Answers(map(held, value)) if declared.shape == "list" else held(value)
     explorer = Explorer(mechanism.flow)
-    level = {(rest, ()): p for rest, p in explorer.settle(explorer.state(0, store)).items()}
-    level = {(rest, rest.written): p for (rest, _), p in level.items()}
+    level = {(rest, rest.written): p for rest, p in explorer.settle(explorer.state(0, store)).items()}
     for value in fed:
         following: dict[tuple[Rest, tuple[Any, ...]], Rational] = {}
         for (rest, before), p in level.items():
@@ -51,13 +63,18 @@ def output_distribution(mechanism: Mechanism, /, *args: Any, **kwargs: Any) -> d
                 shown = before if rest.state is None else (*before, *target.written)
                 following[target, shown] = following.get((target, shown), ZERO) + p * q
         level = following
-    result: dict[Any, Rational] = {}
+    found: list[tuple[Any, Rational]] = []
     for (rest, written), p in level.items():
         ended = () if mechanism.generator or rest.state is not None else (rest.value,)
-        output: Any = (*written, *ended) if mechanism.stream is not None or mechanism.generator else rest.value
-        key = distribution_key(output)
-        result[key] = result.get(key, ZERO) + p
-    return {key: fraction(p) for key, p in sorted(result.items(), key=lambda item: (str(type(item[0])), str(item[0])))}
+        both = mechanism.stream is not None or mechanism.generator
+        found.append(((*written, *ended) if both else rest.value, p))
+    limits = borders(output for output, _ in found)
+    result: dict[str, tuple[Any, Rational]] = {}
+    for output, p in found:
+        for refined, q in limits.refined(output):
+            before_ = result.get(text(refined), (None, ZERO))[1]
+            result[text(refined)] = (refined, before_ + p * q)
+    return list(result.values())
 
 
 def _checked(name: str, value: Any, declared: Input) -> Any:
@@ -77,6 +94,8 @@ def distribution_key(value: Any) -> Any:
     if any(True for _ in tails(value)):
         return text(value)
     match value:
+        case Lookup():
+            return text(value)
         case Cells(items):
             return tuple(map(distribution_key, items))
         case tuple():

@@ -40,6 +40,7 @@ from privproof.language.values import (
     Answers,
     Cells,
     Evaluate,
+    Lookup,
     Splitting,
     Store,
     Stuck,
@@ -151,7 +152,8 @@ class Explorer:
                 def append(store: Store) -> int:
                     _changeable(store, name)
                     new = evaluate(store)
-                    _share(store, whole)
+                    if _has_list(new):
+                        _share(store, whole)
                     store[name] = Cells((*store[name].items, shared(new)))
                     return following
 
@@ -163,7 +165,8 @@ class Explorer:
                 def put(store: Store) -> int:
                     _changeable(store, name)
                     new, position = evaluate(store), at(store)
-                    _share(store, whole)
+                    if _has_list(new):
+                        _share(store, whole)
                     cells = list(store[name].items)
                     if isinstance(position, Tail):
                         raise Stuck("an unbounded noisy number is an index")
@@ -174,7 +177,14 @@ class Explorer:
                 return put
             case Emit(value) | Return(value):
                 output = evaluator(value)
-                return lambda store: shared(output(store))
+                kept = self._aliased(value, following) if isinstance(step, Emit) else ()
+
+                def release(store: Store) -> Any:
+                    found = shared(output(store))
+                    _share(store, kept)
+                    return found
+
+                return release
             case Sample(_, noise, arguments):
                 evaluators = [evaluator(argument) for argument in arguments]
                 return lambda store: self._law(noise, [shared(e(store)) for e in evaluators])
@@ -195,7 +205,7 @@ class Explorer:
 
         def assign_shared(store: Store) -> int:
             new = evaluate(store)
-            if _share(store, [other for other in whole if other != name]):
+            if _has_list(new) and _share(store, [other for other in whole if other != name]):
                 new = shared(new)
             store[name] = shared(new) if isinstance(new, Answers) else new
             return following
@@ -336,8 +346,8 @@ class Explorer:
     def _growing(self, state: State) -> str:
         shown = [
             f"{shown_name(name)} = {text(value)}"
-            for name, value in zip(self.flow.live[state.at], state.values, strict=True)
-            if not isinstance(value, Answers)
+            for name, value in state.store(self.flow).items()
+            if not isinstance(value, Answers) and (not name.startswith("#") or "." in name)
         ]
         return "the last: " + ", ".join(shown)[:120]
 
@@ -358,9 +368,17 @@ def _stored(expression: Expression) -> Iterator[str]:
         case Conditional(_, then, otherwise):
             yield from _stored(then)
             yield from _stored(otherwise)
-        case Operation("and" | "or" | "tuple of" | "list of" | "table of" | "unpack" | "max" | "min", arguments):
+        case Operation(name, arguments) if name in _PASSING:
             for argument in arguments:
                 yield from _stored(argument)
+
+
+_PASSING = ("and", "or", "tuple of", "list of", "table of", "unpack", "max", "min", "max or", "min or", "sum")
+"""Operations whose value may be, or hold, the very list that an argument is."""
+
+
+def _has_list(value: Any) -> bool:
+    return isinstance(value, Cells) or (isinstance(value, tuple) and any(map(_has_list, value)))
 
 
 def _share(store: Store, names: Iterable[str]) -> bool:
@@ -373,6 +391,8 @@ def _share(store: Store, names: Iterable[str]) -> bool:
 
 def _changeable(store: Store, name: str) -> None:
     value = store.get(name)
+    if isinstance(value, Lookup):
+        raise Stuck("a table is changed; use a list with one element for every key")
     if isinstance(value, Answers):
         raise Stuck("the input itself is changed; change a copy: list(xs)")
     if not isinstance(value, Cells):

@@ -47,7 +47,12 @@ class Borders:
 def borders(values: Iterable[Any]) -> Borders:
     """Borders that separate all tails from all numbers that occur beside them."""
     begins: dict[tuple[Path, int], int] = {}
-    numbers: dict[Path, tuple[int, int]] = {}
+    beside: dict[tuple[Path, int], int] = {}
+
+    def clear_of(path: Path, number: int, *signs: int) -> None:
+        for sign in signs:
+            beside[path, sign] = max(beside.get((path, sign), number * sign), number * sign)
+
     laws: dict[tuple[Path, int], Fraction] = {}
     for value in values:
         for path, leaf in _leaves(value):
@@ -60,14 +65,13 @@ def borders(values: Iterable[Any]) -> Borders:
                         hint="clamp the output: min(max(x, low), high)",
                     )
                 begins[place] = max(begins.get(place, leaf.offset * leaf.sign), leaf.offset * leaf.sign)
+                clear_of(path, leaf.offset, -leaf.sign)
             elif isinstance(leaf, int) and not isinstance(leaf, bool):
-                low, high = numbers.get(path, (leaf, leaf))
-                numbers[path] = (min(low, leaf), max(high, leaf))
-    for path, sign in begins:
-        if path in numbers:
-            low, high = numbers[path]
-            begins[path, sign] = max(begins[path, sign], 1 + (high if sign > 0 else -low))
-    result = {place: begin * place[1] for place, begin in begins.items()}
+                clear_of(path, leaf, 1, -1)
+    result = {
+        place: place[1] * max(begin, 1 + beside[place]) if place in beside else place[1] * begin
+        for place, begin in begins.items()
+    }
     for (path, sign), begin in result.items():
         if sign > 0 and (path, -1) in result and begin - result[path, -1] > _WIDEST:
             raise LanguageError("unbounded", f"the output has more than {_WIDEST} values beside its tails")

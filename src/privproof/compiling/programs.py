@@ -14,26 +14,30 @@ and shown at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from types import MappingProxyType
 from typing import Any
 
 from privproof.compiling.exploring import Explorer, Rest, State
-from privproof.compiling.steps import Outcome, Steps, aligned, ends_evidently, input_values, transducer
+from privproof.compiling.steps import Outcome, Steps, aligned, input_values, transducer, with_ends
 from privproof.errors import LanguageError, QuestionError, ScenarioError
-from privproof.exact import ONE, Rational
+from privproof.exact import ONE, ZERO, Rational
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.values import UNREAD, Answers, Cells, held, plain, shown_name, text
 from privproof.models import Horizon, Transducer
-from privproof.scenarios import Neighbours, Origin, Pair, Question, Scenario, Words
+from privproof.scenarios import Neighbours, Origin, Pair, Question, Scenario
 
 _MOST_STATES = 20_000
 _MOST_DATA_SETS = 5_000
 _MOST_PAIRS = 50_000
 _SOON = 3_000
+
+
+_ENDED = Rest.of(None, None, ())
+"""Where a run on a stream is after it has ended and all it wrote is shown."""
 
 
 def question(
@@ -181,6 +185,7 @@ class _Compiler:
             steps = self._levels(
                 begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=True
             )
+            begins = [_summed((self._collected((), rest), p) for rest, p in begin.items()) for begin in begins]
             finished = True
         model, initial, outputs = transducer(
             begins, steps, declared, self._state_name, finished=finished, repeats=False
@@ -369,7 +374,6 @@ class _Compiler:
         scenario = Scenario(
             pairs=_pairs(model, starts, initial),
             neighbours=_neighbours(relation, declared),
-            words=Words() if ends_evidently(model) else Words(ending="visible"),
         )
         origin = self._origin(self.stream, input_values(declared), outputs, starts, collected=False)
         return self._stream_question(model, scenario, origin, name)
@@ -404,12 +408,11 @@ class _Compiler:
                 rows = [initial[number * len(data) + k] for k in (i, j)]
                 pairs.append(Pair.of(model, label, rows[0], rows[1]))
                 situations[label] = (MappingProxyType(sides[0]), MappingProxyType(sides[1]))
-        words = Words() if ends_evidently(model) else Words(ending="visible")
         declared = self.mechanism.inputs[self.stream]
         origin = Origin(
             self.mechanism, self.stream, input_values(declared), outputs, MappingProxyType(situations), collected=False
         )
-        return self._stream_question(model, Scenario(pairs=tuple(pairs), words=words), origin, name)
+        return self._stream_question(model, Scenario(pairs=tuple(pairs)), origin, name)
 
     def _stream_model(
         self, begins: list[dict[Rest, Rational]]
@@ -424,7 +427,7 @@ class _Compiler:
         closed = True
         while waiting:
             node = waiting.pop(0)
-            if node in table or node.state is None:
+            if node in table or node == _ENDED:
                 continue
             table[node] = self._stream_step(node, declared, generator=generator)
             waiting.extend(target for row in table[node].values() for _, target, _ in row)
@@ -444,10 +447,8 @@ class _Compiler:
             assert self.horizon is not None
             assert self.horizon.high is not None
             steps, level = [], list(dict.fromkeys(rest for begin in begins for rest in begin))
-            for _ in range(self.horizon.high + 1):
-                steps.append(
-                    {node: self._stream_step(node, declared, generator=generator) for node in level if node.state}
-                )
+            for _ in range(self.horizon.high):
+                steps.append({n: self._stream_step(n, declared, generator=generator) for n in level if n != _ENDED})
                 level = list(
                     dict.fromkeys(t for rows in steps[-1].values() for row in rows.values() for _, t, _ in row)
                 )
@@ -458,13 +459,16 @@ class _Compiler:
                         place=self.place,
                         hint="a shorter horizon",
                     )
-        return transducer(begins, steps, declared, self._state_name, finished=False, repeats=closed)
+        return transducer(begins, with_ends(steps), declared, self._state_name, finished=False, repeats=closed)
 
     def _stream_step(self, node: Rest, declared: Input, *, generator: bool) -> dict[Any, list[Outcome]]:
         assert declared.values is not None
-        assert node.state is not None
         rows: dict[Any, list[Outcome]] = {}
         for value in declared.values:
+            if node.state is None:  # ended before the first element: what it wrote shows at the first
+                shown = node.written if generator else (*node.written, node.value)
+                rows[value] = [(ONE, _ENDED, shown or None)]
+                continue
             rows[value] = []
             for rest, p in self.explorer.settle(self.explorer.given(node.state, value)).items():
                 written = (*node.written, *rest.written)
@@ -501,6 +505,13 @@ class _Compiler:
     ) -> Origin:
         public = {start.name: (start.public, start.public) for start in starts}
         return Origin(self.mechanism, fed, inputs, outputs, MappingProxyType(public), collected=collected)
+
+
+def _summed(parts: Iterable[tuple[Rest, Rational]]) -> dict[Rest, Rational]:
+    result: dict[Rest, Rational] = {}
+    for rest, p in parts:
+        result[rest] = result.get(rest, ZERO) + p
+    return result
 
 
 def _pairs(model: Transducer, starts: list[_Start], initial: Sequence[Mapping[str, Rational]]) -> tuple[Pair, ...]:

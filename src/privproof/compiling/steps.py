@@ -10,7 +10,7 @@ from privproof.compiling.exploring import Rest
 from privproof.compiling.outputs import Borders, Symbols, borders, several
 from privproof.exact import ZERO, Rational
 from privproof.language.inputs import Input
-from privproof.language.values import key, text
+from privproof.language.values import ENDED, Tail, key, text
 from privproof.models import Branch, Transducer
 
 _MOST_GROUPS = 3_000
@@ -139,15 +139,36 @@ def aligned(begins: list[dict[Rest, Rational]], steps: Steps) -> bool:
     return True
 
 
-def ends_evidently(model: Transducer) -> bool:
-    """Whether the letter that a run ends with never occurs on a run that goes on.
+def with_ends(steps: Steps) -> Steps:
+    """The steps of a stream with the end of a run shown, unless the last thing written tells it.
 
-    A model that does not repeat has one step more than is compared, so that it is known who has ended before it.
+    An observer sees that a run has ended.  It is told by an output that no run writes before its end; otherwise the end is an
+    output of its own.
     """
-    ending: set[str | None] = set()
-    going_on: set[str | None] = set()
-    following = [*model.steps[1:], *([model.steps[-1]] if model.repeats else [])]
-    for table, after in zip(model.steps, following, strict=False):
-        for branch in (b for row in table.values() for listed in row.values() for b in listed):
-            (going_on if branch.target in after else ending).add(branch.output)
-    return None not in ending and ending.isdisjoint(going_on)
+    ending: set[Any] = set()
+    going_on: set[Any] = set()
+    for table in steps:
+        for row in (row for rows in table.values() for row in rows.values()):
+            for _, target, shown in row:
+                (ending if target.state is None else going_on).add(_told(shown))
+    if ending.isdisjoint(going_on) and None not in ending:
+        return steps
+    return [
+        {
+            node: {
+                value: [(p, t, (*(shown or ()), ENDED) if t.state is None else shown) for p, t, shown in row]
+                for value, row in rows.items()
+            }
+            for node, rows in table.items()
+        }
+        for table in steps
+    ]
+
+
+def _told(shown: tuple[Any, ...] | None) -> Any:
+    """What tells outputs apart; numbers are not told apart where unbounded ones are among them."""
+    return None if shown is None else tuple(_kind(value) for value in shown)
+
+
+def _kind(value: Any) -> Any:
+    return "a number" if isinstance(value, int | Tail) and not isinstance(value, bool) else key(value)

@@ -64,8 +64,13 @@ class Compiled:
     notes: tuple[str, ...] = ()
 
 
-def word_problem(question: Question) -> Compiled:
+def word_problem(question: Question, *, together: bool = False) -> Compiled:
     """The word problem that a question about a finite model poses, both directions of every pair included.
+
+    Args:
+        question: the question.
+        together: where an output is written at the end: whether all outputs belong to one start, as sums over outcomes need it.
+            Otherwise every output has a start of its own.
 
     >>> from privproof.models import HiddenMarkovModel
     >>> from privproof.scenarios import Pair, Scenario
@@ -78,7 +83,7 @@ def word_problem(question: Question) -> Compiled:
     """
     model = question.model
     if isinstance(model, Transducer):
-        raw = _transducer(question, model)
+        raw = _transducer(question, model, together=together)
     else:
         raw = _hidden(question, model.hidden() if isinstance(model, MarkovChain) else model)
     lumped = lump(_with_horizon(question, raw.problem))
@@ -236,7 +241,7 @@ Choices: TypeAlias = Callable[[int, Memory], Iterator[tuple[str, str, Memory]]]
 """From (step, memory) to the pairs of inputs that may come next, each with the memory afterwards."""
 
 
-def _transducer(question: Question, model: Transducer) -> _Raw:
+def _transducer(question: Question, model: Transducer, *, together: bool) -> _Raw:
     words = question.scenario.words
     if words.only is not None or words.without or any(pair.only for pair in question.scenario.pairs):
         raise ScenarioError(
@@ -245,7 +250,7 @@ def _transducer(question: Question, model: Transducer) -> _Raw:
             place="words",
             hint="only `ending` applies here",
         )
-    builder = _Builder(question, model)
+    builder = _Builder(question, model, together=together)
     begins = [Begin(pair, output) for pair in builder.pairs for output in builder.finishes]
     starts = []
     for begin in begins:
@@ -268,13 +273,13 @@ class _Builder:
     Where an output is written at the end, each output has locations of its own: with the end in view, far more states are alike.
     """
 
-    def __init__(self, question: Question, model: Transducer) -> None:
+    def __init__(self, question: Question, model: Transducer, *, together: bool) -> None:
         self.model = model
         self.words = question.scenario.words
         self.pairs = ordered_pairs(question)
         self.memory, self.choices = _choices(question.scenario.neighbours, model)
         self.supports = _supports(model, self.pairs)
-        self.finishes: tuple[str | None, ...] = (None,) if model.finish is None else model.outputs
+        self.finishes: tuple[str | None, ...] = (None,) if model.finish is None or together else model.outputs
         self.numbers: dict[_Node, int] = {}
         self.waiting: list[_Node] = []
         self.locations: dict[int, Location] = {}
@@ -302,8 +307,10 @@ class _Builder:
             support = self.supports[step]
             if self.model.step(step) is not None:
                 edges = tuple(self._edges(step, memory, output))
-            elif output is not None:
-                edges = tuple(_finishing(self.model, support, output, self.location((ended, None, None))))
+            elif self.model.finish is not None:
+                end = self.location((ended, None, None))
+                shown = self.model.outputs if output is None else (output,)
+                edges = tuple(edge for o in shown for edge in _finishing(self.model, support, o, end))
             else:
                 edges = ()
             self.origins[number] = support

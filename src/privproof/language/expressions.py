@@ -49,7 +49,9 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.IsNot: "is not",
 }
 BUILTINS = ("abs", "all", "any", "bool", "int", "len", "list", "max", "min", "sorted", "sum", "tuple")
-METHODS = {"count": "count", "index": "index", "copy": "list"}
+METHODS = {"count": "count", "index": "index", "copy": "copy"}
+_SINGLE = (None, True, False)
+_EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
 _BIT_OPERATORS = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "!="}
 
 
@@ -69,8 +71,28 @@ class Expressions(Reading):
         """``sum``, ``any`` or ``all`` of a generator."""
 
     @abstractmethod
-    def inline(self, node: ast.Call, function: FunctionType, out: list[Statement]) -> Expression:
-        """A call of another function."""
+    def inline(
+        self, node: ast.Call, function: FunctionType, defaults: dict[str, object], out: list[Statement]
+    ) -> Expression:
+        """A call of another function, with other defaults than its own where they are given."""
+
+    def known(self, node: ast.expr, name: str) -> bool:
+        """Whether an expression is the call of a built-in function, and not of something else by that name."""
+        return (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == name
+            and name not in self.names
+            and self.read.names.get(name) is getattr(builtins, name)
+        )
+
+    def sequence(self, node: ast.expr, out: list[Statement]) -> Expression:
+        """An expression where only its elements matter, so that it may be a range."""
+        if self.known(node, "range"):
+            assert isinstance(node, ast.Call)
+            numbers = tuple(Operation("whole", (self.expression(a, out),), self.place(a)) for a in node.args)
+            return Operation("range", numbers, self.place(node))
+        return self.expression(node, out)
 
     def expression(self, node: ast.expr, out: list[Statement]) -> Expression:
         here = self.place(node)
@@ -93,11 +115,8 @@ class Expressions(Reading):
                     self.refuse(node, "the operator ~", "not x")
                 if isinstance(op, ast.USub) and isinstance(inner, Constant) and isinstance(inner.value, int):
                     return Constant(-inner.value, here)
-                return (
-                    inner
-                    if isinstance(op, ast.UAdd)
-                    else Operation("not" if isinstance(op, ast.Not) else "neg", (inner,), here)
-                )
+                sign = "not" if isinstance(op, ast.Not) else "neg" if isinstance(op, ast.USub) else "pos"
+                return Operation(sign, (inner,), here)
             case ast.BoolOp(op=op, values=values):
                 return self.logic("and" if isinstance(op, ast.And) else "or", values, out, here)
             case ast.Compare():
@@ -114,8 +133,10 @@ class Expressions(Reading):
                 return Operation("table of", tuple(entries), here)
             case ast.Subscript(value=value, slice=index):
                 return self.element(value, index, out, here)
-            case ast.ListComp() | ast.GeneratorExp():
+            case ast.ListComp():
                 return self.comprehension(node, out)
+            case ast.GeneratorExp():
+                self.refuse(node, "a generator expression by itself", "a list: [x for x in xs]")
             case ast.Call():
                 return self.call(node, out)
             case ast.Yield():
@@ -127,7 +148,7 @@ class Expressions(Reading):
         if isinstance(value, float):
             hint = f'Fraction("{value!r}") for exactly that number'
             raise LanguageError("float", f"{value!r} is a float", place=str(here), hint=hint)
-        if value is None or isinstance(value, bool | int | str | Fraction):
+        if type(value) in (bool, int, str, Fraction, type(None)):
             return Constant(value, here)
         self.refuse(node, f"the constant {value!r}", "whole numbers, Fraction, texts, True, False, None")
 
@@ -146,7 +167,7 @@ class Expressions(Reading):
         """A constant of the module."""
         match value:
             case tuple() | list():
-                kind = "tuple of" if isinstance(value, tuple) else "list of"
+                kind = "tuple of" if isinstance(value, tuple) else "fixed list of"
                 return Operation(kind, tuple(self.outside(node, item, here) for item in value), here)
             case dict():
                 entries = [self.outside(node, part, here) for pair in value.items() for part in pair]
@@ -195,7 +216,7 @@ class Expressions(Reading):
         operands = [self.expression(node.left, out)]
         for operand in node.comparators:
             before: list[Statement] = []
-            value = self.expression(operand, before)
+            value = self.sequence(operand, before)
             if before and len(operands) > 1:
                 self.refuse(operand, "noise late in a chain of comparisons", "draw it in a statement before")
             out.extend(before)
@@ -203,7 +224,9 @@ class Expressions(Reading):
         tests = []
         for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
             name = _COMPARE[type(op)]
-            if name in ("is", "is not") and not (isinstance(right, Constant) and right.value in (None, True, False)):
+            if name in ("is", "is not") and not (
+                isinstance(right, Constant) and any(right.value is v for v in _SINGLE)
+            ):
                 self.refuse(node, "is", "==")
             tests.append(Operation(name, (left, right), here))
         return tests[0] if len(tests) == 1 else Operation("and", tuple(tests), here)
@@ -250,17 +273,19 @@ class Expressions(Reading):
             if called is noise.function:
                 return self.noise(node, name, out)
         if called is Fraction:
+            if node.keywords:
+                self.refuse(node, "Fraction with keywords", "Fraction(1, 3)")
             return Operation("Fraction", tuple(self.expression(a, out) for a in node.args), here)
         builtin = getattr(called, "__name__", "")
         if builtin in BUILTINS and called is getattr(builtins, builtin):
             return self.builtin(node, builtin, out)
         if builtin in ("range", "enumerate", "zip") and called is getattr(builtins, builtin):
             if builtin == "range":
-                return Operation("range", tuple(self.expression(a, out) for a in node.args), here)
+                self.refuse(node, "range as a value", "list(range(...))")
             self.refuse(node, f"{builtin} outside a loop", f"for ... in {builtin}(...):")
         function = getattr(called, "function", called)
         if isinstance(function, FunctionType):
-            return self.inline(node, function, out)
+            return self.inline(node, function, dict(getattr(called, "parameters", {})), out)
         hint = "functions of the language, noise, " + ", ".join(BUILTINS)
         if builtin == "round":
             hint = "round to whole numbers with (2 * x + 1) // 2"
@@ -309,9 +334,15 @@ class Expressions(Reading):
             node.args.append(keywords.pop("start"))
         if keywords:
             self.refuse(node, f"{name} with {', '.join(keywords)}", f"a loop, or {name} without it")
-        if name in ("sum", "any", "all") and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
-            return self.fold(node, name, node.args[0], out)
-        arguments = [self.expression(a, out) for a in node.args]
+        generator = node.args[0] if len(node.args) == 1 else None
+        if isinstance(generator, ast.GeneratorExp) and name in _EAGER:
+            if name in ("sum", "any", "all"):
+                return self.fold(node, name, generator, out)
+            arguments: list[Expression] = [self.comprehension(generator, out)]
+        else:
+            arguments = [
+                self.sequence(a, out) if name in (*_EAGER, "len") else self.expression(a, out) for a in node.args
+            ]
         if extra is not None:
             return Operation(f"{name} or", (*arguments, self.expression(extra, out)), here)
         return Operation(name, tuple(arguments), here)

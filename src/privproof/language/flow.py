@@ -286,11 +286,16 @@ def _idle(instruction: Instruction, needed: frozenset[str]) -> bool:
 
 
 def _harmless(expression: Expression) -> bool:
-    if isinstance(expression, Constant | Variable):
-        return True
-    if isinstance(expression, Operation) and expression.name in ("+", "tuple of", "list of"):
-        return all(_harmless(part) for part in parts(expression))
-    return False
+    """Whether an expression cannot go wrong: constants, and variables that the translation made and surely assigns."""
+    match expression:
+        case Constant():
+            return True
+        case Variable(name):
+            return name.startswith("#") and "." not in name
+        case Operation("+", (Variable(name), Constant(int()))):
+            return name.startswith(("#i", "#n")) and "." not in name
+        case _:
+            return False
 
 
 # ------------------------------------------------------------------------------------------------------------- windows
@@ -345,7 +350,7 @@ def _access(instruction: Instruction, name: str) -> Window | str | None:
 
     def look(expression: Expression) -> None:
         match expression:
-            case Operation("len", (Variable(listed),)) if listed == name:
+            case Operation("len" | "turns", (Variable(listed),)) if listed == name:
                 return
             case Element(Variable(listed), index) if listed == name:
                 found.append(_position(index) or "anywhere")

@@ -200,7 +200,7 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
 def _plain(value: object) -> bool:
     if isinstance(value, tuple):
         return all(_plain(item) for item in value)
-    return value is None or isinstance(value, bool | int | str | Fraction)
+    return type(value) in (bool, int, str, Fraction, type(None))
 
 
 def _size(size: int | None) -> int | None:

@@ -142,6 +142,8 @@ def randomized_response(value: object, truth: object, among: object) -> Law:
         among = (False, True) if isinstance(value, bool) else (0, 1)
     if not isinstance(among, Sequence) or isinstance(among, str) or len(among) < 2:
         raise LanguageError("noise", f"among={among!r} is not a tuple of two or more answers", hint="among=(0, 1, 2)")
+    if len({(type(answer), answer) for answer in among}) < len(among) or len(set(among)) < len(among):
+        raise LanguageError("noise", f"among={tuple(among)!r} names an answer twice", hint="name each answer once")
     if value not in among:
         raise LanguageError("noise", f"value={value!r} is not among {tuple(among)!r}", hint="add it to `among`")
     probability = _probability(truth, "truth")
@@ -218,7 +220,10 @@ def _alpha(alpha: object, epsilon_: object, sensitivity: object) -> Fraction:
             "noise", "give exactly one of alpha and epsilon", hint='alpha="1/2", or epsilon="ln(2)" for the same'
         )
     if alpha is None:
-        return _power(_epsilon(epsilon_), -1 / _positive(sensitivity, "sensitivity"), up=True)
+        rounded = _power(_epsilon(epsilon_), -1 / _positive(sensitivity, "sensitivity"), up=True)
+        if rounded >= 1:
+            raise LanguageError("noise", f"epsilon={epsilon_!r} is too small: below 2^-{_BITS}", hint="alpha, exactly")
+        return rounded
     base = _exact(alpha, "alpha")
     if not 0 < base < 1:
         raise LanguageError("noise", f"alpha={show(base)} is not between 0 and 1", hint='alpha="1/2"')

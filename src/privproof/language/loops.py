@@ -74,16 +74,18 @@ class Loops(Expressions):
             out.append(Each(value, stream, (*head, *body()), here))
             return
         match over:
-            case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 1 <= len(arguments) <= 3:
+            case ast.Call(args=arguments, keywords=[]) if self.known(over, "range") and 1 <= len(arguments) <= 3:
                 self.count_up(node, target, arguments, body, out)
                 return
-            case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *rest], keywords=keywords):
+            case ast.Call(args=[inner, *rest], keywords=keywords) if self.known(over, "enumerate"):
+                if len(rest) + len(keywords) > 1 or any(k.arg != "start" for k in keywords):
+                    self.refuse(node, "enumerate with these arguments", "for i, x in enumerate(xs, start=1):")
                 start = rest[0] if rest else next((k.value for k in keywords if k.arg == "start"), None)
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == 2):
                     self.refuse(node, "enumerate without two names", "for i, x in enumerate(xs):")
                 number, item = target.elts
                 index = self.shared.name("n")
-                first = Constant(0, here) if start is None else self.expression(start, out)
+                first = Constant(0, here) if start is None else _whole(self.expression(start, out))
                 out.append(Assign(index, first, here))
 
                 def counted() -> Block:
@@ -94,18 +96,18 @@ class Loops(Expressions):
 
                 self.iterate(node, item, inner, counted, out)
                 return
-            case ast.Call(func=ast.Name(id="zip"), args=sequences, keywords=[]) if len(sequences) >= 2:
+            case ast.Call(args=sequences, keywords=[]) if self.known(over, "zip") and len(sequences) >= 2:
                 if any(self.stream(s) is not None for s in sequences):
                     self.refuse(node, "zip with a stream", "enumerate the stream and index the list")
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == len(sequences)):
                     self.refuse(node, "zip without as many names as lists", "for x, y in zip(xs, ys):")
                 values = [self.held(self.expression(s, out), out, here) for s in sequences]
-                lengths = [Operation("len", (v,), here) for v in values]
+                lengths = [Operation("turns", (v,), here) for v in values]
                 stop = Operation("min", tuple(lengths), here)
                 pairs = list(zip(target.elts, values, strict=True))
             case _:
                 value_ = self.held(self.expression(over, out), out, here)
-                stop = Operation("len", (value_,), here)
+                stop = Operation("turns", (value_,), here)
                 pairs = [(target, value_)]
         out.append(Assign(counter, Constant(0, here), here))
         head = []
@@ -146,11 +148,9 @@ class Loops(Expressions):
     ) -> None:
         """``for target in range(...): body``."""
         here = self.place(node)
-        given = [self.expression(argument, out) for argument in arguments]
+        given = [_whole(self.expression(argument, out)) for argument in arguments]
         start, stop = (Constant(0, here), given[0]) if len(given) == 1 else (given[0], given[1])
         step = given[2] if len(given) == 3 else Constant(1, here)
-        if isinstance(step, Operation) and step.name == "neg" and isinstance(step.arguments[0], Constant):
-            step = Constant(-step.arguments[0].value, here)  # type: ignore[operator]
         if not (isinstance(step, Constant) and isinstance(step.value, int) and step.value != 0):
             self.refuse(node, "a step that is not a whole number", "range(start, stop, 1)")
         counter = self.shared.name("i")
@@ -199,6 +199,9 @@ class Loops(Expressions):
         if self.stream(first.iter) is not None:
             self.refuse(node, "a comprehension over a stream", "for value in stream:")
         before = dict(self.names)
+        bound = {name.id for name in ast.walk(first.target) if isinstance(name, ast.Name)}
+        if any(isinstance(name, ast.Name) and name.id in bound for name in ast.walk(first.iter)):
+            self.refuse(node, "one name for the list and its elements", "[x for x in xs]")
         for name in ast.walk(first.target):
             if isinstance(name, ast.Name):
                 self.names[name.id] = f"{self.shared.name('x')}.{name.id}"
@@ -241,3 +244,12 @@ class Loops(Expressions):
 
         self.generate(node, generator.generators, add, out)
         return Variable(kept, here)
+
+
+def _whole(value: Expression) -> Expression:
+    """The value, checked to be a whole number."""
+    return (
+        value
+        if isinstance(value, Constant) and isinstance(value.value, int)
+        else Operation("whole", (value,), value.place)
+    )

@@ -191,6 +191,10 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise LanguageError("input", f"*{parameter.name} is open-ended", place=place, hint="name every argument")
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise LanguageError(
+                "input", f"{parameter.name!r} has no name for its caller", place=place, hint="drop the /"
+            )
         declared = annotations.get(parameter.name)
         for extra in getattr(declared, "__metadata__", ()):
             declared = extra if isinstance(extra, Input) else declared
@@ -232,7 +236,7 @@ def _constant(name: str, value: Any, place: str = "") -> Any:
         return type(value)(_constant(name, item, place) for item in value)
     if isinstance(value, dict):
         return {key: _constant(name, item, place) for key, item in value.items()}
-    if value is None or isinstance(value, bool | int | str | Fraction):
+    if type(value) in (bool, int, str, Fraction, type(None)):
         return value
     raise LanguageError(
         "parameter",

@@ -19,6 +19,7 @@ from privproof.exact import EpsilonLike, Number
 from privproof.language import laws
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.randomness import coin, exponential_unit, failures, pick
+from privproof.language.values import key
 
 Value = TypeVar("Value")
 
@@ -152,13 +153,13 @@ def _drawn(law: Callable[..., Law], *arguments: Any) -> Any:
 def _law(law: Callable[..., Law], arguments: tuple[Any, ...]) -> Law:
     """The law at the arguments, kept where they can be compared (and 1 is not confused with True)."""
     try:
-        return _kept(law, arguments, tuple(map(type, arguments)))
+        return _kept(law, arguments, key(arguments))
     except TypeError:
         return law(*arguments)
 
 
 @lru_cache(maxsize=4096)
-def _kept(law: Callable[..., Law], arguments: tuple[Any, ...], kinds: tuple[type, ...]) -> Law:
+def _kept(law: Callable[..., Law], arguments: tuple[Any, ...], told_apart: Any) -> Law:
     return law(*arguments)
 
 

@@ -41,8 +41,11 @@ from privproof.language.syntax import (
     statements,
     variables,
 )
+from privproof.language.values import MISSING
 
 _DEEPEST = 30
+_IN_PLACE = {"+": "extend", "*": "repeat"}
+"""Operators that change a list where they stand on the left of =."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ class _Reader(Loops):
             case ast.Continue():
                 out.append(Continue(here))
             case ast.Return(value=value):
+                self.whole = value
                 result = Constant(None, here) if value is None else self.expression(value, out)
                 out.append(Result(result, here) if self.called else Return(result, here))
             case ast.Expr(value=value):
@@ -151,7 +155,9 @@ class _Reader(Loops):
                     value, f"the method .{method}", f"{name}.append(x), {name}[i] = x, or {name} = {name} + [x]"
                 )
             case _:
-                self.expression(value, out)
+                self.whole = value
+                result = self.expression(value, out)
+                out.append(Assign(self.shared.name("d"), result, here))
 
     def assign(self, targets: list[ast.expr], value: ast.expr, out: list[Statement], here: Place) -> None:
         if (
@@ -172,6 +178,7 @@ class _Reader(Loops):
                 for name, e in zip(names, read, strict=True):
                     self.store(name, e, out, here)
                 return
+        self.whole = value
         result = self.expression(value, out)
         if len(targets) > 1 or not isinstance(targets[0], ast.Name):
             kept_name = self.shared.name("t")
@@ -214,14 +221,14 @@ class _Reader(Loops):
             if target.id not in self.names:
                 self.unknown(target)
             old: Expression = Variable(self.names[target.id], here)
-            new = Operation("extend" if name == "+" else name, (old, self.expression(value, out)), here)
+            new = Operation(_IN_PLACE.get(name, name), (old, self.expression(value, out)), here)
             self.store(target, new, out, here)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in self.names:
             kept = self.shared.name("t")
             out.append(Assign(kept, self.expression(target.slice, out), here))
             index = Variable(kept, here)
             cell = Element(Variable(self.names[target.value.id], here), index, here)
-            new = Operation("extend" if name == "+" else name, (cell, self.expression(value, out)), here)
+            new = Operation(_IN_PLACE.get(name, name), (cell, self.expression(value, out)), here)
             out.append(Replace(self.names[target.value.id], index, new, here))
         else:
             self.unknown(target)
@@ -255,7 +262,10 @@ class _Reader(Loops):
             case _:
                 self.refuse(pattern, "this pattern", "case 0:, case 1 | 2:, case _:")
 
-    def inline(self, node: ast.Call, function: FunctionType, out: list[Statement]) -> Expression:
+    def inline(
+        self, node: ast.Call, function: FunctionType, defaults: dict[str, object], out: list[Statement]
+    ) -> Expression:
+        alone = node is self.whole
         here = self.place(node)
         name = function.__name__
         if name in self.shared.calls or len(self.shared.calls) >= _DEEPEST:
@@ -276,7 +286,7 @@ class _Reader(Loops):
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 self.refuse(node, f"calling {name}, which takes *{parameter.name}", "name its parameters")
             if parameter.name not in bound.arguments:
-                value = self.outside(node, parameter.default, here)
+                value = self.outside(node, defaults.get(parameter.name, parameter.default), here)
             else:
                 argument = bound.arguments[parameter.name]
                 if isinstance(argument, ast.Name) and argument.id in self.names and parameter.name not in stored:
@@ -285,9 +295,14 @@ class _Reader(Loops):
                 value = self.expression(argument, out)
             out.append(Assign(names[parameter.name], value, here))
         self.shared.calls.append(name)
+        passed = set(names.values())
         reader = _Reader(read, self.shared, names, called=True)
         body = reader.block(read.tree.body)
         self.shared.calls.pop()
+        if not alone and any(isinstance(s, Append | Replace) and s.name in passed for s in statements(body)):
+            self.refuse(node, f"calling {name}, which changes a list, inside a larger expression", f"y = {name}(xs)")
+        unassigned = Constant(MISSING, here)
+        body = (*(Assign(v, unassigned, here) for v in dict.fromkeys(names.values()) if v not in passed), *body)
         kept = self.shared.name("r")
         out.append(Inline(kept, (*body, Result(Constant(None, here), here)), here))
         return Variable(kept, here)

@@ -176,13 +176,25 @@ def _run(mechanism: Mechanism, arguments: Mapping[str, Any]) -> Run:
                 collected.append(value)
                 (written[-1] if written else early).append(value)
             result = collected
-        elif written:
-            written[-1].append(result)
+        elif stream is not None:
+            (written[-1] if written else early).append(result)
         ended = True
     except _RanOut:
         result, ended = None, False
+    except LanguageError:
+        raise
+    except Exception as error:
+        shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        raise LanguageError(
+            "run",
+            f"{type(error).__name__}: {error}, on {shown}",
+            place=mechanism.name,
+            hint="the mechanism itself fails here",
+        ) from None
     if written:
         written[0] = early + written[0]
+    elif stream is not None and early:
+        written = [early]
     return Run(result, tuple(map(tuple, written)), ended)
 
 

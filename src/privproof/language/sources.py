@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,20 +49,16 @@ class Source:
         tree: its definition.
         file: the file it stands in.
         line: how many lines stand before it.
-        column: how far it is indented.
     """
 
     function: FunctionType
     tree: ast.FunctionDef
     file: str
     line: int
-    column: int
 
     def place(self, node: ast.AST) -> Place:
         """Where a node stands."""
-        return Place(
-            self.file, self.line + getattr(node, "lineno", 1), self.column + getattr(node, "col_offset", 0) + 1
-        )
+        return Place(self.file, self.line + getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
     @cached_property
     def names(self) -> Mapping[str, object]:
@@ -75,20 +70,34 @@ class Source:
 def source(function: FunctionType) -> Source:
     """The source of a function."""
     name = function.__qualname__
+    file = function.__code__.co_filename
+    place = Place(file, function.__code__.co_firstlineno, 1)
+    if hasattr(function, "__wrapped__"):
+        raise LanguageError(
+            "construct",
+            f"{name} is wrapped by a decorator, so its source is not what runs",
+            place=str(place),
+            hint="call what the decorator does, or leave it out",
+        )
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
         raise LanguageError(
-            "source", f"the source of {name} is not to be had", place=name, hint="write the mechanism in a file"
+            "source", f"the source of {name} is not to be had", place=str(place), hint="write the mechanism in a file"
         ) from None
     text = "".join(lines)
-    tree = ast.parse(textwrap.dedent(text)).body[0]
+    indented = text[:1].isspace()
+    try:
+        tree = ast.parse(f"if True:\n{text}" if indented else text).body[0]
+    except SyntaxError:
+        tree = ast.Pass()
+    if indented and isinstance(tree, ast.If):
+        tree = tree.body[0]
     if not isinstance(tree, ast.FunctionDef):
         raise LanguageError(
-            "construct", f"{name} is not a plain function", place=name, hint="define the mechanism with def"
+            "construct", f"{name} is not defined by a def of its own", place=str(place), hint="define it with def"
         )
-    indent = len(text) - len(text.lstrip())
-    return Source(function, tree, inspect.getsourcefile(function) or "<unknown>", first - 1, indent)
+    return Source(function, tree, file, first - 1 - int(indented))
 
 
 class Shared:
@@ -112,6 +121,7 @@ class Reading:
         self.read = read
         self.shared = shared
         self.called = called
+        self.whole: ast.expr | None = None
         self.names = names
         local = {n.id for n in ast.walk(read.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         for name in local - names.keys():

@@ -65,7 +65,7 @@ def level(expression: Expression, known: Mapping[str, Level], inputs: Collection
     match expression:
         case Variable(name):
             return known.get(name, Level.PUBLIC)
-        case Operation("len", (Variable(name),)) if name in inputs:
+        case Operation("len" | "turns", (Variable(name),)) if name in inputs:
             return Level.PUBLIC
         case _:
             return _highest(level(part, known, inputs) for part in parts(expression))

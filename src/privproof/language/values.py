@@ -40,6 +40,8 @@ class _Mark:
 UNREAD: Final = _Mark("unread")
 FORGOTTEN: Final = _Mark("forgotten")
 MISSING: Final = _Mark("missing")
+ENDED: Final = _Mark("end")
+"""Shown last by a run on a stream that ends, where its outputs do not tell that."""
 
 
 class Answers(tuple[Any, ...]):
@@ -101,6 +103,9 @@ class Stuck(Exception):
 
 def less(left: Any, right: Any) -> bool:
     """``left < right``."""
+    left, right = whole(left), whole(right)
+    if isinstance(left, Cells) != isinstance(right, Cells):
+        raise TypeError(f"{plain(left)!r} and {plain(right)!r} have no order")
     if isinstance(left, Tail) or isinstance(right, Tail):
         return _sign(left, right) < 0
     if isinstance(left, Cells | tuple) and isinstance(right, Cells | tuple):
@@ -114,6 +119,7 @@ def less(left: Any, right: Any) -> bool:
 
 def equal(left: Any, right: Any) -> bool:
     """``left == right``."""
+    left, right = whole(left), whole(right)
     if isinstance(left, Tail) or isinstance(right, Tail):
         if not (_number(left) and _number(right)):
             return False
@@ -156,8 +162,6 @@ def _plus(left: Any, right: Any) -> Any:
         raise Stuck("two unbounded noisy numbers are combined")
     if isinstance(left, Tail) or isinstance(right, Tail):
         tail, number = (left, right) if isinstance(left, Tail) else (right, left)
-        if isinstance(number, Fraction) and number.denominator == 1:
-            number = int(number)
         if not isinstance(number, int):
             if not isinstance(number, Fraction):
                 raise TypeError(f"unsupported operand: a noisy number and {number!r}")
@@ -167,6 +171,11 @@ def _plus(left: Any, right: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------- operations
+
+
+def whole(value: Any) -> Any:
+    """The value; of an input list all answers, as a list."""
+    return Cells(items(value), shared=True) if isinstance(value, Answers) else value
 
 
 def items(value: Any) -> tuple[Any, ...]:
@@ -182,7 +191,7 @@ def items(value: Any) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return value
     if isinstance(value, Lookup):
-        return tuple(known for known, _ in value.rows)
+        raise Stuck("a table is walked over; write its keys out as a tuple")
     if isinstance(value, str):
         return tuple(value)
     raise TypeError(f"{plain(value)!r} is no list or tuple")
@@ -194,6 +203,8 @@ def truth(value: Any) -> bool:
         return not equal(value, 0)
     if isinstance(value, Cells):
         return bool(value.items)
+    if isinstance(value, Lookup):
+        return bool(value.rows)
     return bool(value)
 
 
@@ -202,8 +213,6 @@ def _add(left: Any, right: Any) -> Any:
         if not (isinstance(left, Cells) and isinstance(right, Cells)):
             raise TypeError("a list and something else are added")
         return Cells(tuple(map(shared, left.items + right.items)))
-    if isinstance(left, Answers) or isinstance(right, Answers):
-        return Cells(items(left) + items(right))
     if isinstance(left, Tail) or isinstance(right, Tail):
         return _plus(left, right)
     return left + right
@@ -217,6 +226,12 @@ def _extend(left: Any, right: Any) -> Any:
     return _add(left, right)
 
 
+def _repeat(left: Any, right: Any) -> Any:
+    if isinstance(left, Cells) and left.shared:
+        raise Stuck(_TWO_NAMES)
+    return _times(left, right)
+
+
 _TWO_NAMES = "a list that has two names is changed; give the second one a copy: list(xs)"
 
 
@@ -226,6 +241,8 @@ def _times(left: Any, right: Any) -> Any:
             _short(len(one.items) * other)
             return Cells(tuple(map(shared, one.items * other)))
         if isinstance(one, Tail):
+            if not isinstance(other, int):
+                raise Stuck("an unbounded noisy number is multiplied")
             if other == 1:
                 return one
             if other == -1:
@@ -292,12 +309,18 @@ def _sorted(sequence: Any) -> Cells:
 
 
 def _sum(sequence: Any, start: Any = 0) -> Any:
+    if isinstance(start, str):
+        raise TypeError("sum() can't sum texts")
     for value in items(sequence):
         start = _add(start, value)
     return start
 
 
 def _contains(value: Any, sequence: Any) -> bool:
+    if isinstance(sequence, str):
+        return value in sequence
+    if isinstance(sequence, Lookup):
+        return any(equal(value, known) for known, _ in sequence.rows)
     return any(equal(value, item) for item in items(sequence))
 
 
@@ -331,7 +354,36 @@ def _unpack(value: Any, count: int) -> tuple[Any, ...]:
 
 
 def _length(value: Any) -> int:
+    if isinstance(value, Lookup):
+        return len(value.rows)
     return len(value) if isinstance(value, Answers) else len(items(value))
+
+
+def _turns(value: Any) -> int:
+    """How many turns a loop over a value takes."""
+    return len(value) if isinstance(value, Answers) else len(items(value))
+
+
+def _whole_number(value: Any) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{plain(value)!r} is not a whole number")
+    return int(value)
+
+
+def _positive(value: Any) -> Any:
+    return value if isinstance(value, Tail) else +value
+
+
+def _count(sequence: Any, value: Any) -> int:
+    if isinstance(sequence, str):
+        return sequence.count(value)
+    return sum(equal(item, value) for item in items(sequence))
+
+
+def _copy(value: Any) -> Cells:
+    if not isinstance(value, Cells):
+        raise TypeError(f"{plain(value)!r} is no list and has no copy()")
+    return Cells(value.items)
 
 
 def _slice(sequence: Any, start: Any, stop: Any) -> Any:
@@ -340,11 +392,15 @@ def _slice(sequence: Any, start: Any, stop: Any) -> Any:
         if UNREAD in wanted:
             raise Wanting
         return Cells(wanted)
+    if isinstance(sequence, str):
+        return sequence[start:stop]
     part = items(sequence)[start:stop]
     return Cells(part) if isinstance(sequence, Cells) else part
 
 
 def _index(sequence: Any, value: Any) -> int:
+    if isinstance(sequence, str):
+        return sequence.index(value)
     for position, item in enumerate(items(sequence)):
         if equal(item, value):
             return position
@@ -352,7 +408,20 @@ def _index(sequence: Any, value: Any) -> int:
 
 
 def _table(*entries: Any) -> Lookup:
-    return Lookup(tuple(zip(entries[::2], entries[1::2], strict=True)))
+    rows: list[tuple[Any, Any]] = []
+    for known, value in zip(entries[::2], entries[1::2], strict=True):
+        same = [i for i, (other, _) in enumerate(rows) if equal(known, other)]
+        if same:
+            rows[same[0]] = (rows[same[0]][0], shared(value))
+        else:
+            rows.append((shared(known), shared(value)))
+    return Lookup(tuple(rows))
+
+
+def _modulo(left: Any, right: Any) -> Any:
+    if isinstance(left, str):
+        raise Stuck("a text is formatted; return the parts: (a, b)")
+    return left % right
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -360,9 +429,14 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "extend": _extend,
     "-": lambda a, b: _minus(a, b) if isinstance(a, Tail) or isinstance(b, Tail) else a - b,
     "*": _times,
+    "repeat": _repeat,
+    "pos": _positive,
+    "whole": _whole_number,
+    "turns": _turns,
+    "copy": _copy,
     "/": _drawn(_divide),
     "//": _drawn(operator.floordiv),
-    "%": _drawn(operator.mod),
+    "%": _drawn(_modulo),
     "**": _drawn(_power),
     "neg": _negated,
     "not": lambda a: not truth(a),
@@ -390,12 +464,13 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "min or": lambda a, default: _extreme((a,), largest=False) if items(a) else default,
     "sorted": _sorted,
     "sum": _sum,
-    "count": lambda a, b: sum(equal(x, b) for x in items(a)),
+    "count": _count,
     "index": _index,
     "Fraction": _fraction,
     "range": lambda *a: tuple(range(*a)),
     "tuple of": lambda *a: tuple(map(shared, a)),
     "list of": lambda *a: Cells(tuple(map(shared, a))),
+    "fixed list of": lambda *a: Cells(tuple(map(shared, a)), shared=True),
     "table of": _table,
     "unpack": _unpack,
     "slice": _slice,
@@ -421,7 +496,7 @@ def element(sequence: Any, index: Any) -> Any:
 def shared(value: Any) -> Any:
     """The value, marked as having a second name if it is a list; an input that gets a second name is read to its end."""
     if isinstance(value, Answers):
-        return Cells(items(value), shared=True)
+        return whole(value)
     return replace(value, shared=True) if isinstance(value, Cells) and not value.shared else value
 
 
@@ -452,6 +527,8 @@ def evaluator(expression: Expression) -> Evaluate:
         case Operation(name, arguments):
             function = OPERATIONS[name]
             evaluators = [evaluator(argument) for argument in arguments]
+            if name not in _PARTIAL:
+                evaluators = [_wholly(e) for e in evaluators]
             if len(evaluators) == 1:
                 only = evaluators[0]
                 return lambda store: function(only(store))
@@ -461,17 +538,29 @@ def evaluator(expression: Expression) -> Evaluate:
             return lambda store: function(*(e(store) for e in evaluators))
 
 
+_PARTIAL = ("len", "turns", "slice", "not")
+"""Operations on an input list that need not read all of it."""
+
+
+def _wholly(evaluate: Evaluate) -> Evaluate:
+    def value(store: Store) -> Any:
+        found = evaluate(store)
+        return whole(found) if type(found) is Answers else found
+
+    return value
+
+
 def _variable(name: str, place: Place) -> Evaluate:
     def value(store: Store) -> Any:
-        try:
-            return store[name]
-        except KeyError:
+        found = store.get(name, MISSING)
+        if found is MISSING:
             raise LanguageError(
                 "variable",
                 f"{shown_name(name)!r} is read before it is assigned",
                 place=str(place),
                 hint="assign it first",
-            ) from None
+            )
+        return found
 
     return value
 
@@ -497,10 +586,10 @@ def plain(value: Any) -> Any:
 
 
 def held(value: Any) -> Any:
-    """The value that stands for a Python value."""
+    """The value that stands for a Python value that others may hold too: its lists may not be changed."""
     match value:
         case list():
-            return Cells(tuple(held(item) for item in value))
+            return Cells(tuple(held(item) for item in value), shared=True)
         case dict():
             return Lookup(tuple((held(key), held(item)) for key, item in value.items()))
         case tuple():
@@ -538,6 +627,8 @@ def text(value: Any) -> str:
             return f"{'≥' if sign > 0 else '≤'}{offset}"
         case Cells(inner):
             return f"[{', '.join(map(text, inner))}]"
+        case Lookup(rows):
+            return "{" + ", ".join(f"{text(a)}: {text(b)}" for a, b in rows) + "}"
         case tuple():
             return f"({', '.join(map(text, value))}{',' if len(value) == 1 else ''})"
         case _:

@@ -14,6 +14,7 @@ from privproof.compiling import distribution_key
 from privproof.evidence import Growth, Unknown, Verdict, Witness
 from privproof.exact import Epsilon, decimal, fraction, show
 from privproof.exact.balls import rational_bounds
+from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
@@ -148,6 +149,12 @@ def python_lines(origin: Origin, witness: Witness) -> str:
     return "\n".join(lines)
 
 
+def _shows_the_end(origin: Origin, witness: Witness) -> bool:
+    """Whether the end of the run is part of what a witness shows; an output distribution does not tell it."""
+    values = [origin.outputs[letter.output] for letter in witness.letters if letter.output is not None]
+    return any(v is ENDED for value in values for v in (value.values if isinstance(value, Several) else (value,)))
+
+
 def _defaults(origin: Origin) -> dict[str, object]:
     signature = inspect.signature(origin.mechanism.function)
     return {parameter.name: parameter.default for parameter in signature.parameters.values()}
@@ -182,7 +189,7 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
         result += _witness_facts(verdict, verdict.witness, asked_tight=asked_tight)
         if command is not None:
             result.append(Fact("replay", command.replay(verdict.witness)))
-        if question.origin is not None:
+        if question.origin is not None and not _shows_the_end(question.origin, verdict.witness):
             result.append(Fact("in Python", python_lines(question.origin, verdict.witness)))
     elif verdict.event:
         result += _event_facts(verdict)

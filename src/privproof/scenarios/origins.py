@@ -8,7 +8,7 @@ from typing import Any
 
 from privproof.language import Mechanism
 from privproof.language.running import Run
-from privproof.language.values import Cells, Tail, held, text
+from privproof.language.values import ENDED, Cells, Tail, held, text
 
 REVERSED = " (reversed)"
 """What the name of a pair ends in when its sides are exchanged."""
@@ -45,23 +45,20 @@ class Origin:
         given = {**others, **fed}
         return {name: given[name] for name in self.mechanism.inputs}
 
-    def shows(self, run: Run, letters: Sequence[str | None], *, complete: bool) -> bool:
+    def shows(self, run: Run, letters: Sequence[str | None]) -> bool:
         """Whether a run shows the outputs that a word names."""
         if self.collected:
             (output,) = [letter for letter in letters if letter is not None]
             return fits(self.outputs[output], held(run.value))
-        if complete and not run.ended:
-            return False
         if self.mechanism.stream is not None:
-            steps: list[tuple[Any, ...]] = list(run.written)
-            steps += [()] * (len(letters) - len(steps))
-            if len(run.written) < len(letters) and any(letters[len(run.written) :]):
-                return False
+            steps = [list(step) for step in run.written] or [[]]
+            if run.ended and any(ENDED in _parts(value) for value in self.outputs.values()):
+                steps[-1].append(ENDED)
             return len(steps) == len(letters) and all(
                 _written(self.outputs, letter, shown) for letter, shown in zip(letters, steps, strict=True)
             )
         wanted = [self.outputs[letter] for letter in letters if letter is not None]
-        flat = [v for value in wanted for v in (value.values if isinstance(value, Several) else (value,))]
+        flat = [v for value in wanted for v in _parts(value)]
         return len(flat) == len(run.value) and all(fits(w, held(v)) for w, v in zip(flat, run.value, strict=True))
 
 
@@ -72,11 +69,14 @@ class Several:
     values: tuple[Any, ...]
 
 
+def _parts(value: Any) -> tuple[Any, ...]:
+    return value.values if isinstance(value, Several) else (value,)
+
+
 def _written(outputs: Mapping[str, Any], letter: str | None, shown: Sequence[Any]) -> bool:
     if letter is None:
         return not shown
-    value = outputs[letter]
-    wanted = value.values if isinstance(value, Several) else (value,)
+    wanted = _parts(outputs[letter])
     return len(wanted) == len(shown) and all(fits(w, held(v)) for w, v in zip(wanted, shown, strict=True))
 
 

@@ -1,0 +1,418 @@
+"""Many runs of a mechanism at once, each in a lane of its own.
+
+Lanes that are at the same instruction are executed together, a column of values (`sampling.columns`) for every variable.  A test
+splits a batch of lanes; batches that meet again at an instruction are joined.  The order in which instructions take their turn
+lets them meet: the lanes inside a loop go first, those at its head wait for them, and those behind it wait for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from privproof.compiling.exploring import _stored
+from privproof.engines.sampling.columns import (
+    Array,
+    Coded,
+    Column,
+    Numbers,
+    Rows,
+    Same,
+    joined,
+    select,
+    shared,
+    signatures,
+)
+from privproof.engines.sampling.draws import Draws
+from privproof.engines.sampling.operations import apply, changed, element, merged, truth
+from privproof.engines.sampling.samples import Record, Samples
+from privproof.errors import LanguageError
+from privproof.exact import rational
+from privproof.language.flow import Instruction, Jump, Next, Test
+from privproof.language.mechanism import Mechanism
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Conditional,
+    Constant,
+    Element,
+    Emit,
+    Expression,
+    Operation,
+    Place,
+    Replace,
+    Return,
+    Sample,
+    Variable,
+    variables,
+)
+from privproof.language.values import Cells, Stuck, held, problem, shown_name
+
+_TOGETHER = 2**16
+_MOST_STEPS = 2_000_000
+_WRONG = (TypeError, ValueError, IndexError, KeyError, ZeroDivisionError, OverflowError, Stuck, LanguageError)
+_POSITION = "#position"
+
+
+def sample(mechanism: Mechanism, arguments: Mapping[str, Any], count: int, *, seed: int | None = None) -> Samples:
+    """The outputs of independent runs of a mechanism.
+
+    Discrete noise is drawn exactly.  A run that has read all of a stream is cut: its output is what it has written until then.
+
+    Args:
+        mechanism: the mechanism.
+        arguments: a value for every input, a list for a list or a stream; and parameters that are to be changed.
+        count: how many runs.
+        seed: repeats the same runs; without it they begin from the operating system's randomness.
+
+    Raises:
+        LanguageError: the arguments do not fit, or the mechanism fails in one of the runs.
+    """
+    if count < 1:
+        raise LanguageError("count", f"count={count} is not a number of runs", place="count", hint="count=100_000")
+    machine = _Machine(mechanism, arguments, Draws(seed), Record(count, generator=mechanism.translated.generator))
+    for start in range(0, count, _TOGETHER):
+        machine.run(np.arange(start, min(count, start + _TOGETHER)))
+    return machine.record.samples()
+
+
+@dataclass
+class _Batch:
+    """Lanes that are at one instruction, and their variables."""
+
+    lanes: Array
+    store: dict[str, Column]
+
+    def __len__(self) -> int:
+        return len(self.lanes)
+
+    def part(self, chosen: Array, names: tuple[str, ...]) -> _Batch:
+        """Some of the lanes, with some of the variables."""
+        store = {name: select(self.store[name], chosen) for name in names if name in self.store}
+        return _Batch(self.lanes[chosen], store)
+
+
+Evaluate: TypeAlias = Callable[[_Batch], Column]
+Step: TypeAlias = Callable[[_Batch], "list[tuple[int, _Batch]]"]
+
+
+class _Machine:
+    """Executes the instructions of one mechanism."""
+
+    def __init__(self, mechanism: Mechanism, arguments: Mapping[str, Any], draws: Draws, record: Record) -> None:
+        self.flow = mechanism.flow
+        self.draws = draws
+        self.record = record
+        self.start, self.answers = _start(mechanism, arguments)
+        own = (_POSITION,) if mechanism.stream else ()
+        self.live = [(*names, *own) for names in self.flow.live]
+        self.turn = _turns(self.flow.code)
+        self.steps = [self._step(number, step) for number, step in enumerate(self.flow.code)]
+
+    def run(self, lanes: Array) -> None:
+        """Run so many lanes from the beginning to their ends."""
+        waiting: dict[int, list[_Batch]] = {0: [_Batch(lanes, dict(self.start))]}
+        steps = 0
+        while waiting:
+            number = min(waiting, key=self.turn.__getitem__)
+            for batch in _joined(waiting.pop(number), self.live[number]):
+                try:
+                    following = self.steps[number](batch)
+                except _WRONG as error:
+                    raise problem(error, self.flow.code[number].place) from None
+                for target, part in following:
+                    waiting.setdefault(target, []).append(part)
+            steps += 1
+            if steps > _MOST_STEPS:
+                place = str(self.flow.code[number].place)
+                raise LanguageError("endless", f"more than {_MOST_STEPS} steps", place=place, hint="does the loop end?")
+
+    # -------------------------------------------------------------------------------------------------- instructions
+
+    def _step(self, number: int, step: Instruction) -> Step:
+        """A function that executes an instruction and says which lanes go where."""
+        following = number + 1
+        match step:
+            case Jump(target):
+                return lambda batch: [(target, batch)]
+            case Test(test, then, otherwise):
+                return self._test(_evaluator(test), then, otherwise)
+            case Next(name, _, _):
+                return self._next(name, following)
+            case Assign(name, value):
+                evaluate, aliased = _evaluator(value), self._aliased(value, following)
+
+                def assign(batch: _Batch) -> list[tuple[int, _Batch]]:
+                    new = evaluate(batch)
+                    batch.store[name] = self._named(batch, [other for other in aliased if other != name], new)
+                    return [(following, batch)]
+
+                return assign
+            case Append(name, value):
+                return self._change(name, None, value, following)
+            case Replace(name, index, value):
+                return self._change(name, _evaluator(index), value, following)
+            case Sample(name, noise, arguments):
+                evaluators = [_evaluator(argument) for argument in arguments]
+
+                def draw(batch: _Batch) -> list[tuple[int, _Batch]]:
+                    batch.store[name] = self.draws.draw(noise, [e(batch) for e in evaluators], len(batch))
+                    return [(following, batch)]
+
+                return draw
+            case Emit(value):
+                evaluate = _evaluator(value)
+
+                def emit(batch: _Batch) -> list[tuple[int, _Batch]]:
+                    self.record.write(batch.lanes, evaluate(batch))
+                    return [(following, batch)]
+
+                return emit
+            case Return(value):
+                evaluate = _evaluator(value)
+
+                def end(batch: _Batch) -> list[tuple[int, _Batch]]:
+                    if not self.record.generator:
+                        self.record.write(batch.lanes, evaluate(batch))
+                    return []
+
+                return end
+
+    def _test(self, evaluate: Evaluate, then: int, otherwise: int) -> Step:
+        def test(batch: _Batch) -> list[tuple[int, _Batch]]:
+            found = truth(evaluate(batch), len(batch))
+            if isinstance(found, bool):
+                return [(then if found else otherwise, batch)]
+            chosen, rest = np.flatnonzero(found), np.flatnonzero(~found)
+            if not len(chosen) or not len(rest):
+                return [(then if len(chosen) else otherwise, batch)]
+            return [
+                (then, batch.part(chosen, self.live[then])),
+                (otherwise, batch.part(rest, self.live[otherwise])),
+            ]
+
+        return test
+
+    def _next(self, name: str, following: int) -> Step:
+        """Lanes that find another answer in the stream go on."""
+
+        def step(batch: _Batch) -> list[tuple[int, _Batch]]:
+            position = batch.store[_POSITION]
+            more = truth(apply("<", [position, Same(len(self.answers))], len(batch)), len(batch))
+            if isinstance(more, bool):
+                if not more:
+                    return []
+            elif not more.all():
+                batch = batch.part(np.flatnonzero(more), self.live[following])
+                if not len(batch):
+                    return []
+                position = batch.store[_POSITION]
+            batch.store[name] = element(Same(self.answers), position, len(batch))
+            batch.store[_POSITION] = apply("+", [position, Same(1)], len(batch))
+            return [(following, batch)]
+
+        return step
+
+    def _change(self, name: str, index: Evaluate | None, value: Expression, following: int) -> Step:
+        """``name.append(value)``, or ``name[index] = value``."""
+        evaluate, aliased = _evaluator(value), self._aliased(value, following)
+
+        def change(batch: _Batch) -> list[tuple[int, _Batch]]:
+            column = batch.store.get(name, Same(None))
+            new = shared(self._named(batch, aliased, evaluate(batch)))
+            operands = [column, new] if index is None else [column, new, index(batch)]
+            batch.store[name] = changed(name, operands, len(batch))
+            return [(following, batch)]
+
+        return change
+
+    def _aliased(self, value: Expression, following: int) -> tuple[str, ...]:
+        """The variables of which the value may hold the very list, and which are needed afterwards."""
+        live = self.flow.live[following] if following < len(self.flow.live) else ()
+        return tuple(name for name in dict.fromkeys(_stored(value)) if name in live)
+
+    def _named(self, batch: _Batch, others: Iterable[str], new: Column) -> Column:
+        """A value that gets a name; a list that other variables may hold too is marked as having two."""
+        if not _holds_list(new):
+            return new
+        for other in others:
+            if other in batch.store and _holds_list(batch.store[other]):
+                batch.store[other] = shared(batch.store[other])
+                new = shared(new)
+        return new
+
+
+def _holds_list(column: Column) -> bool:
+    match column:
+        case Same(value):
+            return _is_list(value)
+        case Coded(_, table):
+            return any(map(_is_list, table))
+        case Rows(kind, columns):
+            return kind == "list" or any(map(_holds_list, columns))
+        case Numbers():
+            return False
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Cells) or (isinstance(value, tuple) and any(map(_is_list, value)))
+
+
+def _joined(batches: list[_Batch], names: tuple[str, ...]) -> list[_Batch]:
+    """The batches, joined where their variables hold values of one kind."""
+    if len(batches) == 1:
+        return batches
+    keys: list[list[Hashable]] = [[] for _ in batches]
+    for name in names:
+        having = [number for number, batch in enumerate(batches) if name in batch.store]
+        found = signatures([batches[number].store[name] for number in having])
+        for number, signature in zip(having, found, strict=True):
+            keys[number].append((name, signature))
+    alike: dict[Hashable, list[_Batch]] = {}
+    for key, batch in zip(keys, batches, strict=True):
+        alike.setdefault(tuple(key), []).append(batch)
+    return [_one(group, names) for group in alike.values()]
+
+
+def _one(batches: list[_Batch], names: tuple[str, ...]) -> _Batch:
+    if len(batches) == 1:
+        return batches[0]
+    sizes = list(map(len, batches))
+    known = [name for name in names if name in batches[0].store]
+    store = {name: joined([batch.store[name] for batch in batches], sizes) for name in known}
+    return _Batch(np.concatenate([batch.lanes for batch in batches]), store)
+
+
+def _turns(code: tuple[Instruction, ...]) -> list[int]:
+    """When instructions take their turn: in their order, but the head of a loop after its body."""
+    last: dict[int, int] = {}
+    for number, step in enumerate(code):
+        targets: tuple[int, ...] = (step.target,) if isinstance(step, Jump) else ()
+        if isinstance(step, Test):
+            targets = (step.then, step.otherwise)
+        for target in targets:
+            if target <= number:
+                last[target] = number
+    order = list(range(len(code)))
+    for head in sorted(last, reverse=True):
+        order.remove(head)
+        inside = [place for place, number in enumerate(order) if head < number <= last[head]]
+        order.insert(max(inside, default=head - 1) + 1, head)
+    turn = [0] * len(code)
+    for place, number in enumerate(order):
+        turn[number] = place
+    return turn
+
+
+# ---------------------------------------------------------------------------------------------------------- expressions
+
+
+def _evaluator(expression: Expression) -> Evaluate:
+    """A function from a batch to the column of an expression's values."""
+    match expression:
+        case Constant(value):
+            constant = Same(value)
+            return lambda batch: constant
+        case Variable(name, place):
+            return _variable(name, place)
+        case Element(sequence, index):
+            first, second = _evaluator(sequence), _evaluator(index)
+            return lambda batch: element(first(batch), second(batch), len(batch))
+        case Conditional(test, then, otherwise):
+            condition = _evaluator(test)
+            sides = (_part(then), _part(otherwise))
+            return lambda batch: _chosen(batch, truth(condition(batch), len(batch)), *sides)
+        case Operation("and" | "or" as name, (left, right)):
+            return _logic(name, _evaluator(left), _part(right))
+        case Operation("and" | "or" as name, (left, *rest), place):
+            return _evaluator(Operation(name, (left, Operation(name, tuple(rest), place)), place))
+        case Operation(name, arguments):
+            evaluators = [_evaluator(argument) for argument in arguments]
+            return lambda batch: apply(name, [evaluate(batch) for evaluate in evaluators], len(batch))
+
+
+Part: TypeAlias = Callable[[_Batch, "Array | None"], Column]
+"""The column of an expression's values for some lanes of a batch, or for all."""
+
+
+def _part(expression: Expression) -> Part:
+    names, evaluate = tuple(dict.fromkeys(variables(expression))), _evaluator(expression)
+    return lambda batch, chosen: evaluate(batch if chosen is None else batch.part(chosen, names))
+
+
+def _chosen(batch: _Batch, found: bool | Array, then: Part, otherwise: Part) -> Column:  # noqa: FBT001
+    """One expression for the lanes where something is true, another for the rest."""
+    if isinstance(found, bool):
+        return then(batch, None) if found else otherwise(batch, None)
+    chosen, rest = np.flatnonzero(found), np.flatnonzero(~found)
+    if not len(chosen) or not len(rest):
+        return then(batch, None) if len(chosen) else otherwise(batch, None)
+    return merged(chosen, then(batch, chosen), rest, otherwise(batch, rest))
+
+
+def _logic(name: str, first: Evaluate, second: Part) -> Evaluate:
+    def evaluate(batch: _Batch) -> Column:
+        value = first(batch)
+
+        def kept(_: _Batch, lanes: Array | None) -> Column:
+            return value if lanes is None else select(value, lanes)
+
+        sides = (second, kept) if name == "and" else (kept, second)
+        return _chosen(batch, truth(value, len(batch)), *sides)
+
+    return evaluate
+
+
+def _variable(name: str, place: Place) -> Evaluate:
+    def value(batch: _Batch) -> Column:
+        if name not in batch.store:
+            raise LanguageError(
+                "variable",
+                f"{shown_name(name)!r} is read before it is assigned",
+                place=str(place),
+                hint="assign it first",
+            )
+        return batch.store[name]
+
+    return value
+
+
+# ------------------------------------------------------------------------------------------------------------ arguments
+
+
+def _start(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[dict[str, Column], tuple[Any, ...]]:
+    """The variables at the beginning, and the answers of the stream."""
+    given = {name: value for name, value in arguments.items() if name in mechanism.inputs}
+    changed_parameters = {name: value for name, value in arguments.items() if name not in mechanism.inputs}
+    store = {name: held(value) for name, value in mechanism.having(**changed_parameters).parameters.items()}
+    answers: tuple[Any, ...] = ()
+    for name, declared in mechanism.inputs.items():
+        if name not in given:
+            raise LanguageError(
+                "input", f"no value is given for {name}: {declared}", place=mechanism.name, hint=f"{name}=..."
+            )
+        value = given[name]
+        if declared.shape == "value":
+            store[name] = held(_exact(value))
+        elif not isinstance(value, list | tuple):
+            raise LanguageError(
+                "input", f"{name}={value!r} is not a list", place=mechanism.name, hint=f"{name}=[{value!r}]"
+            )
+        elif declared.shape == "list":
+            store[name] = Cells(tuple(held(_exact(item)) for item in value), shared=True)
+        else:
+            answers = tuple(held(_exact(item)) for item in value)
+    columns: dict[str, Column] = {name: Same(value) for name, value in store.items()}
+    if mechanism.stream:
+        columns[_POSITION] = Same(0)
+    return columns, answers
+
+
+def _exact(value: Any) -> Any:
+    """The value; a float is refused."""
+    if isinstance(value, float):
+        rational(value)  # type: ignore[arg-type]
+    return value
