@@ -68,6 +68,7 @@ from privproof.language import (
     uniform,
 )
 from privproof.models import Branch, HiddenMarkovModel, Horizon, Letter, MarkovChain, Transducer, WordProblem
+from privproof.profiles import Profile, privacy_loss_distribution, privacy_profile, renyi_divergence
 from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
 
 __version__ = "0.1.0"
@@ -90,6 +91,7 @@ __all__ = [
     "NumberError",
     "Pair",
     "PrivproofError",
+    "Profile",
     "Proved",
     "Question",
     "QuestionError",
@@ -117,6 +119,8 @@ __all__ = [
     "mechanism_question",
     "one_of",
     "output_distribution",
+    "privacy_loss_distribution",
+    "privacy_profile",
     "public",
     "queries",
     "randomized_response",
@@ -128,6 +132,7 @@ __all__ = [
     "recheck",
     "recheck_file",
     "records",
+    "renyi_divergence",
     "seeded",
     "stream",
     "stream_of",

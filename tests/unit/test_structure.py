@@ -12,14 +12,16 @@ import privproof
 ROOT = Path(privproof.__file__).parent
 
 CORE = {"errors", "exact"}
-DATA = CORE | {"models", "scenarios"}
+DATA = CORE | {"models", "language", "scenarios"}
 ALLOWED = {
     "exact": {"errors"},
     "models": CORE,
-    "scenarios": CORE | {"models"},
+    "language": CORE,
+    "scenarios": CORE | {"models", "language"},
     "formats": DATA,
-    "library": DATA,
+    "library": DATA | {"compiling"},
     "compiling": DATA,
+    "profiles": DATA | {"compiling"},
     "checker": {"exact"},
 }
 FORBIDDEN = {
@@ -85,7 +87,7 @@ def test_only_one_module_knows_the_solver():
 
 
 def test_engines_never_print():
-    for part in ("exact", "models", "scenarios", "compiling", "engines", "evidence", "formats"):
+    for part in ("exact", "models", "language", "profiles", "scenarios", "compiling", "engines", "evidence", "formats"):
         for path in (ROOT / part).rglob("*.py"):
             called = [
                 node.func

@@ -33,7 +33,17 @@ from privproof.exact import INFINITE, Budget, Epsilon, delta, epsilon, fraction,
 from privproof.formats import dot, svg, write_question
 from privproof.library import EXAMPLES
 from privproof.models import Horizon, Letter, Transducer
-from privproof.reporting import Command, Fact, data, page, print_table, print_verdict
+from privproof.profiles import privacy_profile
+from privproof.reporting import (
+    Command,
+    Fact,
+    data,
+    page,
+    print_profile,
+    print_table,
+    print_verdict,
+    profile_data,
+)
 from privproof.scenarios import Question
 from privproof.sizes import Table, over_sizes
 
@@ -363,6 +373,27 @@ def epsilon_command(
         return _finish_table(table, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
     command = _command(target, sizes[0], horizon, None, delta_, settings, pointwise=pointwise)
     _finish(verdict, command=command, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
+
+
+@app.command()
+def profile(
+    target: Target,
+    size: Size = None,
+    settings: Settings = None,
+    horizon: HorizonText = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
+    points: Annotated[int, typer.Option("--points", min=2, max=10_001, help="How many epsilons.")] = 11,
+    csv: Annotated[bool, typer.Option("--csv", help="Print epsilon,delta rows and nothing else.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
+    curve = privacy_profile(_question(target, _one_size(size), horizon, pair, settings))
+    if csv:
+        typer.echo(curve.csv(points), nl=False)
+    elif as_json:
+        typer.echo(json.dumps(profile_data(curve, points), ensure_ascii=False))
+    else:
+        print_profile(Console(highlight=False), curve, points)
 
 
 @app.command()

@@ -12,9 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from privproof.compiling import mechanism_question
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Epsilon, EpsilonLike, Number, Rational, decimal, epsilon, log, rational, show
-from privproof.models import Transducer
+from privproof.language import Mechanism
+from privproof.models import Horizon, Transducer
 from privproof.profiles.curves import Curve, Enclosure
 from privproof.profiles.games import Game, game
 from privproof.profiles.pairs import Table, table, writes_only_at_the_end
@@ -165,8 +167,15 @@ class Profile:
 _epsilon = epsilon
 
 
-def privacy_profile(question: Question) -> Profile:
-    """The privacy profile of a mechanism with finitely many complete outputs; a budget in the question is ignored.
+def privacy_profile(
+    subject: Question | Mechanism, *, size: int | None = None, horizon: Horizon | None = None
+) -> Profile:
+    """The privacy profile of a mechanism with finitely many complete outputs; a claim that is made is ignored.
+
+    Args:
+        subject: a mechanism, or a question about a model.
+        size: for a mechanism, the length of its lists, where their declaration leaves it open.
+        horizon: for a mechanism on a stream, the lengths compared.
 
     The outputs are those of runs that have ended, or words of the full length of the horizon; that a run has halted counts as seen.
     Where inputs are read after outputs were seen, the adversary may choose them accordingly.
@@ -182,6 +191,9 @@ def privacy_profile(question: Question) -> Profile:
     >>> print(profile.worst("ln(2)").situation)
     inputs 0 1 1 against 1 0 2
     """
+    question = subject
+    if isinstance(question, Mechanism):
+        question = mechanism_question(question, size=size, horizon=horizon)
     words = question.scenario.words
     if words.only is not None or words.without or any(pair.only for pair in question.scenario.pairs):
         raise ScenarioError(

@@ -1,7 +1,18 @@
 """Verdicts for readers: text, JSON and HTML; imports `evidence` and computes nothing."""
 
 from privproof.reporting.html import page
+from privproof.reporting.profiles import print_profile, profile_data
 from privproof.reporting.text import print_table, print_verdict
 from privproof.reporting.wording import Command, Fact, data, headline
 
-__all__ = ["Command", "Fact", "data", "headline", "page", "print_table", "print_verdict"]
+__all__ = [
+    "Command",
+    "Fact",
+    "data",
+    "headline",
+    "page",
+    "print_profile",
+    "print_table",
+    "print_verdict",
+    "profile_data",
+]
