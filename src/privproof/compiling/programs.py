@@ -30,10 +30,9 @@ from privproof.language.values import UNREAD, Answers, Cells, held, plain, shown
 from privproof.models import Horizon, Transducer
 from privproof.scenarios import Neighbours, Origin, Pair, Question, Scenario
 
-_MOST_STATES = 20_000
+_MOST_STATES = 5_000
 _MOST_DATA_SETS = 5_000
 _MOST_PAIRS = 50_000
-_SOON = 3_000
 
 
 _ENDED = Rest.of(None, None, ())
@@ -421,44 +420,27 @@ class _Compiler:
         assert self.stream is not None
         declared = self.mechanism.inputs[self.stream]
         generator = self.mechanism.translated.generator
-        bounded = self.horizon is not None and self.horizon.high is not None
-        table: dict[Rest, dict[Any, list[Outcome]]] = {}
-        waiting = [rest for begin in begins for rest in begin]
-        closed = True
-        while waiting:
-            node = waiting.pop(0)
-            if node in table or node == _ENDED:
-                continue
-            table[node] = self._stream_step(node, declared, generator=generator)
-            waiting.extend(target for row in table[node].values() for _, target, _ in row)
-            if len(table) > (_SOON if bounded else _MOST_STATES):
-                if not bounded:
+        longest = None if self.horizon is None else self.horizon.high
+        known: dict[Rest, dict[Any, list[Outcome]]] = {}
+        first = list(dict.fromkeys(rest for begin in begins for rest in begin))
+        steps: Steps = []
+        level, closed = first, False
+        while not closed and (longest is None or len(steps) < longest):
+            new = [node for node in level if node != _ENDED and node not in known]
+            for node in new:
+                known[node] = self._stream_step(node, declared, generator=generator)
+                if len(known) > _MOST_STATES:
                     raise LanguageError(
                         "states",
-                        f"the states do not end: more than {_MOST_STATES}; one of them: {self._state_name(node)}",
+                        f"more than {_MOST_STATES} states after {len(steps)} answers; one of them: {self._state_name(node)}",
                         place=self.place,
                         hint="--horizon 10 for streams of up to 10 answers, or forget what is not needed",
                     )
-                closed = False
-                break
+            steps.append({node: known[node] for node in level if node != _ENDED})
+            level = list(dict.fromkeys(t for rows in steps[-1].values() for row in rows.values() for _, t, _ in row))
+            closed = all(node in known or node == _ENDED for node in level)
         if closed:
-            steps: Steps = [table]
-        else:
-            assert self.horizon is not None
-            assert self.horizon.high is not None
-            steps, level = [], list(dict.fromkeys(rest for begin in begins for rest in begin))
-            for _ in range(self.horizon.high):
-                steps.append({n: self._stream_step(n, declared, generator=generator) for n in level if n != _ENDED})
-                level = list(
-                    dict.fromkeys(t for rows in steps[-1].values() for row in rows.values() for _, t, _ in row)
-                )
-                if len(level) > _MOST_STATES:
-                    raise LanguageError(
-                        "states",
-                        f"more than {_MOST_STATES} states after {len(steps)} answers",
-                        place=self.place,
-                        hint="a shorter horizon",
-                    )
+            steps = [known]
         return transducer(begins, with_ends(steps), declared, self._state_name, finished=False, repeats=closed)
 
     def _stream_step(self, node: Rest, declared: Input, *, generator: bool) -> dict[Any, list[Outcome]]:

@@ -36,6 +36,11 @@ class Table:
         """The outcomes that can occur."""
         return tuple((value, rational(p)) for value, p in self.outcomes if p != 0)
 
+    @cached_property
+    def ranked(self) -> tuple[tuple[Any, Rational], ...]:
+        """The outcomes that can occur, the likeliest first."""
+        return tuple(sorted(self.possible, key=lambda outcome: -outcome[1]))
+
 
 @dataclass(frozen=True)
 class Geometric:

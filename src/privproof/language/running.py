@@ -68,6 +68,14 @@ class _RanOut(BaseException):
     """The stream has no further answer."""
 
 
+class _TooLong(BaseException):
+    """A run draws noise again and again and is given up."""
+
+
+_DRAWS = 60
+"""A run that draws so often after its given beginning is given up; the runs that branch off from it are not."""
+
+
 @dataclass(order=True)
 class _Path:
     """A sequence of choices, likelier ones first."""
@@ -93,24 +101,29 @@ def outputs(
     ... def survey(ill: one_of(True, False)):
     ...     return randomized_response(ill, truth="3/4")
     >>> outputs(survey, {"ill": True}).distribution()
-    {'False': Fraction(1, 4), 'True': Fraction(3, 4)}
+    {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
     """
     waiting = [_Path(-1.0, 0, ())]
     numbers = count(1)
     runs: list[tuple[Run, Fraction]] = []
     made = ZERO
     endless = False
-    while waiting and len(runs) < most and not (endless and 1 - made <= rational(enough)):
+    tried, given_up = 0, False
+    while waiting and tried < most and not (endless and 1 - made <= rational(enough)):
         path = heapq.heappop(waiting)
         player = _Player(path.choices)
-        with drawing(player.draw):
-            run = _run(mechanism, arguments)
-        made += player.probability
-        endless = endless or player.endless
-        runs.append((run, fraction(player.probability)))
+        tried += 1
+        try:
+            with drawing(player.draw):
+                run = _run(mechanism, arguments)
+            made += player.probability
+            runs.append((run, fraction(player.probability)))
+        except _TooLong:
+            given_up = True
+        endless = endless or player.endless or given_up
         for choices, probability in player.others:
             heapq.heappush(waiting, _Path(-float(probability), next(numbers), choices))
-    return Outputs(tuple(runs), fraction(1 - made) if waiting else Fraction(0))
+    return Outputs(tuple(runs), fraction(1 - made) if waiting or given_up else Fraction(0))
 
 
 class _Player:
@@ -125,6 +138,8 @@ class _Player:
 
     def draw(self, law: Law) -> Any:
         position = len(self.made)
+        if position > len(self.given) + _DRAWS:
+            raise _TooLong
         if position < len(self.given):
             chosen = self.given[position]
         else:
@@ -141,7 +156,7 @@ class _Player:
         beginning = tuple(self.made)
         if isinstance(law, Table):
             if new:
-                for other in range(1, len(law.possible)):
+                for other in range(1, len(law.ranked)):
                     self.others.append(((*beginning, other), self.probability * _outcome(law, other)[1]))
         elif isinstance(law, Geometric):
             self.endless = True
@@ -151,7 +166,7 @@ class _Player:
 def _outcome(law: Law, chosen: int) -> tuple[Any, Rational]:
     match law:
         case Table():
-            return law.possible[chosen]
+            return law.ranked[chosen]
         case Geometric(center, alpha):
             distance = (chosen + 1) // 2
             value = center + (distance if chosen % 2 else -distance)
