@@ -37,6 +37,7 @@ from privproof.language.syntax import (
 from privproof.language.values import (
     FORGOTTEN,
     MISSING,
+    WRONG,
     Answers,
     Cells,
     Evaluate,
@@ -58,7 +59,6 @@ from privproof.language.values import (
     with_tails,
 )
 
-_WRONG = (TypeError, ValueError, IndexError, KeyError, ZeroDivisionError, OverflowError, Stuck, LanguageError)
 _MOST_STEPS = 1_000_000
 _MOST_NODES = 200_000
 _WIDEST_SPLIT = 10_000
@@ -240,7 +240,7 @@ class Explorer:
                 return [(ONE, Rest.of(waiting, None, written))]
             except Splitting as split:
                 return self._split(at, store, written, split)
-            except _WRONG as error:
+            except (*WRONG, LanguageError) as error:
                 raise problem(error, step.place) from None
             match step:
                 case Next():
@@ -394,11 +394,11 @@ def _changeable(store: Store, name: str) -> None:
     if isinstance(value, Lookup):
         raise Stuck("a table is changed; use a list with one element for every key")
     if isinstance(value, Answers):
-        raise Stuck("the input itself is changed; change a copy: list(xs)")
+        raise Stuck("the input itself is changed; change a copy: xs = list(q)")
     if not isinstance(value, Cells):
         raise TypeError(f"{shown_name(name)!r} is not a list")
     if value.shared:
-        raise Stuck("a list that has two names is changed; give the second one a copy: list(xs)")
+        raise Stuck("a list that has two names is changed; give the second name a copy: ys = list(xs)")
 
 
 def _released(value: Any, kept: set[int], place: Place) -> Any:

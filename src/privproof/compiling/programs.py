@@ -15,7 +15,7 @@ and shown at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -395,9 +395,10 @@ class _Compiler:
         starts = self._starts()
         begins = []
         for start in starts:
-            for values in data:
+            for number, values in enumerate(data):
                 store = {**start.store, **dict(zip(names, values, strict=True))}
-                begins.append(self.explorer.settle(self.explorer.state(0, store)))
+                settled = self.explorer.settle(self.explorer.state(0, store))
+                begins.append({replace(r, key=(*r.key, ("data set", number))): p for r, p in settled.items()})
         model, initial, outputs = self._stream_model(begins)
         pairs, situations = [], {}
         for number, start in enumerate(starts):

@@ -184,7 +184,12 @@ class Expressions(Reading):
                 if name in self.names:
                     self.refuse(node, "an attribute of a variable", "use tuples and lists")
                 if name not in self.read.names:
-                    raise LanguageError("name", f"the name {name!r} is not defined", place=str(self.place(node)))
+                    raise LanguageError(
+                        "name",
+                        f"the name {name!r} is not defined",
+                        place=str(self.place(node)),
+                        hint=f"define {name} before",
+                    )
                 return self.read.names[name]
             case ast.Attribute(value=value, attr=attribute):
                 holder = self.resolve(value)
@@ -291,7 +296,7 @@ class Expressions(Reading):
             hint = "round to whole numbers with (2 * x + 1) // 2"
         elif builtin == "print":
             hint = "leave it out: what a mechanism prints is an output too"
-        elif getattr(called, "__module__", "") in ("random", "numpy.random", "secrets"):
+        elif _owner(called) in ("random", "numpy", "secrets"):
             hint = "use privproof's noise: " + ", ".join(NOISES)
         self.refuse(node, f"calling {ast.unparse(node.func)}", hint)
 
@@ -313,7 +318,10 @@ class Expressions(Reading):
             bound = signature.bind(*node.args, **keywords)
         except TypeError as problem:
             raise LanguageError(
-                "noise", f"{name}: {problem}", place=str(here), hint=f"{name}{signature}".split(" -> ", maxsplit=1)[0]
+                "noise",
+                f"{name}: {problem}",
+                place=str(here),
+                hint=f"{name}({', '.join(map(_argument, signature.parameters.values()))})",
             ) from None
         arguments: list[Expression] = []
         for parameter in signature.parameters.values():
@@ -346,3 +354,18 @@ class Expressions(Reading):
         if extra is not None:
             return Operation(f"{name} or", (*arguments, self.expression(extra, out)), here)
         return Operation(name, tuple(arguments), here)
+
+
+def _argument(parameter: inspect.Parameter) -> str:
+    """A parameter of a noise function as a caller writes it."""
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return (
+            f"{parameter.name}=..." if parameter.default is parameter.empty else f"{parameter.name}={parameter.default}"
+        )
+    return parameter.name
+
+
+def _owner(called: object) -> str:
+    """The package that a function belongs to."""
+    module = getattr(called, "__module__", None) or type(getattr(called, "__self__", None)).__module__
+    return module.partition(".")[0]

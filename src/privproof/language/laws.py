@@ -190,7 +190,7 @@ def _exact(value: Any, name: str) -> Fraction:
 
 def _ordered(low: int, high: int) -> None:
     if low > high:
-        raise LanguageError("noise", f"Cannot have high={high} < low={low}")
+        raise LanguageError("noise", f"Cannot have high={high} < low={low}", hint="low=0, high=5")
     if high - low >= _WIDEST:
         raise LanguageError("noise", f"{low}..{high} has more than {_WIDEST} values")
 

@@ -49,16 +49,21 @@ class Source:
         tree: its definition.
         file: the file it stands in.
         line: how many lines stand before it.
+        lines: the lines that were parsed.
     """
 
     function: FunctionType
     tree: ast.FunctionDef
     file: str
     line: int
+    lines: tuple[str, ...]
 
     def place(self, node: ast.AST) -> Place:
         """Where a node stands."""
-        return Place(self.file, self.line + getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        before = text.encode()[:column].decode(errors="ignore")  # the parser counts bytes
+        return Place(self.file, self.line + line, len(before) + 1)
 
     @cached_property
     def names(self) -> Mapping[str, object]:
@@ -87,8 +92,9 @@ def source(function: FunctionType) -> Source:
         ) from None
     text = "".join(lines)
     indented = text[:1].isspace()
+    parsed = f"if True:\n{text}" if indented else text
     try:
-        tree = ast.parse(f"if True:\n{text}" if indented else text).body[0]
+        tree = ast.parse(parsed).body[0]
     except SyntaxError:
         tree = ast.Pass()
     if indented and isinstance(tree, ast.If):
@@ -97,7 +103,7 @@ def source(function: FunctionType) -> Source:
         raise LanguageError(
             "construct", f"{name} is not defined by a def of its own", place=str(place), hint="define it with def"
         )
-    return Source(function, tree, file, first - 1 - int(indented))
+    return Source(function, tree, file, first - 1 - int(indented), tuple(parsed.splitlines()))
 
 
 class Shared:

@@ -232,7 +232,7 @@ def _repeat(left: Any, right: Any) -> Any:
     return _times(left, right)
 
 
-_TWO_NAMES = "a list that has two names is changed; give the second one a copy: list(xs)"
+_TWO_NAMES = "a list that has two names is changed; give the second name a copy: ys = list(xs)"
 
 
 def _times(left: Any, right: Any) -> Any:
@@ -263,9 +263,7 @@ def _short(length: int) -> None:
 def _divide(left: Any, right: Any) -> Any:
     if isinstance(left, Fraction) or isinstance(right, Fraction):
         return left / right
-    raise Stuck(
-        "the quotient of two whole numbers is a float in Python; write Fraction(a, b) for the exact one, or a // b"
-    )
+    raise Stuck("the quotient of two whole numbers is a float in Python; Fraction(a, b) for the exact one, or a // b")
 
 
 def _power(left: Any, right: Any) -> Any:
@@ -484,13 +482,18 @@ def element(sequence: Any, index: Any) -> Any:
     if isinstance(index, Tail):
         raise Stuck("an unbounded noisy number is an index")
     if isinstance(sequence, Answers):
+        if isinstance(index, int) and not -len(sequence) <= index < len(sequence):
+            raise IndexError(f"the index {index} is outside a list of {len(sequence)}")
         value = tuple(sequence)[index]
         if value is UNREAD:
             raise Wanting
         if value is FORGOTTEN:
             raise AssertionError("an answer was forgotten too early")
         return value
-    return items(sequence)[index]
+    found = items(sequence)
+    if isinstance(index, int) and not -len(found) <= index < len(found):
+        raise IndexError(f"the index {index} is outside a list of {len(found)}")
+    return found[index]
 
 
 def shared(value: Any) -> Any:
@@ -510,9 +513,9 @@ def evaluator(expression: Expression) -> Evaluate:
             return lambda store: value
         case Variable(name, place):
             return _variable(name, place)
-        case Element(sequence, index):
+        case Element(sequence, index, place):
             first, second = evaluator(sequence), evaluator(index)
-            return lambda store: element(first(store), second(store))
+            return _placed(lambda store: element(first(store), second(store)), place)
         case Conditional(test, then, otherwise):
             condition, one, other = evaluator(test), evaluator(then), evaluator(otherwise)
             return lambda store: one(store) if truth(condition(store)) else other(store)
@@ -524,18 +527,36 @@ def evaluator(expression: Expression) -> Evaluate:
             return lambda store: value if truth(value := first(store)) else second(store)
         case Operation("and" | "or" as name, (left, *rest), place):
             return evaluator(Operation(name, (left, Operation(name, tuple(rest), place)), place))
-        case Operation(name, arguments):
+        case Operation(name, arguments, place):
             function = OPERATIONS[name]
             evaluators = [evaluator(argument) for argument in arguments]
             if name not in _PARTIAL:
                 evaluators = [_wholly(e) for e in evaluators]
             if len(evaluators) == 1:
                 only = evaluators[0]
-                return lambda store: function(only(store))
+                return _placed(lambda store: function(only(store)), place)
             if len(evaluators) == 2:
                 a, b = evaluators
-                return lambda store: function(a(store), b(store))
-            return lambda store: function(*(e(store) for e in evaluators))
+                return _placed(lambda store: function(a(store), b(store)), place)
+            return _placed(lambda store: function(*(e(store) for e in evaluators)), place)
+
+
+WRONG = (TypeError, ValueError, IndexError, KeyError, ZeroDivisionError, OverflowError, AttributeError, Stuck)
+"""What may go wrong while a mechanism is evaluated."""
+
+
+def _placed(evaluate: Evaluate, place: Place) -> Evaluate:
+    """The same function; what goes wrong in it first, it says where."""
+
+    def value(store: Store) -> Any:
+        try:
+            return evaluate(store)
+        except WRONG as error:
+            if not hasattr(error, "place"):
+                error.place = place  # type: ignore[union-attr]
+            raise
+
+    return value
 
 
 _PARTIAL = ("len", "turns", "slice", "not")
@@ -674,14 +695,13 @@ def problem(error: Exception, place: Place) -> PrivproofError:
     """What went wrong while a mechanism ran, as a message with the place."""
     if isinstance(error, PrivproofError):
         return error if error.place else error.at(str(place))
+    place = getattr(error, "place", place)
     if isinstance(error, Stuck):
+        said, _, hint = str(error).partition("; ")
+        unbounded = "unbounded" in said
+        clamp = "clamp it first, min(max(x, low), high), or use truncated_geometric"
         return LanguageError(
-            "unbounded" if "unbounded" in str(error) else "value",
-            str(error),
-            place=str(place),
-            hint="clamp it first, min(max(x, low), high), or use truncated_geometric"
-            if "unbounded" in str(error)
-            else "",
+            "unbounded" if unbounded else "value", said, place=str(place), hint=clamp if unbounded else hint
         )
     return LanguageError(
         "run", f"{type(error).__name__}: {error}", place=str(place), hint="the mechanism itself fails here"

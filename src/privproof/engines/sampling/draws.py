@@ -30,8 +30,8 @@ from privproof.engines.sampling.columns import (
     groups,
     identity,
     numeric_array,
-    ordered,
 )
+from privproof.engines.sampling.joining import ordered
 from privproof.engines.sampling.operations import apply
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.noise import NOISES

@@ -7,13 +7,13 @@ lets them meet: the lanes inside a loop go first, those at its head wait for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from privproof.compiling.exploring import _stored
+from privproof.engines.sampling.batches import Batch, Evaluate, evaluator, meeting
 from privproof.engines.sampling.columns import (
     Array,
     Coded,
@@ -21,13 +21,10 @@ from privproof.engines.sampling.columns import (
     Numbers,
     Rows,
     Same,
-    joined,
-    select,
     shared,
-    signatures,
 )
 from privproof.engines.sampling.draws import Draws
-from privproof.engines.sampling.operations import apply, changed, element, merged, truth
+from privproof.engines.sampling.operations import apply, changed, element, truth
 from privproof.engines.sampling.samples import Record, Samples
 from privproof.errors import LanguageError
 from privproof.exact import rational
@@ -36,20 +33,13 @@ from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
     Assign,
-    Conditional,
-    Constant,
-    Element,
     Emit,
     Expression,
-    Operation,
-    Place,
     Replace,
     Return,
     Sample,
-    Variable,
-    variables,
 )
-from privproof.language.values import Cells, Stuck, held, problem, shown_name
+from privproof.language.values import Cells, Stuck, held, problem
 
 _TOGETHER = 2**16
 _MOST_STEPS = 2_000_000
@@ -79,24 +69,7 @@ def sample(mechanism: Mechanism, arguments: Mapping[str, Any], count: int, *, se
     return machine.record.samples()
 
 
-@dataclass
-class _Batch:
-    """Lanes that are at one instruction, and their variables."""
-
-    lanes: Array
-    store: dict[str, Column]
-
-    def __len__(self) -> int:
-        return len(self.lanes)
-
-    def part(self, chosen: Array, names: tuple[str, ...]) -> _Batch:
-        """Some of the lanes, with some of the variables."""
-        store = {name: select(self.store[name], chosen) for name in names if name in self.store}
-        return _Batch(self.lanes[chosen], store)
-
-
-Evaluate: TypeAlias = Callable[[_Batch], Column]
-Step: TypeAlias = Callable[[_Batch], "list[tuple[int, _Batch]]"]
+Step: TypeAlias = Callable[[Batch], "list[tuple[int, Batch]]"]
 
 
 class _Machine:
@@ -114,11 +87,11 @@ class _Machine:
 
     def run(self, lanes: Array) -> None:
         """Run so many lanes from the beginning to their ends."""
-        waiting: dict[int, list[_Batch]] = {0: [_Batch(lanes, dict(self.start))]}
+        waiting: dict[int, list[Batch]] = {0: [Batch(lanes, dict(self.start))]}
         steps = 0
         while waiting:
             number = min(waiting, key=self.turn.__getitem__)
-            for batch in _joined(waiting.pop(number), self.live[number]):
+            for batch in meeting(waiting.pop(number), self.live[number]):
                 try:
                     following = self.steps[number](batch)
                 except _WRONG as error:
@@ -139,13 +112,13 @@ class _Machine:
             case Jump(target):
                 return lambda batch: [(target, batch)]
             case Test(test, then, otherwise):
-                return self._test(_evaluator(test), then, otherwise)
+                return self._test(evaluator(test), then, otherwise)
             case Next(name, _, _):
                 return self._next(name, following)
             case Assign(name, value):
-                evaluate, aliased = _evaluator(value), self._aliased(value, following)
+                evaluate, aliased = evaluator(value), self._aliased(value, following)
 
-                def assign(batch: _Batch) -> list[tuple[int, _Batch]]:
+                def assign(batch: Batch) -> list[tuple[int, Batch]]:
                     new = evaluate(batch)
                     batch.store[name] = self._named(batch, [other for other in aliased if other != name], new)
                     return [(following, batch)]
@@ -154,27 +127,27 @@ class _Machine:
             case Append(name, value):
                 return self._change(name, None, value, following)
             case Replace(name, index, value):
-                return self._change(name, _evaluator(index), value, following)
+                return self._change(name, evaluator(index), value, following)
             case Sample(name, noise, arguments):
-                evaluators = [_evaluator(argument) for argument in arguments]
+                evaluators = [evaluator(argument) for argument in arguments]
 
-                def draw(batch: _Batch) -> list[tuple[int, _Batch]]:
+                def draw(batch: Batch) -> list[tuple[int, Batch]]:
                     batch.store[name] = self.draws.draw(noise, [e(batch) for e in evaluators], len(batch))
                     return [(following, batch)]
 
                 return draw
             case Emit(value):
-                evaluate = _evaluator(value)
+                evaluate = evaluator(value)
 
-                def emit(batch: _Batch) -> list[tuple[int, _Batch]]:
+                def emit(batch: Batch) -> list[tuple[int, Batch]]:
                     self.record.write(batch.lanes, evaluate(batch))
                     return [(following, batch)]
 
                 return emit
             case Return(value):
-                evaluate = _evaluator(value)
+                evaluate = evaluator(value)
 
-                def end(batch: _Batch) -> list[tuple[int, _Batch]]:
+                def end(batch: Batch) -> list[tuple[int, Batch]]:
                     if not self.record.generator:
                         self.record.write(batch.lanes, evaluate(batch))
                     return []
@@ -182,7 +155,7 @@ class _Machine:
                 return end
 
     def _test(self, evaluate: Evaluate, then: int, otherwise: int) -> Step:
-        def test(batch: _Batch) -> list[tuple[int, _Batch]]:
+        def test(batch: Batch) -> list[tuple[int, Batch]]:
             found = truth(evaluate(batch), len(batch))
             if isinstance(found, bool):
                 return [(then if found else otherwise, batch)]
@@ -199,7 +172,7 @@ class _Machine:
     def _next(self, name: str, following: int) -> Step:
         """Lanes that find another answer in the stream go on."""
 
-        def step(batch: _Batch) -> list[tuple[int, _Batch]]:
+        def step(batch: Batch) -> list[tuple[int, Batch]]:
             position = batch.store[_POSITION]
             more = truth(apply("<", [position, Same(len(self.answers))], len(batch)), len(batch))
             if isinstance(more, bool):
@@ -218,9 +191,9 @@ class _Machine:
 
     def _change(self, name: str, index: Evaluate | None, value: Expression, following: int) -> Step:
         """``name.append(value)``, or ``name[index] = value``."""
-        evaluate, aliased = _evaluator(value), self._aliased(value, following)
+        evaluate, aliased = evaluator(value), self._aliased(value, following)
 
-        def change(batch: _Batch) -> list[tuple[int, _Batch]]:
+        def change(batch: Batch) -> list[tuple[int, Batch]]:
             column = batch.store.get(name, Same(None))
             new = shared(self._named(batch, aliased, evaluate(batch)))
             operands = [column, new] if index is None else [column, new, index(batch)]
@@ -234,7 +207,7 @@ class _Machine:
         live = self.flow.live[following] if following < len(self.flow.live) else ()
         return tuple(name for name in dict.fromkeys(_stored(value)) if name in live)
 
-    def _named(self, batch: _Batch, others: Iterable[str], new: Column) -> Column:
+    def _named(self, batch: Batch, others: Iterable[str], new: Column) -> Column:
         """A value that gets a name; a list that other variables may hold too is marked as having two."""
         if not _holds_list(new):
             return new
@@ -261,31 +234,6 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Cells) or (isinstance(value, tuple) and any(map(_is_list, value)))
 
 
-def _joined(batches: list[_Batch], names: tuple[str, ...]) -> list[_Batch]:
-    """The batches, joined where their variables hold values of one kind."""
-    if len(batches) == 1:
-        return batches
-    keys: list[list[Hashable]] = [[] for _ in batches]
-    for name in names:
-        having = [number for number, batch in enumerate(batches) if name in batch.store]
-        found = signatures([batches[number].store[name] for number in having])
-        for number, signature in zip(having, found, strict=True):
-            keys[number].append((name, signature))
-    alike: dict[Hashable, list[_Batch]] = {}
-    for key, batch in zip(keys, batches, strict=True):
-        alike.setdefault(tuple(key), []).append(batch)
-    return [_one(group, names) for group in alike.values()]
-
-
-def _one(batches: list[_Batch], names: tuple[str, ...]) -> _Batch:
-    if len(batches) == 1:
-        return batches[0]
-    sizes = list(map(len, batches))
-    known = [name for name in names if name in batches[0].store]
-    store = {name: joined([batch.store[name] for batch in batches], sizes) for name in known}
-    return _Batch(np.concatenate([batch.lanes for batch in batches]), store)
-
-
 def _turns(code: tuple[Instruction, ...]) -> list[int]:
     """When instructions take their turn: in their order, but the head of a loop after its body."""
     last: dict[int, int] = {}
@@ -305,79 +253,6 @@ def _turns(code: tuple[Instruction, ...]) -> list[int]:
     for place, number in enumerate(order):
         turn[number] = place
     return turn
-
-
-# ---------------------------------------------------------------------------------------------------------- expressions
-
-
-def _evaluator(expression: Expression) -> Evaluate:
-    """A function from a batch to the column of an expression's values."""
-    match expression:
-        case Constant(value):
-            constant = Same(value)
-            return lambda batch: constant
-        case Variable(name, place):
-            return _variable(name, place)
-        case Element(sequence, index):
-            first, second = _evaluator(sequence), _evaluator(index)
-            return lambda batch: element(first(batch), second(batch), len(batch))
-        case Conditional(test, then, otherwise):
-            condition = _evaluator(test)
-            sides = (_part(then), _part(otherwise))
-            return lambda batch: _chosen(batch, truth(condition(batch), len(batch)), *sides)
-        case Operation("and" | "or" as name, (left, right)):
-            return _logic(name, _evaluator(left), _part(right))
-        case Operation("and" | "or" as name, (left, *rest), place):
-            return _evaluator(Operation(name, (left, Operation(name, tuple(rest), place)), place))
-        case Operation(name, arguments):
-            evaluators = [_evaluator(argument) for argument in arguments]
-            return lambda batch: apply(name, [evaluate(batch) for evaluate in evaluators], len(batch))
-
-
-Part: TypeAlias = Callable[[_Batch, "Array | None"], Column]
-"""The column of an expression's values for some lanes of a batch, or for all."""
-
-
-def _part(expression: Expression) -> Part:
-    names, evaluate = tuple(dict.fromkeys(variables(expression))), _evaluator(expression)
-    return lambda batch, chosen: evaluate(batch if chosen is None else batch.part(chosen, names))
-
-
-def _chosen(batch: _Batch, found: bool | Array, then: Part, otherwise: Part) -> Column:  # noqa: FBT001
-    """One expression for the lanes where something is true, another for the rest."""
-    if isinstance(found, bool):
-        return then(batch, None) if found else otherwise(batch, None)
-    chosen, rest = np.flatnonzero(found), np.flatnonzero(~found)
-    if not len(chosen) or not len(rest):
-        return then(batch, None) if len(chosen) else otherwise(batch, None)
-    return merged(chosen, then(batch, chosen), rest, otherwise(batch, rest))
-
-
-def _logic(name: str, first: Evaluate, second: Part) -> Evaluate:
-    def evaluate(batch: _Batch) -> Column:
-        value = first(batch)
-
-        def kept(_: _Batch, lanes: Array | None) -> Column:
-            return value if lanes is None else select(value, lanes)
-
-        sides = (second, kept) if name == "and" else (kept, second)
-        return _chosen(batch, truth(value, len(batch)), *sides)
-
-    return evaluate
-
-
-def _variable(name: str, place: Place) -> Evaluate:
-    def value(batch: _Batch) -> Column:
-        if name not in batch.store:
-            raise LanguageError(
-                "variable",
-                f"{shown_name(name)!r} is read before it is assigned",
-                place=str(place),
-                hint="assign it first",
-            )
-        return batch.store[name]
-
-    return value
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments

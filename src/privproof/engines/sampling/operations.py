@@ -33,8 +33,6 @@ from privproof.engines.sampling.columns import (
     distinct,
     from_table,
     groups,
-    joined,
-    ordered,
     row,
     rows,
     select,
@@ -42,6 +40,7 @@ from privproof.engines.sampling.columns import (
     values_at,
     within,
 )
+from privproof.engines.sampling.joining import joined, ordered
 from privproof.language import values
 from privproof.language.values import OPERATIONS, Cells
 
