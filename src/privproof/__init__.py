@@ -28,6 +28,7 @@ Epsilon('ln(8)')
 
 from privproof.asking import check, tight_epsilon
 from privproof.compiling import mechanism_question, output_distribution
+from privproof.engines.sampling import Samples, sample
 from privproof.errors import (
     BudgetError,
     FloatRefused,
@@ -96,6 +97,7 @@ __all__ = [
     "Question",
     "QuestionError",
     "Refuted",
+    "Samples",
     "Scenario",
     "ScenarioError",
     "Transducer",
@@ -133,6 +135,7 @@ __all__ = [
     "recheck_file",
     "records",
     "renyi_divergence",
+    "sample",
     "seeded",
     "stream",
     "stream_of",

@@ -150,7 +150,7 @@ class Explorer:
                 whole = self._aliased(value, following)
 
                 def append(store: Store) -> int:
-                    _changeable(store, name)
+                    changeable(store, name)
                     new = evaluate(store)
                     if _has_list(new):
                         _share(store, whole)
@@ -163,7 +163,7 @@ class Explorer:
                 whole = self._aliased(value, following)
 
                 def put(store: Store) -> int:
-                    _changeable(store, name)
+                    changeable(store, name)
                     new, position = evaluate(store), at(store)
                     if _has_list(new):
                         _share(store, whole)
@@ -215,7 +215,7 @@ class Explorer:
     def _aliased(self, value: Expression, following: int) -> tuple[str, ...]:
         """The variables of which the value may hold the very list, and which are needed afterwards."""
         live = self.flow.live[following] if following < len(self.flow.live) else ()
-        return tuple(name for name in dict.fromkeys(_stored(value)) if name in live)
+        return tuple(name for name in dict.fromkeys(stored(value)) if name in live)
 
     def _law(self, noise: str, arguments: list[Any]) -> list[tuple[Any, Rational]]:
         """The outcomes of a law: values or tails of identity -1, with their probabilities."""
@@ -358,19 +358,19 @@ class Explorer:
         return self.state(state.at + 1, {**state.store(self.flow), step.name: value})
 
 
-def _stored(expression: Expression) -> Iterator[str]:
+def stored(expression: Expression) -> Iterator[str]:
     """The variables of which the value of an expression may hold the very list."""
     match expression:
         case Variable(name):
             yield name
         case Element(sequence):
-            yield from _stored(sequence)
+            yield from stored(sequence)
         case Conditional(_, then, otherwise):
-            yield from _stored(then)
-            yield from _stored(otherwise)
+            yield from stored(then)
+            yield from stored(otherwise)
         case Operation(name, arguments) if name in _PASSING:
             for argument in arguments:
-                yield from _stored(argument)
+                yield from stored(argument)
 
 
 _PASSING = ("and", "or", "tuple of", "list of", "table of", "unpack", "max", "min", "max or", "min or", "sum")
@@ -389,7 +389,7 @@ def _share(store: Store, names: Iterable[str]) -> bool:
     return bool(lists)
 
 
-def _changeable(store: Store, name: str) -> None:
+def changeable(store: Store, name: str) -> None:
     value = store.get(name)
     if isinstance(value, Lookup):
         raise Stuck("a table is changed; use a list with one element for every key")

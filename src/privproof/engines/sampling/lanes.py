@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.compiling.exploring import _stored
+from privproof.compiling.exploring import stored
 from privproof.engines.sampling.batches import Batch, Evaluate, evaluator, meeting
 from privproof.engines.sampling.columns import (
     Array,
@@ -205,7 +205,7 @@ class _Machine:
     def _aliased(self, value: Expression, following: int) -> tuple[str, ...]:
         """The variables of which the value may hold the very list, and which are needed afterwards."""
         live = self.flow.live[following] if following < len(self.flow.live) else ()
-        return tuple(name for name in dict.fromkeys(_stored(value)) if name in live)
+        return tuple(name for name in dict.fromkeys(stored(value)) if name in live)
 
     def _named(self, batch: Batch, others: Iterable[str], new: Column) -> Column:
         """A value that gets a name; a list that other variables may hold too is marked as having two."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from privproof.compiling.exploring import _changeable
+from privproof.compiling.exploring import changeable
 from privproof.engines.sampling.arithmetic import (
     Rule,
     absolute,
@@ -98,7 +98,7 @@ def changed(name: str, operands: Sequence[Column], count: int) -> Column:
     listed = rows(operands[0])
     if listed is None:
         return by_cases(lambda *case: _changed(name, *case), operands, count)
-    _changeable({name: values_at(operands[0], np.zeros(1, dtype=np.int64))[0]}, name)
+    changeable({name: values_at(operands[0], np.zeros(1, dtype=np.int64))[0]}, name)
     value, *index = operands[1:]
     if not index:
         return row("list", (*listed.columns, value))
@@ -116,7 +116,7 @@ def changed(name: str, operands: Sequence[Column], count: int) -> Column:
 
 def _changed(name: str, cells: Any, value: Any, *index: Any) -> Cells:
     """One list after the change."""
-    _changeable({name: cells}, name)
+    changeable({name: cells}, name)
     items = list(cells.items)
     if index:
         items[index[0]] = value
