@@ -27,7 +27,7 @@ Epsilon('ln(8)')
 """
 
 from privproof.asking import check, tight_epsilon
-from privproof.compiling import mechanism_question, output_distribution
+from privproof.compiling import mechanism_question, output_distribution, output_probability
 from privproof.engines.sampling import Samples, sample
 from privproof.errors import (
     BudgetError,
@@ -121,6 +121,7 @@ __all__ = [
     "mechanism_question",
     "one_of",
     "output_distribution",
+    "output_probability",
     "privacy_loss_distribution",
     "privacy_profile",
     "public",

@@ -1,6 +1,6 @@
 """From a mechanism to a question, and from a question to the problem an engine solves; imports all above it."""
 
-from privproof.compiling.distributions import distribution_key, output_distribution
+from privproof.compiling.distributions import output_distribution, output_probability, printable
 from privproof.compiling.lumping import Classes, Lumped, lump
 from privproof.compiling.programs import question as mechanism_question
 from privproof.compiling.trials import translated_rightly
@@ -11,10 +11,11 @@ __all__ = [
     "Classes",
     "Compiled",
     "Lumped",
-    "distribution_key",
     "lump",
     "mechanism_question",
     "output_distribution",
+    "output_probability",
+    "printable",
     "translated_rightly",
     "word_problem",
 ]

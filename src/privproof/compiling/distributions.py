@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from privproof.compiling.exploring import Explorer, Rest
 from privproof.compiling.outputs import borders
 from privproof.errors import LanguageError
-from privproof.exact import ONE, ZERO, Rational, fraction
+from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
-from privproof.language.values import Answers, Cells, Lookup, held, tails, text
+from privproof.language.values import Answers, Cells, Lookup, Tail, held, plain, tails, text
+from privproof.scenarios import fits
 
 
 def output_distribution(mechanism: Mechanism, /, *args: Any, **kwargs: Any) -> dict[Any, Fraction]:
@@ -102,3 +105,87 @@ def distribution_key(value: Any) -> Any:
             return tuple(map(distribution_key, value))
         case _:
             return value
+
+
+def output_probability(mechanism: Mechanism, output: Any, /, **arguments: Any) -> Fraction:
+    """The probability of one output on the given inputs, exactly.
+
+    An output is the value returned; of a generator, or on a stream, the list of what is written.  ``"≥6"`` and ``"≤-1"`` stand for
+    all integers from there on.
+
+    >>> from privproof.language import geometric, integer, mechanism
+    >>> @mechanism
+    ... def noisy(count: integer(0, 5)):
+    ...     return geometric(count, alpha="1/2")
+    >>> output_probability(noisy, 7, count=5), output_probability(noisy, "≥6", count=5), output_probability(noisy, "x", count=5)
+    (Fraction(1, 12), Fraction(1, 3), Fraction(0, 1))
+    """
+    changed = {name: value for name, value in arguments.items() if name in mechanism.parameters}
+    if changed:
+        mechanism = mechanism.having(**changed)
+    missing = [name for name in mechanism.inputs if name not in arguments]
+    unknown = [name for name in arguments if name not in mechanism.inputs and name not in mechanism.parameters]
+    if missing or unknown:
+        what = f"{missing[0]!r} is not given" if missing else f"there is no input {unknown[0]!r}"
+        raise LanguageError("input", what, place=mechanism.name, hint=f"inputs: {', '.join(mechanism.inputs)}")
+    wanted = _wanted(output)
+    if mechanism.generator or mechanism.stream is not None:
+        wanted = wanted.items if isinstance(wanted, Cells) else wanted
+    total = ZERO
+    for found, p in output_classes(mechanism, {name: arguments[name] for name in mechanism.inputs}):
+        total += p * _share(wanted, found)
+    return fraction(total)
+
+
+_TAIL = re.compile(r"([≥≤])(-?[0-9]+)")
+_ANY = Fraction(1, 2)
+
+
+def _wanted(output: Any) -> Any:
+    """An output that is asked for, tails included."""
+    match output:
+        case str() if found := _TAIL.fullmatch(output):
+            return Tail(-1, 1 if found[1] == "≥" else -1, int(found[2]), _ANY)
+        case list():
+            return Cells(tuple(map(_wanted, output)))
+        case tuple():
+            return tuple(map(_wanted, output))
+        case _:
+            return held(output)
+
+
+def _share(wanted: Any, found: Any) -> Rational:
+    """Which share of a class of outputs belongs to what is wanted."""
+    for kind in (Cells, tuple):
+        if isinstance(wanted, kind) or isinstance(found, kind):
+            if not (isinstance(wanted, kind) and isinstance(found, kind)):
+                return ZERO
+            first, second = (v.items if isinstance(v, Cells) else v for v in (wanted, found))
+            if len(first) != len(second):
+                return ZERO
+            return prod((_share(x, y) for x, y in zip(first, second, strict=True)), start=ONE)
+    if not isinstance(found, Tail):
+        return ONE if fits(wanted, found) else ZERO
+    base = rational(found.alpha)
+    if isinstance(wanted, Tail):
+        away = (wanted.offset - found.offset) * found.sign
+        if wanted.sign == found.sign:
+            return base ** max(away, 0)
+        return ONE - base ** max(away + 1, 0)
+    if not isinstance(wanted, int) or isinstance(wanted, bool):
+        return ZERO
+    away = (wanted - found.offset) * found.sign
+    return base**away * (ONE - base) if away >= 0 else ZERO
+
+
+def printable(value: Any) -> Any:
+    """An output of a model as `output_probability` takes it: Python's own values, texts for tails."""
+    match value:
+        case Tail():
+            return text(value)
+        case Cells(items):
+            return [printable(item) for item in items]
+        case tuple():
+            return tuple(printable(item) for item in value)
+        case _:
+            return plain(value)

@@ -32,6 +32,7 @@ from privproof.scenarios import Neighbours, Origin, Pair, Question, Scenario
 
 _MOST_STATES = 5_000
 _MOST_DATA_SETS = 5_000
+_MOST_VALUES = 1_000
 _MOST_PAIRS = 50_000
 
 
@@ -70,6 +71,8 @@ class _Compiler:
     def __init__(self, mechanism: Mechanism, size: int | None, horizon: Horizon | None) -> None:
         self.mechanism = mechanism
         self.horizon = horizon
+        if horizon is not None and horizon.high is not None:  # a run may end before the last answer
+            self.horizon = Horizon.up_to(horizon.high)
         self.explorer = Explorer(mechanism.flow)
         self.private = {n: i for n, i in mechanism.inputs.items() if not i.public}
         self.public = {n: i for n, i in mechanism.inputs.items() if i.public and i.shape != "stream"}
@@ -77,7 +80,11 @@ class _Compiler:
         self.place = mechanism.name
         self.sizes = self._sizes(size)
         self.budget = mechanism.budget(max(self.sizes.values(), default=size))
-        if self.stream is not None and size is not None and horizon is None:
+        if self.stream is not None and size is not None:
+            if horizon is not None:
+                raise QuestionError(
+                    "size", "a size and a horizon for one stream", place="size", hint="give one of the two"
+                )
             self.horizon = Horizon.up_to(size)
         for name, declared in mechanism.inputs.items():
             if declared.values is None:
@@ -86,6 +93,13 @@ class _Compiler:
                     f"{name}: {declared} has no finite set of values",
                     place=self.place,
                     hint="give both bounds, such as queries(0, 10); programs with continuous noise need no bounds",
+                )
+            if len(declared.values) > _MOST_VALUES:
+                raise LanguageError(
+                    "size",
+                    f"{name}: {declared} has {len(declared.values)} values, more than {_MOST_VALUES}",
+                    place=self.place,
+                    hint="a smaller range; what is proved for it is not proved for a larger one",
                 )
 
     def _sizes(self, size: int | None) -> dict[str, int]:

@@ -406,23 +406,21 @@ def _choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Ch
     def close(v: str, w: str) -> bool:
         return relation.within is None or relation.close(numbers[v], numbers[w])
 
-    def choices(step: int, memory: Memory) -> Iterator[tuple[str, str, Memory]]:
-        for v in model.inputs:
-            for w in model.inputs:
-                if v == w:
-                    yield v, w, memory
-                elif close(v, w):
-                    if relation.kind == "each":
-                        yield v, w, memory
-                    elif relation.kind == "one":
-                        if memory == 0:
-                            yield v, w, 1
-                    else:
-                        direction = (numbers[v] < numbers[w]) - (numbers[v] > numbers[w])
-                        if direction == 0 or memory in (0, direction):
-                            yield v, w, direction or memory
+    near = [(v, w) for v in model.inputs for w in model.inputs if v == w or close(v, w)]
 
-    if not any(close(v, w) for v in model.inputs for w in model.inputs if v != w):
+    def choices(step: int, memory: Memory) -> Iterator[tuple[str, str, Memory]]:
+        for v, w in near:
+            if v == w or relation.kind == "each":
+                yield v, w, memory
+            elif relation.kind == "one":
+                if memory == 0:
+                    yield v, w, 1
+            else:
+                direction = (numbers[v] < numbers[w]) - (numbers[v] > numbers[w])
+                if direction == 0 or memory in (0, direction):
+                    yield v, w, direction or memory
+
+    if len(near) == len(model.inputs):
         raise ScenarioError(
             "empty-relation",
             f"no two inputs are neighbours when {relation}",

@@ -44,6 +44,11 @@ class Claim:
             name = match[0]
             if name in known and isinstance(known[name], int | str | Fraction):
                 return f"({known[name]})"
+            if name not in ("ln", "inf", "e"):
+                names = ", ".join(known) or "none"
+                raise LanguageError(
+                    "budget", f"the claim {part!r} speaks of {name!r}", place="epsilon", hint=f"known here: {names}"
+                )
             return name
 
         return re.sub(r"[A-Za-z_][A-Za-z_0-9]*", value, part)

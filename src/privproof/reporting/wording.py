@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privproof.compiling import distribution_key
+from privproof.compiling import printable
 from privproof.evidence import Growth, Unknown, Verdict, Witness
 from privproof.exact import Epsilon, decimal, fraction, show
 from privproof.exact.balls import rational_bounds
@@ -138,14 +138,14 @@ def python_lines(origin: Origin, witness: Witness) -> str:
     module = origin.mechanism.function.__module__
     if module == "__main__" or module not in sys.modules:
         module = Path(origin.mechanism.translated.file).stem
-    output = _output_key(origin, witness)
-    lines = ["from privproof import output_distribution", f"from {module} import {name}"]
+    output = _output(origin, witness)
+    lines = ["from privproof import output_probability", f"from {module} import {name}"]
     having = {n: v for n, v in origin.mechanism.parameters.items() if v != _defaults(origin).get(n)}
     changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
     for side, probability in enumerate((witness.left_probability, witness.right_probability)):
         arguments = origin.arguments(witness.pair, side, witness.inputs[side])
         given = "".join(f", {n}={v!r}" for n, v in arguments.items())
-        lines.append(f"output_distribution({name}{changed}{given})[{output!r}]  # {show(probability)}")
+        lines.append(f"output_probability({name}{changed}, {output!r}{given})  # {show(probability)}")
     return "\n".join(lines)
 
 
@@ -160,15 +160,14 @@ def _defaults(origin: Origin) -> dict[str, object]:
     return {parameter.name: parameter.default for parameter in signature.parameters.values()}
 
 
-def _output_key(origin: Origin, witness: Witness) -> object:
-    """The key of a witness's output in an output distribution."""
+def _output(origin: Origin, witness: Witness) -> object:
+    """A witness's output as `output_probability` takes it."""
     shown = [letter.output for letter in witness.letters if letter.output is not None]
     values = [origin.outputs[name] for name in shown]
-    if origin.collected:
-        return distribution_key(values[0])
-    return tuple(
-        distribution_key(v) for value in values for v in (value.values if isinstance(value, Several) else (value,))
-    )
+    if origin.collected and not origin.mechanism.generator:
+        return printable(values[0])
+    flat = [v for value in values for v in (value.values if isinstance(value, Several) else (value,))]
+    return [printable(value) for value in (flat[0].items if origin.collected else flat)]
 
 
 @dataclass(frozen=True)
@@ -212,7 +211,7 @@ def _tight_words(verdict: Verdict) -> str:
 
 def _witness_facts(verdict: Verdict, witness: Witness, *, asked_tight: bool) -> list[Fact]:
     budget = verdict.question.budget
-    output = " ".join(witness.output) + (" (complete)" if witness.ending == "complete" else "")
+    output = (" ".join(witness.output) or "nothing") + (" (complete)" if witness.ending == "complete" else "")
     ratio = "infinite" if witness.ratio is None else show(witness.ratio)
     beyond = verdict.status == "refuted" and not asked_tight and budget is not None
     if beyond and budget is not None and budget.delta == 0:
