@@ -1,0 +1,243 @@
+"""Polynomials with rational coefficients in named parameters: what probabilities become when a prior is not known exactly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
+
+from privproof.errors import NumberError
+from privproof.exact.rationals import Number, Rational, rational
+
+_LARGEST_POWER = 1_000
+_TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+*/^()]))")
+
+
+class Polynomial:
+    """A polynomial in named parameters; arithmetic with numbers and with polynomials in the same parameters.
+
+    >>> p = Polynomial.parameter("p", ("p", "q"))
+    >>> (1 - p) ** 2 * 2
+    Polynomial('2*p^2 - 4*p + 2')
+    >>> Polynomial.of("(1 - p)^2 + q/3", ("p", "q")).at({"p": "1/2", "q": 1})
+    7/12
+    """
+
+    __slots__ = ("names", "value")
+
+    def __init__(self, value: fmpq_mpoly, names: tuple[str, ...]) -> None:
+        self.value = value
+        self.names = names
+
+    @classmethod
+    def parameter(cls, name: str, names: Sequence[str]) -> Polynomial:
+        """One of the parameters."""
+        listed = tuple(names)
+        return cls(_context(listed).gens()[listed.index(name)], listed)
+
+    @classmethod
+    def constant(cls, value: Number, names: Sequence[str]) -> Polynomial:
+        """A number as a polynomial."""
+        return cls(_context(tuple(names)).constant(rational(value)), tuple(names))
+
+    @classmethod
+    def of(cls, text: str, names: Sequence[str]) -> Polynomial:
+        """The polynomial that a text denotes: ``(1 - p)^2 / 4``.
+
+        Raises:
+            NumberError: the text is no polynomial in these parameters.
+        """
+        return _Reader(text, tuple(names)).whole()
+
+    # ------------------------------------------------------------------------------------------------------ arithmetic
+
+    def _other(self, other: object) -> fmpq_mpoly | Rational | None:
+        if isinstance(other, Polynomial):
+            if other.names != self.names:
+                raise NumberError("parameters", f"{self} and {other} have different parameters")
+            return other.value
+        if isinstance(other, bool) or not isinstance(other, int | Fraction | fmpq | fmpz):
+            return None
+        return rational(other)
+
+    def __add__(self, other: object) -> Polynomial:
+        value = self._other(other)
+        return NotImplemented if value is None else Polynomial(self.value + value, self.names)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial(-self.value, self.names)
+
+    def __sub__(self, other: object) -> Polynomial:
+        value = self._other(other)
+        return NotImplemented if value is None else Polynomial(self.value - value, self.names)
+
+    def __rsub__(self, other: object) -> Polynomial:
+        value = self._other(other)
+        return NotImplemented if value is None else Polynomial(value - self.value, self.names)
+
+    def __mul__(self, other: object) -> Polynomial:
+        value = self._other(other)
+        return NotImplemented if value is None else Polynomial(self.value * value, self.names)
+
+    __rmul__ = __mul__
+
+    def __pow__(self, power: object) -> Polynomial:
+        if not isinstance(power, int) or not 0 <= power <= _LARGEST_POWER:
+            return NotImplemented
+        return Polynomial(self.value**power, self.names)
+
+    def __truediv__(self, other: object) -> Polynomial:
+        value = self._other(other)
+        if isinstance(value, fmpq_mpoly):
+            if not value.is_constant():
+                raise NumberError("parameters", f"{self} is divided by {other}, which is no number")
+            value = value.leading_coefficient() if value != 0 else fmpq(0)
+        if value is None:
+            return NotImplemented
+        return Polynomial(self.value / value, self.names)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Polynomial) and other.names != self.names:
+            return False
+        value = self._other(other)
+        return value is not None and bool(self.value == value)
+
+    def __hash__(self) -> int:
+        return hash((self.names, str(self.value)))
+
+    def __repr__(self) -> str:
+        return f"Polynomial({str(self)!r})"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    # ------------------------------------------------------------------------------------------------------------ facts
+
+    @property
+    def terms(self) -> dict[tuple[int, ...], Rational]:
+        """The coefficients by exponents."""
+        return dict(self.value.to_dict())
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """The degree in every parameter."""
+        return tuple(max(0, int(d)) for d in self.value.degrees())
+
+    @property
+    def is_zero(self) -> bool:
+        return bool(self.value == 0)
+
+    @property
+    def number(self) -> Rational | None:
+        """The value of a constant polynomial."""
+        if self.is_zero:
+            return fmpq(0)
+        return self.value.leading_coefficient() if self.value.is_constant() else None
+
+    def at(self, point: Mapping[str, Number]) -> Rational:
+        """The value at a point."""
+        if not self.names:
+            return self.number or fmpq(0)
+        result: Any = self.value(*(rational(point[name]) for name in self.names))
+        return rational(result)
+
+    def common(self, other: Polynomial) -> Polynomial:
+        """The greatest common divisor."""
+        return Polynomial(self.value.gcd(other.value), self.names)
+
+    def divided(self, factor: Polynomial) -> Polynomial:
+        """The quotient by a divisor."""
+        return Polynomial(self.value / factor.value, self.names)
+
+
+def _context(names: tuple[str, ...]) -> fmpq_mpoly_ctx:
+    return fmpq_mpoly_ctx.get(names, Ordering.lex)
+
+
+class _Reader:
+    """Reads ``+ - * / ^ ( )`` over numbers and parameters."""
+
+    def __init__(self, text: str, names: tuple[str, ...]) -> None:
+        self.text, self.names = text, names
+        self.tokens: list[str] = []
+        position = 0
+        while text[position:].strip():
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise self.error(f"cannot read {text[position:].strip()[:20]!r}")
+            self.tokens.append(match.group().strip())
+            position = match.end()
+        self.at = 0
+
+    def error(self, message: str) -> NumberError:
+        known = ", ".join(self.names) or "none"
+        return NumberError("expression", f"{self.text!r}: {message}", hint=f"an expression such as (1 - p)^2; parameters: {known}")
+
+    def peek(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def take(self) -> str:
+        token = self.peek()
+        self.at += 1
+        return token
+
+    def whole(self) -> Polynomial:
+        result = self.sum()
+        if self.peek():
+            raise self.error(f"unexpected {self.peek()!r}")
+        return result
+
+    def sum(self) -> Polynomial:
+        result = self.product()
+        while self.peek() in ("+", "-"):
+            result = result + self.product() if self.take() == "+" else result - self.product()
+        return result
+
+    def product(self) -> Polynomial:
+        result = self.signed()
+        while self.peek() in ("*", "/"):
+            if self.take() == "*":
+                result = result * self.signed()
+            else:
+                divisor = self.signed().number
+                if divisor is None or divisor == 0:
+                    raise self.error("division by something that is no number")
+                result = result / divisor
+        return result
+
+    def signed(self) -> Polynomial:
+        if self.peek() == "-":
+            self.take()
+            return -self.signed()
+        if self.peek() == "+":
+            self.take()
+            return self.signed()
+        return self.power()
+
+    def power(self) -> Polynomial:
+        base = self.atom()
+        if self.peek() in ("^", "**"):
+            self.take()
+            exponent = self.take()
+            if not exponent.isdigit() or int(exponent) > _LARGEST_POWER:
+                raise self.error(f"the power {exponent!r} is no whole number up to {_LARGEST_POWER}")
+            return base ** int(exponent)
+        return base
+
+    def atom(self) -> Polynomial:
+        token = self.take()
+        if token == "(":
+            inner = self.sum()
+            if self.take() != ")":
+                raise self.error("a parenthesis is not closed")
+            return inner
+        if token[:1].isdigit():
+            return Polynomial.constant(token, self.names)
+        if token in self.names:
+            return Polynomial.parameter(token, self.names)
+        raise self.error(f"unexpected {token!r}" if token else "it ends too early")
