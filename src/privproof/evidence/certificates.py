@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from math import gcd, lcm
+from typing import Any, TypeAlias
 
 from privproof.compiling import Begin, Classes, Compiled
 from privproof.engines import ConeProof, EnumerationProof, Proof
@@ -14,13 +15,14 @@ from privproof.engines.words.margins import margins
 from privproof.engines.words.pumping import Pump
 from privproof.engines.words.vectors import Reached
 from privproof.evidence.verdicts import Witness
-from privproof.exact import ZERO, Budget, Rational, rational
+from privproof.exact import ZERO, Budget, Rational, fraction, rational
 from privproof.exact.matrices import Matrix
 from privproof.formats import document
 from privproof.models import Distribution, Letter
 from privproof.scenarios import Question
 
 FORMAT, VERSION = "privproof-certificate", 1
+Multiples: TypeAlias = "list[list[Any]] | dict[str, Any]"
 _ANY_LEVEL = -1
 _NOTHING = Reached((), (), 0, 0)
 
@@ -221,16 +223,18 @@ class _Cone:
             for s in range(size)
         ]
 
-    def _multipliers(self, place: Place, reason: Dominated, reached: Place) -> list[list[Any]]:
+    def _multipliers(self, place: Place, reason: Dominated, reached: Place) -> Multiples:
         """How a vector reached at one place is covered at the place that stands for it."""
-        result: list[list[Any]] = [[index, str(factor * reason.scale)] for index, factor in reason.by]
-        if reason.diagonal is not None:
-            offset, p = len(self._kept(place)), self._quotient(place[1]).numerator
-            active = self.trace.active[reached][0] if reached in self.trace.active else range(len(reason.diagonal))
-            result += [[offset + active[s], str(x * reason.scale / p)] for s, x in enumerate(reason.diagonal) if x]
-        return result
+        factors: list[tuple[int, int | Fraction]] = list(reason.by)
+        if reason.diagonal is None:
+            return _multiples(factors, reason.scale)
+        offset, p = len(self._kept(place)), self._quotient(place[1]).numerator
+        active = self.trace.active[reached][0] if reached in self.trace.active else range(len(reason.diagonal))
+        factors = [(index, factor * p) for index, factor in reason.by]
+        factors += [(offset + active[s], x) for s, x in enumerate(reason.diagonal) if x]
+        return _multiples(factors, reason.scale / p)
 
-    def _row(self, source: Place, target: Place, matrix: Matrix, state: int) -> list[list[Any]]:
+    def _row(self, source: Place, target: Place, matrix: Matrix, state: int) -> Multiples:
         """How the product of a diagonal generator is covered: by the row of the matrix."""
         offset = len(self._kept(target))
         factor = rational(Fraction(self._quotient(source[1]).numerator, self._quotient(target[1]).numerator))
@@ -239,12 +243,23 @@ class _Cone:
             counted = self.trace.counted[target[1]][0][column] if self._last(target) else column
             if counted is not None:
                 sums[counted] = sums.get(counted, ZERO) + entry * factor
-        return [[offset + c, str(entry)] for c, entry in sorted(sums.items())]
+        return _multiples([(offset + c, fraction(entry)) for c, entry in sorted(sums.items())])
 
 
 def _after(classes: Classes, counted: Counted) -> Classes:
     """From states through coordinates to what the final columns count."""
     return tuple(None if c is None else counted[c] for c in classes)
+
+
+def _multiples(factors: Sequence[tuple[int, int | Fraction]], scale: Fraction = Fraction(1)) -> Multiples:
+    """Multipliers times a scale; more than one over their common denominator."""
+    if len(factors) < 2:
+        return [[index, str(factor * scale)] for index, factor in factors]
+    common = lcm(*(factor.denominator for _, factor in factors))
+    whole = [factor.numerator * (common // factor.denominator) * scale.numerator for _, factor in factors]
+    over = common * scale.denominator
+    shared = gcd(over, *whole)
+    return {"over": over // shared, "by": [[i, x // shared] for (i, _), x in zip(factors, whole, strict=True)]}
 
 
 def _generator(vector: Reached) -> dict[str, Any]:

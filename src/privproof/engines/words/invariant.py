@@ -24,7 +24,7 @@ from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
 from privproof.engines.words.frontier import Ending, Goal, Trace, compare_ending
 from privproof.engines.words.margins import margins
-from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient
+from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
 from privproof.exact import ZERO, Rational, decimal, fraction, rational
 from privproof.models import Word, WordProblem
 
@@ -32,10 +32,12 @@ Node: TypeAlias = tuple[int, int]
 """A location and the number of a generator there."""
 
 _BATCH = 48
-_PATIENCE = 200
+_PATIENCE = 300
 """So many vectors are expanded before linear programs are tried."""
 _LONGEST = 300
 """Words beyond this length are not looked at: their numbers have too many digits."""
+_GUARD = 44
+"""So many binary digits beyond the precision are kept where vectors are rounded."""
 _HOPES = 60
 """So many linear programs may fail before no more are tried; a success restores some."""
 
@@ -73,6 +75,8 @@ class Invariant:
         delta: what is subtracted from P, for each output.
         threshold: the bound to prove (with a goal), or the ratio of a known word.
         precision: how far, relatively, the proved bound may lie above the best word.
+        exactly: keep vectors as they are; otherwise kept vectors of long numbers are rounded (see `rounded`) by far less than
+            the precision, where a bound is at stake that is approached and not attained.
         monitor: progress and interrupts.
     """
 
@@ -84,9 +88,11 @@ class Invariant:
         delta: Rational = ZERO,
         threshold: Rational = ZERO,
         precision: Fraction = Fraction(1, 10**6),
+        exactly: bool = False,
         monitor: Monitor | None = None,
     ) -> None:
         self.problem, self.goal, self.precision = problem, goal, precision
+        self.bits = 0 if exactly or goal is not None or delta != 0 else _GUARD + int(1 / precision).bit_length()
         self.delta, self.weighted = fraction(delta), delta != 0
         self.threshold = fraction(threshold)
         self.monitor = monitor or Monitor()
@@ -124,6 +130,13 @@ class Invariant:
 
     def _not_closed(self) -> str:
         return f"{self.expanded} vectors were expanded and the cone has not closed"
+
+    def nearly_attained(self, closed: Closed) -> bool:
+        """Whether the proved bound misses the best ratio by so little that rounding may be the reason."""
+        if not self.bits or closed.trace is None:
+            return False
+        ratio = self._best_ratio()
+        return ratio < self.needed <= ratio * (1 + Fraction(1, 2 ** (self.bits // 2)))
 
     def settle(self) -> Closed:
         """Close at the largest ratio that the vectors not yet expanded can still lead to, if that is finite."""
@@ -214,7 +227,7 @@ class Invariant:
                 if excess > 0:
                     ratio: Fraction | float = excess / right if right else inf
                     if self.best is None or ratio > self.best[0]:
-                        self.best = (ratio, vector, ending.name)
+                        self._improve(ratio, vector, ending.name)
                     if self.goal is not None and ratio >= self.threshold and self.goal(excess, right):
                         hits.append((vector.changes, vector, ending.name))
         if hits:
@@ -224,6 +237,17 @@ class Invariant:
             self.level = max(self.level, level)
             self.trace.forgotten[origin] = self._cover(location, vector, level)
         return None
+
+    def _improve(self, ratio: Fraction | float, vector: Reached, final: str) -> None:
+        """Remember a word that may be the best; where vectors are rounded its ratio is computed anew."""
+        if self.bits and ratio != inf:
+            if ratio <= self._best_ratio():
+                return
+            word = self.problem.word(vector.start, vector.word(), final=final)
+            assert word.ratio is not None
+            ratio = fraction(word.ratio)
+        if self.best is None or ratio > self.best[0]:
+            self.best = (ratio, vector, final)
 
     def _cover(self, location: int, vector: Reached, level: int) -> Dominated:
         """Why a vector needs no further thought, or keep it."""
@@ -245,6 +269,8 @@ class Invariant:
                     self.needed = max(self.needed, self._bound())
                 return combined
         if by is None:
+            if self.bits and margin > 0 and all(y or not x for x, y in zip(vector.left, vector.right, strict=True)):
+                vector = rounded(vector, self.bits)
             number = chain.add(vector)
             self.levels[location].append(level)
             by = ((number, Fraction(1)),)

@@ -81,6 +81,11 @@ class UnboundedEngine:
         monitor.listen(Progress("inductive invariant", lower=decimal(threshold) if threshold else ""))
         search = Invariant(problem, delta=delta, threshold=threshold, precision=self.precision, monitor=monitor)
         closed = search.run(most=_SOON)
+        if search.nearly_attained(closed):
+            again = Invariant(
+                problem, threshold=threshold, precision=self.precision, exactly=True, monitor=monitor
+            ).run(most=_SOON)
+            closed = again if again.trace is not None else closed
         if closed.stopped is not None and delta == 0 and monitor.stopped() is None:
             pump = find_pump(problem, monitor=monitor)
             if pump is not None:
