@@ -21,6 +21,7 @@ from typing import TypeAlias, TypeVar
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
 from privproof.engines.words.margins import margins
+from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Product, Reached, initial, potential
 from privproof.exact import ZERO, Budget, Rational, decimal, fraction, rational
 from privproof.exact.matrices import Matrix, Vector
@@ -72,7 +73,8 @@ class Trace:
         kept: the generators at every place.
         forgotten: how each product is dominated at the place it leads to; absent where the left part vanishes.
         starts: how the vector of each start is dominated at its place.
-        bound: the bound behind diagonal generators, where they were used.
+        bound: the bound behind diagonal generators and those of simulations, where they were used.
+        simulations: the simulations that cover vectors.
         inductive: whether one set of generators serves every level (all places are then at level 0).
         last: the last level, where only what the final columns count is kept.
         counted: by location the classes that the final columns tell apart, on both sides.
@@ -83,6 +85,7 @@ class Trace:
     forgotten: dict[Origin, Dominated] = field(default_factory=dict)
     starts: dict[int, Dominated] = field(default_factory=dict)
     bound: Fraction | None = None
+    simulations: list[Simulation] = field(default_factory=list)
     last: int = 0
     inductive: bool = False
     counted: dict[int, tuple[Counted, Counted]] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """Inductive cone invariants: proofs for words of every length.
 
 Vectors reached by words are kept, for every location, until every product of a kept vector with a letter is dominated by kept vectors
-or lies within the margin of its location (``alpha <= c m beta``).  Then the kept vectors G satisfy
+or lies within the margin of its location (``alpha <= c m beta``) or a `simulation` (``alpha X <= c beta``).  Then the kept vectors G
+satisfy
 
     every start is in cone(G) - R+,   g M_l is in cone(G) - R+ for every g in G and letter l,   g respects the bound where a word may end,
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush, nsmallest
 from math import inf
 from typing import TypeAlias
 
@@ -24,6 +25,7 @@ from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
 from privproof.engines.words.frontier import Ending, Goal, Trace, compare_ending
 from privproof.engines.words.margins import margins
+from privproof.engines.words.simulation import simulation
 from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
 from privproof.exact import ZERO, Rational, decimal, fraction, rational
 from privproof.models import Word, WordProblem
@@ -34,6 +36,8 @@ Node: TypeAlias = tuple[int, int]
 _BATCH = 48
 _PATIENCE = 300
 """So many vectors are expanded before linear programs are tried."""
+_SIMULATIONS, _SIMULATED = 4, 60
+"""So many simulations are looked for, each to bound so many of the most promising vectors."""
 _LONGEST = 300
 """Words beyond this length are not looked at: their numbers have too many digits."""
 _GUARD = 44
@@ -150,19 +154,58 @@ class Invariant:
         self.trace.bound = self.needed
         for location, number in left_over:
             vector = self.chains[location].generators[number]
+            within = self._within_margin(location, vector)
             for e, edge in enumerate(self.problem.locations[location].edges):
                 (after,) = self.products[location][e]([vector], edge.letter)
-                if after is not None:
-                    self.trace.forgotten[(0, location), number, e] = Dominated(diagonal=after.left, scale=after.scale)
+                if after is None:
+                    continue
+                if within is not None and within <= self.needed:
+                    reason = Dominated(diagonal=after.left, scale=after.scale)
+                else:
+                    _, number_of = self._simulated(location, vector)
+                    reason = Dominated(simulated=after.left, simulation=number_of, scale=after.scale)
+                self.trace.forgotten[(0, location), number, e] = reason
         self.queue = []
         return self.run(most=self.expanded)
 
+    def simulate(self) -> bool:
+        """Look for a simulation that bounds the vectors not yet expanded; whether each of them has a bound then."""
+        nodes = [node for _, _, node in nsmallest(_SIMULATED, self.queue)]
+        if self.weighted or len(self.trace.simulations) == _SIMULATIONS:
+            return False
+        found = simulation(self.problem, self.margins, [(at, self.chains[at].generators[i]) for at, i in nodes])
+        if found is None:
+            return False
+        self.trace.simulations.append(found)
+        if self.goal is None:
+            self.queue = [(-self._promise(*node), counter, node) for _, counter, node in self.queue]
+            heapify(self.queue)
+        return all(self._limit(*node) is not None for _, _, node in self.queue)
+
     def _limit(self, location: int, number: int) -> Fraction | None:
         """A ratio that no continuation of a kept vector exceeds, exactly; None where there is none."""
-        vector, margin = self.chains[location].generators[number], self.margins[location]
-        if margin == 0 or any(x and not y for x, y in zip(vector.left, vector.right, strict=True)):
+        vector = self.chains[location].generators[number]
+        limits = (self._within_margin(location, vector), self._simulated(location, vector)[0])
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def _within_margin(self, location: int, vector: Reached) -> Fraction | None:
+        """The smallest k with ``alpha <= k m beta``; None if there is none."""
+        margin = self.margins[location]
+        if margin == 0 or not covers(vector):
             return None
         return _largest_quotient(vector) / margin
+
+    def _simulated(self, location: int, vector: Reached) -> tuple[Fraction | None, int]:
+        """The smallest k with ``alpha X <= k beta`` for one of the simulations X, and which; None if there is none."""
+        quotients = ((found.quotient(location, vector), number) for number, found in enumerate(self.trace.simulations))
+        return min(((k, number) for k, number in quotients if k is not None), default=(None, 0))
+
+    def _promise(self, location: int, number: int) -> float:
+        """The limit, rounded; infinite where there is none."""
+        vector, margin = self.chains[location].generators[number], self.margins[location]
+        largest = inf if margin == 0 else _top(vector) / float(margin)
+        within, _ = self._simulated(location, vector)
+        return largest if within is None else min(largest, quotient(within.numerator, within.denominator))
 
     def _outcome(self, found: Word | None, stopped: str | None, *, closed: bool = False) -> Closed:
         best = None
@@ -258,6 +301,11 @@ class Invariant:
                 self.trace.bound = self._bound()
                 self.needed = max(self.needed, _largest_quotient(vector) / margin)
                 return Dominated(diagonal=vector.left, scale=vector.scale)
+        limit, which = self._simulated(location, vector)
+        if limit is not None and limit <= self._bound():
+            self.trace.bound = self._bound()
+            self.needed = max(self.needed, limit)
+            return Dominated(simulated=vector.left, simulation=which, scale=vector.scale)
         chain = self.chains[location]
         by = chain.dominator(vector)
         if by is None and self.expanded >= _PATIENCE and self.hopes > 0 and not self.weighted:
@@ -269,23 +317,25 @@ class Invariant:
                     self.needed = max(self.needed, self._bound())
                 return combined
         if by is None:
-            if self.bits and margin > 0 and all(y or not x for x, y in zip(vector.left, vector.right, strict=True)):
+            if self.bits and (limit is not None or (margin > 0 and covers(vector))):
                 vector = rounded(vector, self.bits)
             number = chain.add(vector)
             self.levels[location].append(level)
             by = ((number, Fraction(1)),)
             self.counter += 1
-            promise = float(level) if self.goal is not None else -_promise(vector, margin)
+            promise = float(level) if self.goal is not None else -self._promise(location, number)
             heappush(self.queue, (promise, self.counter, (location, number)))
         return Dominated(by=by, scale=vector.scale)
 
 
-def _promise(vector: Reached, margin: Fraction) -> float:
-    """A ratio that no continuation exceeds, rounded; infinite where the margin says nothing."""
-    if margin == 0:
-        return inf
-    largest = max((quotient(x, y) for x, y in zip(vector.left, vector.right, strict=True)), default=0.0)
-    return largest / float(margin)
+def covers(vector: Reached) -> bool:
+    """Whether the right part has mass wherever the left part has."""
+    return all(y or not x for x, y in zip(vector.left, vector.right, strict=True))
+
+
+def _top(vector: Reached) -> float:
+    """The largest quotient of a left and a right entry, rounded."""
+    return max((quotient(x, y) for x, y in zip(vector.left, vector.right, strict=True)), default=0.0)
 
 
 def _largest_quotient(vector: Reached) -> Fraction:
