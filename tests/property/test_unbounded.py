@@ -121,7 +121,7 @@ def test_transient_states(question):
     assert verdict.status != "unknown", "a simulation bounds what is left for good"
 
 
-@FEW
+@settings(MANY, max_examples=25)
 @given(pumped_questions(), st.integers(1, 50))
 def test_a_pump_is_recognised(question, bound):
     verdict = tight_epsilon(question)

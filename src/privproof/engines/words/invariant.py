@@ -168,18 +168,21 @@ class Invariant:
         self.queue = []
         return self.run(most=self.expanded)
 
-    def simulate(self) -> bool:
-        """Look for a simulation that bounds the vectors not yet expanded; whether each of them has a bound then."""
-        nodes = [node for _, _, node in nsmallest(_SIMULATED, self.queue)]
+    def simulate(self) -> None:
+        """Look for a simulation that bounds the vectors not yet expanded."""
         if self.weighted or len(self.trace.simulations) == _SIMULATIONS:
-            return False
+            return
+        nodes = [node for _, _, node in nsmallest(_SIMULATED, self.queue)]
         found = simulation(self.problem, self.margins, [(at, self.chains[at].generators[i]) for at, i in nodes])
         if found is None:
-            return False
+            return
         self.trace.simulations.append(found)
         if self.goal is None:
             self.queue = [(-self._promise(*node), counter, node) for _, counter, node in self.queue]
             heapify(self.queue)
+
+    def bounded(self) -> bool:
+        """Whether the vectors not yet expanded all have a limit, so that there is some epsilon."""
         return all(self._limit(*node) is not None for _, _, node in self.queue)
 
     def _limit(self, location: int, number: int) -> Fraction | None:
