@@ -320,6 +320,42 @@ def test_an_interrupt_between_levels():
     assert verdict.upper.infinite
 
 
+class Patience(Monitor):
+    """Stops at the n-th opportunity."""
+
+    def __init__(self, times):
+        super().__init__()
+        self.left = times
+
+    def stopped(self):
+        self.left -= 1
+        return "interrupted" if self.left < 0 else None
+
+
+@pytest.mark.parametrize("times", [0, 1, 5, 20, 60, 150])
+@pytest.mark.parametrize("horizon", [Horizon.up_to(12), Horizon.unbounded()])
+def test_an_interrupt_in_the_middle_of_a_level(times, horizon):
+    """Whenever a search is stopped, what it says is true."""
+    model = HiddenMarkovModel(
+        states=["a", "b"],
+        observations=["x", "y"],
+        transitions={
+            "a": {"a": Fraction(9, 10), "b": Fraction(1, 10)},
+            "b": {"a": Fraction(1, 5), "b": Fraction(4, 5)},
+        },
+        emissions={"a": {"x": Fraction(2, 3), "y": Fraction(1, 3)}, "b": {"x": Fraction(1, 4), "y": Fraction(3, 4)}},
+    )
+    pair = Pair.of(model, "pair", {"a": 1}, {"b": 1})
+    question = Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=horizon, name="interrupted")
+    known = tight_epsilon(question)
+    stopped = tight_epsilon(question, monitor=Patience(times))
+    assert stopped.lower.compare(known.upper) <= 0
+    assert stopped.upper.compare(known.lower) >= 0
+    if stopped.status == "unknown":
+        assert "interrupted" in stopped.reason
+    assert check(question, log(1000), monitor=Patience(times)).status != "refuted"
+
+
 @pytest.mark.parametrize("engine", ["tensors", "frontier"])
 def test_no_time_at_all(engine):
     verdict = tight_epsilon(noisy_max_question(3, improved=True), engine=engine, monitor=Monitor(deadline=0.0))

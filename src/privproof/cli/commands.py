@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shlex
 import signal
 import time
@@ -113,23 +115,47 @@ def _finish(
     certificate: Path | None,
     report: Path | None,
 ) -> None:
-    written = None
-    if certificate is not None and verdict.certificate is not None:
-        _write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
-        written = str(certificate)
-    if report is not None:
-        _write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
+    written, failed = None, None
+    try:
+        if certificate is not None and verdict.certificate is not None:
+            _write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+            written = str(certificate)
+        if report is not None:
+            _write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
+    except FormatError as error:
+        failed = error
     if as_json:
         typer.echo(json.dumps(data(verdict, certificate=written), ensure_ascii=False))
     else:
         more = []
         if certificate is not None:
-            more.append(Fact("certificate", written or "none: an unknown verdict has none"))
-        if report is not None:
+            none = "not written" if failed else "none: an unknown verdict has none"
+            more.append(Fact("certificate", written or none))
+        if report is not None and failed is None:
             more.append(Fact("report", str(report)))
         console = Console(highlight=False)
         print_verdict(console, verdict, command=command, asked_tight=asked_tight, more=tuple(more))
+    if failed is not None:
+        raise failed
     raise typer.Exit(STATUS[verdict.status])
+
+
+def _writable(*paths: Path | None) -> None:
+    """Complain about a path that cannot be written before anything is searched."""
+    for path in paths:
+        if path is None:
+            continue
+        reason = None
+        if path.is_dir():
+            reason = errno.EISDIR
+        elif not path.parent.exists():
+            reason = errno.ENOENT
+        elif not path.parent.is_dir():
+            reason = errno.ENOTDIR
+        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+            reason = errno.EACCES
+        if reason is not None:
+            raise FormatError("file", f"cannot write: {os.strerror(reason)}", place=str(path))
 
 
 def _write(path: Path, text: str) -> None:
@@ -173,6 +199,7 @@ def check(
     time_limit: TimeLimit = None,
 ) -> None:
     """Is the mechanism private within the budget?"""
+    _writable(certificate, report)
     question = _budgeted(_question(target, size, horizon, pair), epsilon_, delta_, pointwise=pointwise)
     command = _command(target, size, horizon, epsilon_, delta_, pointwise=pointwise)
     if word is not None:
@@ -248,6 +275,7 @@ def epsilon_command(
     time_limit: TimeLimit = None,
 ) -> None:
     """The tight epsilon: exact, or certified lower and upper bounds."""
+    _writable(certificate, report)
     question = _question(target, size, horizon, pair)
     with _monitored(time_limit, quiet=as_json) as monitor:
         verdict = tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)

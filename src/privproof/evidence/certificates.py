@@ -16,7 +16,7 @@ from privproof.engines.words.pumping import Pump
 from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Reached
 from privproof.evidence.verdicts import Witness
-from privproof.exact import ZERO, Budget, Rational, fraction, rational
+from privproof.exact import ZERO, Budget, Rational, fraction, rational, text
 from privproof.exact.matrices import Matrix
 from privproof.formats import document
 from privproof.models import Distribution, Letter
@@ -63,8 +63,8 @@ def word_evidence(witness: Witness) -> dict[str, Any]:
         "right": _numbers(witness.right),
         "word": [letter_document(letter) for letter in witness.letters],
         "ending": witness.ending,
-        "left_probability": str(witness.left_probability),
-        "right_probability": str(witness.right_probability),
+        "left_probability": text(witness.left_probability),
+        "right_probability": text(witness.right_probability),
     }
 
 
@@ -289,7 +289,7 @@ def _after(classes: Classes, counted: Counted) -> Classes:
 def _multiples(factors: Sequence[tuple[int, int | Fraction]], scale: Fraction = Fraction(1)) -> Multiples:
     """Multipliers times a scale; more than one over their common denominator."""
     if len(factors) < 2:
-        return [[index, str(factor * scale)] for index, factor in factors]
+        return [[index, text(factor * scale)] for index, factor in factors]
     common = lcm(*(factor.denominator for _, factor in factors))
     whole = [factor.numerator * (common // factor.denominator) * scale.numerator for _, factor in factors]
     over = common * scale.denominator

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.evidence import Growth, Unknown, Verdict, Witness
-from privproof.exact import Epsilon, decimal, fraction, show
+from privproof.exact import Epsilon, decimal, fraction, show, text
 from privproof.exact.balls import rational_bounds
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.scenarios import Question, ordered_pairs
@@ -192,7 +192,7 @@ def bound_words(value: Epsilon) -> str:
     """``e^epsilon``, exactly where it is rational."""
     if value.infinite:
         return "inf"
-    return str(value.bound) if value.bound is not None else decimal(value.enclosure(64)[0])
+    return text(value.bound) if value.bound is not None else decimal(value.enclosure(64)[0])
 
 
 def _outward(value: Epsilon, *, up: bool, digits: int = 12) -> str:
@@ -224,7 +224,7 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
             "scenario": scenario_words(question),
         },
         "tight": {
-            "ratio": str(tight.bound) if tight is not None and tight.bound is not None else None,
+            "ratio": text(tight.bound) if tight is not None and tight.bound is not None else None,
             "epsilon": "inf" if infinite else tight.decimal(digits=10) if tight is not None else None,
             "exact": "inf" if infinite else str(tight) if tight is not None else None,
             "lower": _outward(verdict.lower, up=False),
@@ -255,7 +255,7 @@ def witness_data(witness: Witness) -> dict[str, Any]:
     """A witness as plain data."""
 
     def exact(value: Fraction | None) -> str:
-        return "inf" if value is None else str(value)
+        return "inf" if value is None else text(value)
 
     left, right = ({n: str(p) for n, p in side.items()} for side in (witness.left, witness.right))
     inputs = witness.inputs

@@ -21,9 +21,10 @@ from heapq import heapify, heappop, heappush, nsmallest
 from math import inf
 from typing import TypeAlias
 
-from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
-from privproof.engines.words.frontier import Ending, Goal, Trace, compare_ending
+from privproof.engines.words.endings import Ending, Goal, Hit, Judge
+from privproof.engines.words.frontier import Trace
 from privproof.engines.words.margins import margins
 from privproof.engines.words.simulation import simulation
 from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
@@ -32,6 +33,9 @@ from privproof.models import Word, WordProblem
 
 Node: TypeAlias = tuple[int, int]
 """A location and the number of a generator there."""
+
+Item: TypeAlias = tuple[float, int, Node]
+"""An entry of the queue: how urgent (small is urgent), a number that tells entries apart, and the generator."""
 
 _BATCH = 48
 _PATIENCE = 300
@@ -97,16 +101,17 @@ class Invariant:
     ) -> None:
         self.problem, self.goal, self.precision = problem, goal, precision
         self.bits = 0 if exactly or goal is not None or delta != 0 else _GUARD + int(1 / precision).bit_length()
-        self.delta, self.weighted = fraction(delta), delta != 0
-        self.threshold = fraction(threshold)
         self.monitor = monitor or Monitor()
+        self.judge = Judge(
+            problem, goal=goal, delta=delta, threshold=threshold, rounded=self.bits > 0, monitor=self.monitor
+        )
+        self.weighted, self.threshold = delta != 0, self.judge.threshold
         self.margins = (Fraction(0),) * len(problem.locations) if self.weighted else margins(problem)
         self.products = [[Product(edge.left, edge.right) for edge in place.edges] for place in problem.locations]
         self.endings = [[Ending(final) for final in place.finals] for place in problem.locations]
         self.chains = [Antichain(weighted=self.weighted) for _ in problem.locations]
         self.levels: list[list[int]] = [[] for _ in problem.locations]
-        self.queue: list[tuple[float, int, Node]] = []
-        self.best: tuple[Fraction | float, Reached, str] | None = None
+        self.queue: list[Item] = []
         self.needed = Fraction(0)
         self.trace = Trace(last=-2, inductive=True)
         self.expanded = self.counter = self.level = 0
@@ -122,8 +127,13 @@ class Invariant:
             reason = self.monitor.stopped()
             if reason is not None or self.expanded >= most or self.level >= _LONGEST:
                 return self._outcome(None, reason or self._not_closed())
-            found = self._round()
-            if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
+            batch = self._next()
+            try:
+                found = self._round(batch)
+            except Stopped:
+                self._put_back(batch)
+                continue
+            if found is not None or (self.goal is None and self.judge.ratio == inf):
                 return self._outcome(found, None)
             self.monitor.listen(
                 Progress("inductive invariant", self.level, sum(map(len, self.chains)), self._lower(), self._upper())
@@ -139,7 +149,7 @@ class Invariant:
         """Whether the proved bound misses the best ratio by so little that rounding may be the reason."""
         if not self.bits or closed.trace is None:
             return False
-        ratio = self._best_ratio()
+        ratio = self.judge.attained()
         return ratio < self.needed <= ratio * (1 + Fraction(1, 2 ** (self.bits // 2)))
 
     def settle(self) -> Closed:
@@ -147,9 +157,9 @@ class Invariant:
         left_over = [node for _, _, node in self.queue]
         quotients = [self._limit(*node) for node in left_over]
         if self.goal is not None or any(q is None for q in quotients):
-            return self._outcome(None, self._not_closed())
+            return self._outcome(None, self.monitor.stopped() or self._not_closed())
         self.needed = max(
-            [self.needed, self._best_ratio() * (1 + self.precision), *(q for q in quotients if q is not None)]
+            [self.needed, self.judge.attained() * (1 + self.precision), *(q for q in quotients if q is not None)]
         )
         self.trace.bound = self.needed
         for location, number in left_over:
@@ -211,10 +221,7 @@ class Invariant:
         return largest if within is None else min(largest, quotient(within.numerator, within.denominator))
 
     def _outcome(self, found: Word | None, stopped: str | None, *, closed: bool = False) -> Closed:
-        best = None
-        if self.best is not None:
-            _, vector, final = self.best
-            best = self.problem.word(vector.start, vector.word(), final=final)
+        best = self.judge.best_word()
         bound = None
         if closed and self.goal is None:
             bound = rational(self._final_bound())
@@ -223,17 +230,13 @@ class Invariant:
 
     def _final_bound(self) -> Fraction:
         """The best ratio if the invariant proves it, else a simple number not far above."""
-        ratio = self._best_ratio()
+        ratio = self.judge.attained()
         if self.needed <= ratio:
             return ratio
         return simplest_between(self.needed, max(self.needed, ratio) * (1 + self.precision / 64))
 
-    def _best_ratio(self) -> Fraction:
-        known = self.best[0] if self.best is not None else 0
-        return max(self.threshold, known if isinstance(known, Fraction) else Fraction(0))
-
     def _lower(self) -> str:
-        ratio = self._best_ratio()
+        ratio = self.judge.attained()
         return decimal(rational(ratio)) if ratio else ""
 
     def _upper(self) -> str:
@@ -244,19 +247,27 @@ class Invariant:
 
     def _bound(self) -> Fraction:
         """A ratio that need not be told from smaller ones."""
-        return self.threshold if self.goal is not None else self._best_ratio() * (1 + self.precision)
+        return self.threshold if self.goal is not None else self.judge.attained() * (1 + self.precision)
 
-    def _round(self) -> Word | None:
-        """Expand the next vectors: those of the smallest length, or the most promising ones."""
-        batch: list[Node] = []
+    def _next(self) -> list[Item]:
+        """The vectors to expand next: those of the smallest length, or the most promising ones."""
+        batch: list[Item] = []
         first = self.queue[0][0]
         while self.queue and len(batch) < (10**9 if self.goal is not None else _BATCH):
             if self.goal is not None and self.queue[0][0] != first:
                 break
-            batch.append(heappop(self.queue)[2])
+            batch.append(heappop(self.queue))
+        return batch
+
+    def _put_back(self, batch: list[Item]) -> None:
+        for item in batch:
+            heappush(self.queue, item)
+
+    def _round(self, batch: list[Item]) -> Word | None:
+        """Expand vectors."""
         self.expanded += len(batch)
         by_location: dict[int, list[int]] = {}
-        for location, number in batch:
+        for _, _, (location, number) in batch:
             by_location.setdefault(location, []).append(number)
         candidates: list[tuple[tuple[tuple[int, int], int, int], int, Reached, int]] = []
         for location, numbers in by_location.items():
@@ -266,34 +277,16 @@ class Invariant:
                     if vector is not None:
                         level = self.levels[location][i] + 1
                         candidates.append((((0, location), i, e), edge.target, vector, level))
-        hits: list[tuple[int, Reached, str]] = []
+        hits: list[Hit] = []
         for _, location, vector, _ in candidates:
-            for ending in self.endings[location]:
-                excess, right = compare_ending(ending, vector, self.delta, weighted=self.weighted)
-                if excess > 0:
-                    ratio: Fraction | float = excess / right if right else inf
-                    if self.best is None or ratio > self.best[0]:
-                        self._improve(ratio, vector, ending.name)
-                    if self.goal is not None and ratio >= self.threshold and self.goal(excess, right):
-                        hits.append((vector.changes, vector, ending.name))
+            hits += self.judge.hits([vector], self.endings[location])
         if hits:
-            _, vector, name = min(hits, key=lambda hit: hit[0])
-            return self.problem.word(vector.start, vector.word(), final=name)
+            return self.judge.simplest(hits)
         for origin, location, vector, level in sorted(candidates, key=lambda c: -potential(c[2])):
+            self.monitor.pause()
             self.level = max(self.level, level)
             self.trace.forgotten[origin] = self._cover(location, vector, level)
         return None
-
-    def _improve(self, ratio: Fraction | float, vector: Reached, final: str) -> None:
-        """Remember a word that may be the best; where vectors are rounded its ratio is computed anew."""
-        if self.bits and ratio != inf:
-            if ratio <= self._best_ratio():
-                return
-            word = self.problem.word(vector.start, vector.word(), final=final)
-            assert word.ratio is not None
-            ratio = fraction(word.ratio)
-        if self.best is None or ratio > self.best[0]:
-            self.best = (ratio, vector, final)
 
     def _cover(self, location: int, vector: Reached, level: int) -> Dominated:
         """Why a vector needs no further thought, or keep it."""

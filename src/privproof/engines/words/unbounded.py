@@ -10,7 +10,8 @@ from privproof.engines.findings import ConeProof, Finding
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.bounded import at_least, fewest_changes, ratio_of
-from privproof.engines.words.frontier import Frontier, Trace, beyond
+from privproof.engines.words.endings import beyond
+from privproof.engines.words.frontier import Frontier, Trace
 from privproof.engines.words.invariant import Closed, Invariant
 from privproof.engines.words.pumping import Pump, breaking_word, find_pump
 from privproof.engines.words.supports import impossible_word
