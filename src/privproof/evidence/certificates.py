@@ -301,8 +301,8 @@ def _generator(vector: Reached) -> dict[str, Any]:
     return {"left": list(vector.left), "right": list(vector.right), "weight": vector.weight}
 
 
-def _unit(size: int, state: int, value: int) -> list[int]:
-    return [value if i == state else 0 for i in range(size)]
+def _unit(size: int, state: int, value: int) -> dict[str, Any]:
+    return {"size": size, "entries": [[state, value]]}
 
 
 def _identity(classes: Classes) -> bool:

@@ -183,9 +183,10 @@ class Stack:
 
     def after(self, rows: Rows) -> list[dict[int, int]]:
         """Every row vector times the matrix, without zeros."""
+        if not self._worthwhile:
+            return [product(vector, rows) for vector in self.vectors]
         columns = 1 + max((j for row in rows.values() for j, _ in row), default=-1)
-        filled = sum(map(len, rows.values()))
-        if not self._worthwhile or 3 * filled < columns * self.size:
+        if 3 * sum(map(len, rows.values())) < columns * self.size:
             return [product(vector, rows) for vector in self.vectors]
         if self._dense is None:
             self._dense = _dense([vector.items() for vector in self.vectors], self.size)
