@@ -73,6 +73,7 @@ _RANDOM_COLUMNS = (
     "refutation/frontier",
 )
 
+_BOUNDED_EFFORT = 3_000_000
 _FAST = 1.0
 _EFFORT = 2**32 - 1
 """The solver's own limit is out of the way; the limit in seconds counts."""
@@ -222,7 +223,7 @@ def tight(question: Question, engine: str | None = None) -> tuple[Timing, Ration
     """The tight epsilon, established and checked."""
     timing, verdict = timed(lambda: tight_epsilon(question, engine=engine))
     assert verdict.status == "proved"
-    return timing, verdict.tight.bound
+    return timing, rational(verdict.tight.bound)
 
 
 def one_pair(question: Question, left: str, right: str) -> Question:
@@ -362,7 +363,7 @@ def tensor_growth() -> Table:
         ["n", "ordered pairs", "naive", "improved", "improved, ns a pair", "checker"],
         ["checker: whether the certificate was checked within the time, or is left to privproof recheck."],
     )
-    for n in range(6, 13):
+    for n in range(6, 12):
         naive, _ = tight(noisy_max_question(n, improved=False), "tensors")
         question = noisy_max_question(n, improved=True)
         improved, verdict = timed(lambda question=question: tight_epsilon(question, engine="tensors"))
@@ -372,30 +373,89 @@ def tensor_growth() -> Table:
     return table
 
 
-def frontier_growth() -> Table:
-    """Long words."""
+def sparse_model(states: int, symbols: int, *, seed: int, horizon: Horizon) -> Question:
+    """A hidden Markov model where every state has four successors, two of them the same for all."""
+    source = random.Random(seed)
+    places, shown = [f"s{i}" for i in range(states)], [f"o{i}" for i in range(symbols)]
+
+    def row(names: Sequence[str]) -> dict[str, Fraction]:
+        weights = [source.randint(1, 9) for _ in names]
+        return {name: Fraction(w, sum(weights)) for name, w in zip(names, weights, strict=True)}
+
+    onward = {s: row(list(dict.fromkeys([*places[:2], *source.sample(places, 2)]))) for s in places}
+    shows = {s: row(shown) for s in places}
+    model = HiddenMarkovModel(states=places, observations=shown, transitions=onward, emissions=shows)
+    pair = Pair.of(model, "pair", row(places[:3]), row(places[1:4]))
+    return Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=horizon, name=f"{states} states")
+
+
+def solved(question: Question, bound: Rational) -> Timing | None:
+    """Z3 on every length of the horizon, one start, with a limit on its effort; None where it gives up."""
+    problem = word_problem(question).problem
+    single = replace(problem, starts=problem.starts[:1])
+    begun = time.perf_counter()
+    found = violating_word(single, bound, effort=_BOUNDED_EFFORT)
+    return None if isinstance(found, SmtUnknown) else Timing(time.perf_counter() - begun)
+
+
+def growth(title: str, column: str, questions: Sequence[tuple[Any, Question]], notes: Sequence[str] = ()) -> Table:
+    """One family, each member in comparison with the first, and with the SMT encoding as long as that answers."""
     table = Table(
-        "Frontier: the exact tight epsilon by the horizon",
-        ["words up to", "above threshold", "Fig. 3, 42 pairs", "random 5 states, 3 observations", "random 12, 4"],
-        ["above threshold: all pairs of query answers within 1, three thresholds."],
+        title,
+        [column, "ratio", "checked verdict", "times the first", "SMT lin, 1 pair", "SMT/ours"],
+        [
+            *notes,
+            f"SMT: the tight ratio as the bound (unsat); - means beyond {_BOUNDED_EFFORT:,} resource units, or not tried.",
+        ],
     )
-    small, large = random_model(5, 3, seed=11), random_model(12, 4, seed=11)
-    for k in (2, 4, 8, 16, 32):
-        horizon = Horizon.up_to(k)
-        questions = (
-            replace(above_threshold(), horizon=horizon),
-            above_threshold_two_copies(horizon=horizon),
-            replace(small, horizon=horizon),
-            replace(large, horizon=horizon),
-        )
-        table.add(k, *(tight(question)[0] for question in questions))
+    first: Timing | None = None
+    answers = True
+    for value, question in questions:
+        ours, verdict = timed(lambda question=question: tight_epsilon(question))
+        first = first or ours
+        upper = verdict.upper.bound
+        shown = "none" if verdict.lower.infinite else "unknown" if upper is None else f"{float(upper):.6g}"
+        theirs = None
+        if answers and upper is not None and question.horizon is not None and question.horizon.high is not None:
+            theirs = solved(question, rational(upper))
+            answers = theirs is not None
+        table.add(value, shown, ours, f"{ours.seconds / first.seconds:.2g}x", theirs, Speedup.of(theirs, ours))
     return table
+
+
+def horizons() -> list[Table]:
+    """Long words, and words of every length."""
+    lengths = [Horizon.up_to(k) for k in (3, 11, 30, 100)] + [Horizon.unbounded()]
+    small, large = random_model(5, 3, seed=11), random_model(20, 6, seed=1)
+    return [
+        growth(title, "horizon", [(str(h), replace(question, horizon=h)) for h in chosen])
+        for title, question, chosen in (
+            ("Growth with the horizon: above threshold, all answers within 1", above_threshold(), lengths),
+            ("Growth with the horizon: random dense, 5 states, 3 observations", small, lengths),
+            (
+                "Growth with the horizon: random dense, 20 states, 6 observations",
+                large,
+                [lengths[0], lengths[1], lengths[-1]],
+            ),
+        )
+    ]
+
+
+def sizes() -> list[Table]:
+    """Many states, many letters."""
+    bounded = Horizon.up_to(3)
+    states = [(n, sparse_model(n, 4, seed=5, horizon=bounded)) for n in (10, 100, 1_000, 10_000)]
+    letters = [(m, sparse_model(20, m, seed=5, horizon=Horizon.up_to(2))) for m in (2, 5, 10, 20, 50, 100)]
+    return [
+        growth("Growth with the states: sparse random, 4 observations, words up to length 3", "states", states),
+        growth("Growth with the letters: sparse random, 20 states, words up to length 2", "letters", letters),
+    ]
 
 
 def main() -> None:
     """Run every family and print its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--limit", type=float, default=15.0, help="seconds for one SMT query")
+    parser.add_argument("--limit", type=float, default=8.0, help="seconds for one SMT query")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the tables as JSON too")
     given = parser.parse_args()
     begun = time.perf_counter()
@@ -406,23 +466,25 @@ def main() -> None:
         lambda: above_threshold_growth(given.limit),
         lambda: random_models(given.limit),
         tensor_growth,
-        frontier_growth,
+        horizons,
+        sizes,
     ):
-        table = family()
+        result = family()
         print(file=sys.stderr)
-        table.show()
-        tables.append(table)
+        for table in result if isinstance(result, list) else [result]:
+            table.show()
+            tables.append(table)
     seconds = time.perf_counter() - begun
     print(f"\nall in {seconds:.0f} s")
     if given.json is not None:
-        result = {
+        found = {
             "python": platform.python_version(),
             "cores": os.cpu_count(),
             "limit": given.limit,
             "seconds": round(seconds, 1),
             "tables": [table.data() for table in tables],
         }
-        given.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        given.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

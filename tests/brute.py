@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from math import lcm
 
 from privproof.exact import fraction
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
@@ -55,6 +56,45 @@ def largest(ratios) -> Fraction | str:
 
 def hmm_ratio(question: Question, lengths: range) -> Fraction | str:
     return largest((p, q) for _, _, p, q in hmm_words(question, lengths))
+
+
+def prefix_ratio(question: Question, longest: int) -> Fraction | str:
+    """The largest ratio over all words up to a length: every prefix is extended by every symbol, in integers."""
+    model = question.model.hidden() if isinstance(question.model, MarkovChain) else question.model
+    numbers = {s: i for i, s in enumerate(model.states)}
+    rows = [{numbers[t]: fraction(p) for t, p in model.transitions.get(s, {}).items()} for s in model.states]
+    shows = [[fraction_of(model.emissions[s], o) for s in model.states] for o in model.observations]
+    scale = lcm(*(p.denominator for row in (*rows, *map(dict, map(enumerate, shows))) for p in row.values()))
+    moves = [[(j, int(p * scale)) for j, p in row.items()] for row in rows]
+    shown = [[int(p * scale) for p in column] for column in shows]
+
+    def show(masses: list[int], column: list[int]) -> list[int]:
+        return [mass * e for mass, e in zip(masses, column, strict=True)]
+
+    def move(masses: list[int]) -> list[int]:
+        result = [0] * len(masses)
+        for mass, row in zip(masses, moves, strict=True):
+            for j, p in row:
+                result[j] += mass * p
+        return result
+
+    best = Fraction(0)
+    for pair in ordered_pairs(question):
+        both = [[side.get(s, Fraction(0)) for s in model.states] for side in sides(pair)]
+        whole = lcm(*(p.denominator for side in both for p in side))
+        waiting = [([int(p * whole) for p in both[0]], [int(p * whole) for p in both[1]], 0)]
+        while waiting:
+            left, right, length = waiting.pop()
+            for column in shown:
+                one, other = show(left, column), show(right, column)
+                if not any(one):
+                    continue
+                if not any(other):
+                    return INFINITE
+                best = max(best, Fraction(sum(one), sum(other)))
+                if length + 1 < longest:
+                    waiting.append((move(one), move(other), length + 1))
+    return best
 
 
 def output_distribution(

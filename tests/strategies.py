@@ -46,6 +46,49 @@ def hmm_questions(draw, *, longest=4, **kinds):
 
 
 @st.composite
+def transient_questions(draw, *, symbols=2):
+    """Hidden Markov models with states that are left for good, where one side may have mass and the other none."""
+    passing = [f"t{i}" for i in range(draw(st.integers(1, 3)))]
+    lasting = [f"r{i}" for i in range(draw(st.integers(1, 2)))]
+    states, shown = [*passing, *lasting], [f"o{i}" for i in range(symbols)]
+    transitions = {}
+    for number, s in enumerate(passing):
+        onward = draw(distributions([*passing[number:], *lasting]))
+        share = draw(st.sampled_from([Fraction(1, 4), Fraction(1, 2)]))
+        transitions[s] = {t: (1 - share) * p for t, p in onward.items()}
+        transitions[s][lasting[0]] = transitions[s].get(lasting[0], Fraction(0)) + share
+    for s in lasting:
+        transitions[s] = draw(distributions(lasting, zeros=False))
+    emissions = {s: draw(distributions(shown, zeros=False)) for s in states}
+    model = HiddenMarkovModel(states=states, observations=shown, transitions=transitions, emissions=emissions)
+    pair = Pair.of(model, "pair", draw(distributions(states)), draw(distributions(states)))
+    return Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=Horizon.unbounded(), name="transient")
+
+
+@st.composite
+def pumped_questions(draw):
+    """Two rings of states that favour one cyclic word of at most four letters, the left one more; both may leak into a common end.
+
+    Repeating the word multiplies the ratio by more than one every time, so there is no epsilon.
+    """
+    length = draw(st.integers(1, 4))
+    word = draw(st.lists(st.sampled_from(["x", "y"]), min_size=length, max_size=length))
+    leak = draw(st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 10)]))
+    strong, weak = Fraction(9, 10), draw(st.sampled_from([Fraction(3, 5), Fraction(7, 10), Fraction(4, 5)]))
+    transitions: dict[str, dict[str, Fraction]] = {"end": {"end": Fraction(1)}}
+    emissions = {"end": {"x": Fraction(1, 2), "y": Fraction(1, 2)}}
+    for ring, p in (("l", strong), ("r", weak)):
+        for i, symbol in enumerate(word):
+            transitions[f"{ring}{i}"] = {f"{ring}{(i + 1) % length}": 1 - leak} | ({"end": leak} if leak else {})
+            emissions[f"{ring}{i}"] = {symbol: p, "y" if symbol == "x" else "x": 1 - p}
+    model = HiddenMarkovModel(
+        states=list(emissions), observations=["x", "y"], transitions=transitions, emissions=emissions
+    )
+    pair = Pair.of(model, "rings", {"l0": 1}, {"r0": 1})
+    return Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=Horizon.unbounded(), name="pumped")
+
+
+@st.composite
 def transducers(draw, *, finite: bool, steps: int, inputs: int = 3):
     states = [f"s{i}" for i in range(draw(st.integers(1, 3)))]
     names = [str(i) for i in range(draw(st.integers(2, inputs)))]

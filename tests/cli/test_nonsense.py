@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from tests.commands import GEOMETRIC
@@ -228,6 +229,23 @@ def test_an_unknown_example(command):
 )
 def test_a_folder_that_does_not_exist(command, given):
     complaint(command(*given), given[-1], "No such file or directory", hint=False)
+
+
+@pytest.mark.parametrize("verb", ["check", "epsilon"])
+@pytest.mark.parametrize("option", ["--certificate", "--report"])
+def test_output_is_looked_at_before_the_question(command, verb, option):
+    result = command(verb, "missing.yaml", option, "nowhere/out")
+    complaint(result, "nowhere/out", "No such file or directory", hint=False)
+    complaint(command(verb, "missing.yaml", option, "model.yaml/out"), "Not a directory", hint=False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_a_verdict_is_shown_even_if_it_cannot_be_written(command):
+    result = command("check", "model.yaml", "--certificate", "/dev/full")
+    assert result.returncode == 2
+    assert "proved" in result.stdout
+    assert "not written" in result.stdout
+    assert "cannot write" in result.stderr
 
 
 def test_output_onto_a_folder(command):

@@ -8,17 +8,19 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.strategies import hmm_questions, transducers
+from tests.brute import INFINITE, prefix_ratio
+from tests.strategies import hmm_questions, pumped_questions, transducers, transient_questions
 
 from privproof import check, tight_epsilon
 from privproof.evidence.checker import Accepted, recheck
-from privproof.exact import Budget, log
+from privproof.exact import Budget, log, rational
 from privproof.models import Horizon
 from privproof.scenarios import Neighbours, Question, Scenario
 
 MANY = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
+FEW = settings(MANY, max_examples=40)
 LONGEST = 10
 
 
@@ -75,6 +77,61 @@ def test_verdicts_do_not_contradict_bounded_ones(question, bound):
         budget = Budget(log(bound))
         witness = verdict.witness
         assert not budget.epsilon.allows(witness.left_probability, witness.right_probability)
+
+
+def assert_contains(question, longest):
+    """No verdict about words of every length contradicts a word, all words up to a length being looked at one by one."""
+    question = every_length(question)
+    ratio = prefix_ratio(question, longest)
+    verdict = tight_epsilon(question)
+    if ratio == INFINITE:
+        assert verdict.status == "refuted"
+        assert verdict.lower.infinite
+        return verdict
+    if verdict.status == "proved":
+        assert verdict.upper.allows(rational(ratio), rational(1))
+        assert isinstance(recheck(verdict.certificate), Accepted)
+    for bound in (ratio, ratio * Fraction(99, 100), ratio + 1):
+        answer = check(question, log(max(bound, Fraction(1))))
+        if answer.status == "proved":
+            assert max(bound, Fraction(1)) >= ratio
+        if answer.status == "refuted":
+            assert answer.witness.ratio is None or answer.witness.ratio > bound
+        if bound >= 1 and bound < ratio:
+            assert answer.status != "proved"
+    return verdict
+
+
+@FEW
+@given(hmm_questions(most_states=3, most_symbols=2))
+def test_no_word_contradicts_a_verdict(question):
+    assert_contains(question, 12)
+
+
+@FEW
+@given(hmm_questions(most_states=4, most_symbols=3, zeros=False))
+def test_no_word_contradicts_a_verdict_on_positive_chains(question):
+    assert_contains(question, 12 if len(question.model.observations) < 3 else 7)
+
+
+@FEW
+@given(transient_questions())
+def test_transient_states(question):
+    verdict = assert_contains(question, 12)
+    assert verdict.status != "unknown", "a simulation bounds what is left for good"
+
+
+@settings(MANY, max_examples=25)
+@given(pumped_questions(), st.integers(1, 50))
+def test_a_pump_is_recognised(question, bound):
+    verdict = tight_epsilon(question)
+    assert verdict.status == "refuted"
+    assert verdict.lower.infinite
+    assert verdict.growth is not None
+    assert len(verdict.growth.repeated) <= 4
+    assert verdict.growth.factor is None or verdict.growth.factor > 1
+    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert check(question, log(bound)).status == "refuted"
 
 
 @settings(MANY, max_examples=12)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from privproof.evidence.checker import Accepted, Outcome, Rejected, recheck
 from privproof.evidence.checker.expressions import Languages, read_expression
 from privproof.evidence.checker.outcomes import Limits
+from privproof.evidence.checker.systems import Stack, product
 
 Document = dict[str, Any]
 ENUMERATION = {"method": "enumeration"}
@@ -493,6 +494,8 @@ KEYS = st.sampled_from(
         "letter",
         "node",
         "multipliers",
+        "over",
+        "by",
         "starts",
         "classes",
         "weight",
@@ -546,7 +549,6 @@ MACHINE: Document = {
 }
 CONE: Document = {
     "method": "cone",
-    "classes": [0, 1],
     "nodes": [
         {
             "generators": [{"left": [1, 0], "right": {"size": 2, "entries": [[1, 1]]}, "weight": 1}],
@@ -614,6 +616,18 @@ def test_a_changed_certificate_never_raises(data: st.DataObject) -> None:
 
 @given(st.data())
 @RELAXED
+def test_many_products_at_once(data: st.DataObject) -> None:
+    """Vectors in a stack are multiplied as they are one by one."""
+    vectors = data.draw(
+        st.lists(st.dictionaries(st.integers(0, 4), st.integers(1, 10**30), max_size=5), min_size=1, max_size=12)
+    )
+    row = st.dictionaries(st.integers(0, 5), st.integers(1, 10**20)).map(lambda entries: list(entries.items()))
+    rows = data.draw(st.dictionaries(st.integers(0, 6), row))
+    assert Stack(vectors).after(rows) == [product(vector, rows) for vector in vectors]
+
+
+@given(st.data())
+@RELAXED
 def test_no_evidence_proves_what_is_false(data: st.DataObject) -> None:
     """The ratio of the letter A is 3, so no cone whatever proves ln(29/10)."""
     question = {**CHAIN, "horizon": 1, "epsilon": "ln(29/10)"}
@@ -621,7 +635,9 @@ def test_no_evidence_proves_what_is_false(data: st.DataObject) -> None:
     question["scenario"] = {"pairs": CHAIN["scenario"]["pairs"]}
     vectors = st.lists(st.integers(0, 3), min_size=2, max_size=2)
     numbers = st.sampled_from([0, "1/4", "1/3", "1/2", 1, 2, 3, 4])
-    multipliers = st.lists(st.tuples(st.integers(0, 1), numbers).map(list), max_size=2)
+    listed = st.lists(st.tuples(st.integers(0, 1), numbers).map(list), max_size=2)
+    whole = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 12)).map(list), max_size=2)
+    multipliers = listed | st.fixed_dictionaries({"over": st.integers(1, 12), "by": whole})
     generator = st.fixed_dictionaries({"left": vectors, "right": vectors})
     node = st.integers(0, 2)
     onward = [

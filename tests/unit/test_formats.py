@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from privproof.errors import (
-    FormatError,
     PrivproofError,
+    QuestionError,
     ScenarioError,
 )
 from privproof.exact import Budget, rational
@@ -305,10 +305,10 @@ def test_horizons(written: str, meant: Horizon, tmp_path: Path) -> None:
     assert read_question(_file(tmp_path, VALID.replace("up to 11", written))).horizon == meant
 
 
-def test_a_horizon_without_words_is_not_written() -> None:
-    question = questions()[1]
-    with pytest.raises(FormatError, match="horizon"):
-        document(Question(model=question.model, scenario=question.scenario, horizon=Horizon(2, 5)))
+@pytest.mark.parametrize(("low", "high"), [(2, 5), (0, 3), (3, 2), (2, None), (0, 0)])
+def test_a_horizon_without_words_is_refused(low: int, high: int | None) -> None:
+    with pytest.raises(QuestionError, match="one length, or every length from 1 on"):
+        Horizon(low, high)
 
 
 # ------------------------------------------------------------------------------------------------------------ schema

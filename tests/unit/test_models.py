@@ -41,7 +41,7 @@ def machine(**changes):
         ({"emissions": {"a": {}, "b": ROW}}, "emissions.a", ["at least one entry"]),
         ({"emissions": {"a": {"x": "3/2", "y": "-1/2"}, "b": ROW}}, "emissions.a.x", ["3/2", "[0, 1]"]),
         ({"emissions": {"a": {"x": "-1/2", "y": "3/2"}, "b": ROW}}, "emissions.a.x", ["-1/2", "[0, 1]"]),
-        ({"emissions": {"a": {"z": 1}, "b": ROW}}, "emissions.a", ["unknown observation 'z'", "known: "]),
+        ({"emissions": {"a": {"z": 1}, "b": ROW}}, "emissions.a", ["unknown observation 'z'", "known: x, y"]),
         ({"emissions": {"a": ROW, "b": ROW, "c": ROW}}, "emissions", ["unknown state 'c'"]),
         ({"transitions": {"a": {"bb": 1}}}, "transitions.a", ["unknown state 'bb'", "did you mean 'b'"]),
         ({"transitions": {"q": {"b": 1}}}, "transitions", ["unknown state 'q'"]),

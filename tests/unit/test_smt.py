@@ -367,9 +367,9 @@ def test_numbers_out_of_range_are_refused(numbers: dict[str, int]) -> None:
 def test_the_empty_word() -> None:
     one, half = rational(1), rational("1/2")
     location = Location(1, 1, (), (Final("any", (one,), (one,)),))
-    problem = WordProblem((location,), (Start("pair", 0, (one,), (half,)),), Horizon.exactly(0))
-    assert smt.violating_word(problem, rational(2)) is None
-    assert the_word(smt.violating_word(problem, rational(1))).letters == ()
+    problem = WordProblem((location,), (Start("pair", 0, (one,), (half,)),), Horizon.exactly(1))
+    assert smt.violating_word(problem, rational(2), length=0) is None
+    assert the_word(smt.violating_word(problem, rational(1), length=0)).letters == ()
     assert z3_verdict(smt.smtlib(problem, rational(1), length=0, start=0)) == "sat"
 
 

@@ -20,11 +20,12 @@ from privproof.engines.words.beam import promising_word
 from privproof.engines.words.changes import limit_changes
 from privproof.engines.words.dominance import Antichain, bounded, single
 from privproof.engines.words.frontier import Frontier
-from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient
+from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
 from privproof.exact import fraction
 from privproof.exact.matrices import Matrix
 from privproof.library import above_threshold, noisy_max_question
-from privproof.models import Horizon, Letter
+from privproof.models import HiddenMarkovModel, Horizon, Letter
+from privproof.scenarios import Pair, Question, Scenario
 
 SOME = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -244,6 +245,42 @@ def test_a_limit_on_changes():
         assert Frontier(limited).run().best.ratio == ratio
 
 
+# ---------------------------------------------------------------------------------------------------------- rounding
+
+
+@SOME
+@given(
+    st.lists(st.integers(0, 10**40), min_size=1, max_size=4),
+    st.lists(st.integers(0, 10**40), min_size=1, max_size=4),
+    st.integers(1, 80),
+)
+def test_a_rounded_vector_dominates(left, right, bits):
+    vector = Reached(tuple(left), tuple(right), 0, 0, scale=Fraction(1, 3))
+    short = rounded(vector, bits)
+    factor = short.scale / vector.scale
+    near = 1 + Fraction(2, 2**bits)
+    assert all(x <= y * factor <= x * near for x, y in zip(left, short.left, strict=True))
+    assert all(y * factor <= x <= y * factor * near for x, y in zip(right, short.right, strict=True))
+    assert [bool(x) for x in (*left, *right)] == [bool(x) for x in (*short.left, *short.right)]
+
+
+def test_long_numbers_are_bracketed():
+    p = Fraction(10**30 + 57, 4 * 10**30)
+    model = HiddenMarkovModel(
+        states=["a", "b"],
+        observations=["x", "y"],
+        transitions={"a": {"a": p, "b": 1 - p}, "b": {"a": Fraction(1, 9), "b": Fraction(8, 9)}},
+        emissions={"a": {"x": Fraction(1, 3), "y": Fraction(2, 3)}, "b": {"x": Fraction(1, 2), "y": Fraction(1, 2)}},
+    )
+    pair = Pair.of(
+        model, "pair", {"a": Fraction(1, 10), "b": Fraction(9, 10)}, {"a": Fraction(7, 10), "b": Fraction(3, 10)}
+    )
+    question = Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=Horizon.unbounded(), name="attained")
+    verdict = tight_epsilon(question)
+    assert verdict.status == "proved"
+    assert float(verdict.upper.ball()) - float(verdict.lower.ball()) <= 1.1e-6
+
+
 # ---------------------------------------------------------------------------------------------------------- frontier
 
 
@@ -281,6 +318,42 @@ def test_an_interrupt_between_levels():
     assert "interrupted" in verdict.reason
     assert verdict.lower.bound == 8
     assert verdict.upper.infinite
+
+
+class Patience(Monitor):
+    """Stops at the n-th opportunity."""
+
+    def __init__(self, times):
+        super().__init__()
+        self.left = times
+
+    def stopped(self):
+        self.left -= 1
+        return "interrupted" if self.left < 0 else None
+
+
+@pytest.mark.parametrize("times", [0, 1, 5, 20, 60, 150])
+@pytest.mark.parametrize("horizon", [Horizon.up_to(12), Horizon.unbounded()])
+def test_an_interrupt_in_the_middle_of_a_level(times, horizon):
+    """Whenever a search is stopped, what it says is true."""
+    model = HiddenMarkovModel(
+        states=["a", "b"],
+        observations=["x", "y"],
+        transitions={
+            "a": {"a": Fraction(9, 10), "b": Fraction(1, 10)},
+            "b": {"a": Fraction(1, 5), "b": Fraction(4, 5)},
+        },
+        emissions={"a": {"x": Fraction(2, 3), "y": Fraction(1, 3)}, "b": {"x": Fraction(1, 4), "y": Fraction(3, 4)}},
+    )
+    pair = Pair.of(model, "pair", {"a": 1}, {"b": 1})
+    question = Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=horizon, name="interrupted")
+    known = tight_epsilon(question)
+    stopped = tight_epsilon(question, monitor=Patience(times))
+    assert stopped.lower.compare(known.upper) <= 0
+    assert stopped.upper.compare(known.lower) >= 0
+    if stopped.status == "unknown":
+        assert "interrupted" in stopped.reason
+    assert check(question, log(1000), monitor=Patience(times)).status != "refuted"
 
 
 @pytest.mark.parametrize("engine", ["tensors", "frontier"])

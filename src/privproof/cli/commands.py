@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
+import os
 import re
 import shlex
 import signal
@@ -178,22 +180,28 @@ def _finish(
     certificate: Path | None,
     report: Path | None,
 ) -> None:
-    written = None
-    if certificate is not None and verdict.certificate is not None:
-        _write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
-        written = str(certificate)
-    if report is not None:
-        _write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
+    written, failed = None, None
+    try:
+        if certificate is not None and verdict.certificate is not None:
+            _write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+            written = str(certificate)
+        if report is not None:
+            _write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
+    except FormatError as error:
+        failed = error
     if as_json:
         typer.echo(json.dumps(data(verdict, certificate=written), ensure_ascii=False))
     else:
         more = []
         if certificate is not None:
-            more.append(Fact("certificate", written or "none: an unknown verdict has none"))
-        if report is not None:
+            none = "not written" if failed else "none: an unknown verdict has none"
+            more.append(Fact("certificate", written or none))
+        if report is not None and failed is None:
             more.append(Fact("report", str(report)))
         console = Console(highlight=False)
         print_verdict(console, verdict, command=command, asked_tight=asked_tight, more=tuple(more))
+    if failed is not None:
+        raise failed
     raise typer.Exit(STATUS[verdict.status])
 
 
@@ -213,6 +221,24 @@ def _finish_table(
     else:
         print_table(Console(highlight=False), table, asked_tight=asked_tight)
     raise typer.Exit(STATUS[table.status])
+
+
+def _writable(*paths: Path | None) -> None:
+    """Complain about a path that cannot be written before anything is searched."""
+    for path in paths:
+        if path is None:
+            continue
+        reason = None
+        if path.is_dir():
+            reason = errno.EISDIR
+        elif not path.parent.exists():
+            reason = errno.ENOENT
+        elif not path.parent.is_dir():
+            reason = errno.ENOTDIR
+        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+            reason = errno.EACCES
+        if reason is not None:
+            raise FormatError("file", f"cannot write: {os.strerror(reason)}", place=str(path))
 
 
 def _write(path: Path, text: str) -> None:
@@ -257,6 +283,7 @@ def check(
     time_limit: TimeLimit = None,
 ) -> None:
     """Is the mechanism private within the budget?"""
+    _writable(certificate, report)
 
     def posed(number: int | None) -> Question:
         question = _question(target, number, horizon, pair, settings)
@@ -358,6 +385,7 @@ def epsilon_command(
     time_limit: TimeLimit = None,
 ) -> None:
     """The tight epsilon: exact, or certified lower and upper bounds."""
+    _writable(certificate, report)
     sizes = _sizes(size)
     with _monitored(time_limit, quiet=as_json) as monitor:
 

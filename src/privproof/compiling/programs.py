@@ -208,7 +208,7 @@ class _Compiler:
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
             horizon=None if finished else horizon,
             budget=self.budget,
-            name=name or f"{self.mechanism.name} ({size} {'records' if declared.within is None else 'queries'})",
+            name=name or f"{self.mechanism.name} ({size} {_counted(declared, size)})",
             origin=self._origin(fed, input_values(declared), outputs, starts, collected=finished),
         )
 
@@ -502,6 +502,11 @@ class _Compiler:
     ) -> Origin:
         public = {start.name: (start.public, start.public) for start in starts}
         return Origin(self.mechanism, fed, inputs, outputs, MappingProxyType(public), collected=collected)
+
+
+def _counted(declared: Input, size: int) -> str:
+    what = "record" if declared.within is None else "query"
+    return what if size == 1 else {"record": "records", "query": "queries"}[what]
 
 
 def _summed(parts: Iterable[tuple[Rest, Rational]]) -> dict[Rest, Rational]:

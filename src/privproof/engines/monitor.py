@@ -26,6 +26,10 @@ class Progress:
         return ", ".join(parts)
 
 
+class Stopped(Exception):
+    """A search has to stop in the middle of something; never leaves the search."""
+
+
 @dataclass
 class Monitor:
     """Handed to every search.
@@ -39,6 +43,11 @@ class Monitor:
     listen: Callable[[Progress], None] = field(default=lambda _: None)
     deadline: float | None = None
     interrupted: bool = False
+
+    def pause(self) -> None:
+        """An opportunity to stop: raises `Stopped` where the search has to."""
+        if self.stopped() is not None:
+            raise Stopped
 
     def stopped(self) -> str | None:
         """Why the search has to stop now, or None."""

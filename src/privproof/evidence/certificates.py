@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from math import gcd, lcm
+from typing import Any, TypeAlias
 
 from privproof.compiling import Begin, Classes, Compiled
 from privproof.engines import ConeProof, EnumerationProof, Proof
@@ -12,15 +13,17 @@ from privproof.engines.words.dominance import Dominated
 from privproof.engines.words.frontier import Counted, Place, Trace
 from privproof.engines.words.margins import margins
 from privproof.engines.words.pumping import Pump
+from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Reached
 from privproof.evidence.verdicts import Witness
-from privproof.exact import ZERO, Budget, Rational, rational
+from privproof.exact import ZERO, Budget, Rational, fraction, rational, text
 from privproof.exact.matrices import Matrix
 from privproof.formats import document
 from privproof.models import Distribution, Letter
 from privproof.scenarios import Question
 
 FORMAT, VERSION = "privproof-certificate", 1
+Multiples: TypeAlias = "list[list[Any]] | dict[str, Any]"
 _ANY_LEVEL = -1
 _NOTHING = Reached((), (), 0, 0)
 
@@ -60,8 +63,8 @@ def word_evidence(witness: Witness) -> dict[str, Any]:
         "right": _numbers(witness.right),
         "word": [letter_document(letter) for letter in witness.letters],
         "ending": witness.ending,
-        "left_probability": str(witness.left_probability),
-        "right_probability": str(witness.right_probability),
+        "left_probability": text(witness.left_probability),
+        "right_probability": text(witness.right_probability),
     }
 
 
@@ -119,6 +122,7 @@ class _Cone:
             margins(self.problem) if trace.bound is not None else (Fraction(0),) * len(self.problem.locations)
         )
         self.places += [(_ANY_LEVEL, location) for location, margin in enumerate(self.margins) if margin]
+        self.simulations = trace.simulations if trace.bound is not None else []
         self.numbers = {place: number for number, place in enumerate(self.places)}
 
     def _at(self, level: int, location: int) -> Place | None:
@@ -172,10 +176,15 @@ class _Cone:
                 rows = [[] if reason is None else self._multipliers(target, reason, reached) for reason in reasons]
                 if self.margins[location]:
                     rows += [self._row(place, target, edge.left, s) for s in range(here.left_size)]
+                for which in range(len(self.simulations)):
+                    rows += self._simulated_rows(place, target, edge.left, which)
                 if any(rows):
                     letter = letter_document(edge.letter)
                     onward.append({"letter": letter, "node": self.numbers[target], "multipliers": rows})
-        generators = [self._generator(place, vector) for vector in kept] + self._diagonal(place)
+        generators = [self._generator(place, vector) for vector in kept]
+        generators += self._diagonal(place)
+        for found in self.simulations:
+            generators += self._simulation(location, found)
         result: dict[str, Any] = {"generators": generators, "next": onward}
         left, right = self.compiled.left[location], self.compiled.right[location]
         if self._last(place):
@@ -221,16 +230,46 @@ class _Cone:
             for s in range(size)
         ]
 
-    def _multipliers(self, place: Place, reason: Dominated, reached: Place) -> list[list[Any]]:
-        """How a vector reached at one place is covered at the place that stands for it."""
-        result: list[list[Any]] = [[index, str(factor * reason.scale)] for index, factor in reason.by]
-        if reason.diagonal is not None:
-            offset, p = len(self._kept(place)), self._quotient(place[1]).numerator
-            active = self.trace.active[reached][0] if reached in self.trace.active else range(len(reason.diagonal))
-            result += [[offset + active[s], str(x * reason.scale / p)] for s, x in enumerate(reason.diagonal) if x]
-        return result
+    def _simulation(self, location: int, found: Simulation) -> list[dict[str, Any]]:
+        """The generators ``(c e_s, X_s)`` of a simulation in integers."""
+        assert self.trace.bound is not None
+        p, q = self.trace.bound.numerator, self.trace.bound.denominator
+        rows = found.rows.get(location, ())
+        return [
+            {"left": _unit(len(rows), s, p * found.scales[location]), "right": [q * x for x in row], "weight": 0}
+            for s, row in enumerate(rows)
+        ]
 
-    def _row(self, source: Place, target: Place, matrix: Matrix, state: int) -> list[list[Any]]:
+    def _offset(self, place: Place, which: int) -> int:
+        """The number of the first generator of a simulation."""
+        before = sum(len(found.rows.get(place[1], ())) for found in self.simulations[:which])
+        return len(self._kept(place)) + (self._size(place) if self.margins[place[1]] else 0) + before
+
+    def _multipliers(self, place: Place, reason: Dominated, reached: Place) -> Multiples:
+        """How a vector reached at one place is covered at the place that stands for it."""
+        offset = len(self._kept(place))
+        if reason.simulated is not None:
+            assert self.trace.bound is not None
+            offset, scales = self._offset(place, reason.simulation), self.simulations[reason.simulation].scales
+            share = reason.scale / (self.trace.bound.numerator * scales[place[1]])
+            return _multiples([(offset + s, x) for s, x in enumerate(reason.simulated) if x], share)
+        if reason.diagonal is None:
+            return _multiples(reason.by, reason.scale)
+        p = self._quotient(place[1]).numerator
+        active = self.trace.active[reached][0] if reached in self.trace.active else range(len(reason.diagonal))
+        factors: list[tuple[int, int | Fraction]] = [(index, factor * p) for index, factor in reason.by]
+        factors += [(offset + active[s], x) for s, x in enumerate(reason.diagonal) if x]
+        return _multiples(factors, reason.scale / p)
+
+    def _simulated_rows(self, source: Place, target: Place, matrix: Matrix, which: int) -> list[Multiples]:
+        """How the products of the generators of a simulation are covered: by the rows of the matrix."""
+        scales = self.simulations[which].scales
+        if source[1] not in scales:
+            return []
+        offset, share = self._offset(target, which), Fraction(scales[source[1]], scales[target[1]])
+        return [_multiples([(offset + column, fraction(entry)) for column, entry in row], share) for row in matrix.rows]
+
+    def _row(self, source: Place, target: Place, matrix: Matrix, state: int) -> Multiples:
         """How the product of a diagonal generator is covered: by the row of the matrix."""
         offset = len(self._kept(target))
         factor = rational(Fraction(self._quotient(source[1]).numerator, self._quotient(target[1]).numerator))
@@ -239,7 +278,7 @@ class _Cone:
             counted = self.trace.counted[target[1]][0][column] if self._last(target) else column
             if counted is not None:
                 sums[counted] = sums.get(counted, ZERO) + entry * factor
-        return [[offset + c, str(entry)] for c, entry in sorted(sums.items())]
+        return _multiples([(offset + c, fraction(entry)) for c, entry in sorted(sums.items())])
 
 
 def _after(classes: Classes, counted: Counted) -> Classes:
@@ -247,12 +286,23 @@ def _after(classes: Classes, counted: Counted) -> Classes:
     return tuple(None if c is None else counted[c] for c in classes)
 
 
+def _multiples(factors: Sequence[tuple[int, int | Fraction]], scale: Fraction = Fraction(1)) -> Multiples:
+    """Multipliers times a scale; more than one over their common denominator."""
+    if len(factors) < 2:
+        return [[index, text(factor * scale)] for index, factor in factors]
+    common = lcm(*(factor.denominator for _, factor in factors))
+    whole = [factor.numerator * (common // factor.denominator) * scale.numerator for _, factor in factors]
+    over = common * scale.denominator
+    shared = gcd(over, *whole)
+    return {"over": over // shared, "by": [[i, x // shared] for (i, _), x in zip(factors, whole, strict=True)]}
+
+
 def _generator(vector: Reached) -> dict[str, Any]:
     return {"left": list(vector.left), "right": list(vector.right), "weight": vector.weight}
 
 
-def _unit(size: int, state: int, value: int) -> list[int]:
-    return [value if i == state else 0 for i in range(size)]
+def _unit(size: int, state: int, value: int) -> dict[str, Any]:
+    return {"size": size, "entries": [[state, value]]}
 
 
 def _identity(classes: Classes) -> bool:

@@ -12,6 +12,7 @@ or it is infinite.  This form is closed under sums and rational multiples, so ``
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
@@ -19,7 +20,7 @@ from flint import arb, fmpq, fmpz
 
 from privproof.errors import BudgetError, NumberError, PrivproofError
 from privproof.exact.balls import precision, rational_bounds
-from privproof.exact.rationals import ONE, ZERO, Number, Rational, rational
+from privproof.exact.rationals import ONE, ZERO, Number, Rational, fraction, rational
 from privproof.exact.rationals import decimal as rounded
 
 _LARGEST_ROOT = 10_000
@@ -81,9 +82,13 @@ class Epsilon:
             return arb(self.ratio).log() / self.root + arb(self.shift)
 
     @property
-    def bound(self) -> Rational | None:
-        """``e^epsilon`` when it is rational."""
-        return self.ratio if self.shift == 0 and self.root == 1 and not self.infinite else None
+    def bound(self) -> Fraction | None:
+        """``e^epsilon`` when it is rational.
+
+        >>> epsilon("ln(24/7)").bound == Fraction(24, 7), epsilon("1/2").bound
+        (True, None)
+        """
+        return fraction(self.ratio) if self.shift == 0 and self.root == 1 and not self.infinite else None
 
     def compare_bound(self, value: Number) -> int:
         """The sign of ``e^epsilon - value``, exactly."""
@@ -126,7 +131,7 @@ class Epsilon:
         if self.infinite:
             raise BudgetError("budget", "an infinite epsilon has no bound")
         if self.bound is not None:
-            return self.bound, self.bound
+            return self.ratio, self.ratio
         with precision(bits):
             return rational_bounds(self.ball(bits).exp())
 

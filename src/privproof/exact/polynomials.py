@@ -96,7 +96,7 @@ class Polynomial:
         if isinstance(value, fmpq_mpoly):
             if not value.is_constant():
                 raise NumberError("parameters", f"{self} is divided by {other}, which is no number")
-            value = value.leading_coefficient() if value != 0 else fmpq(0)
+            value = fmpq(0) if value.is_zero() else value.leading_coefficient()
         if value is None:
             return NotImplemented
         return Polynomial(self.value / value, self.names)
@@ -130,7 +130,7 @@ class Polynomial:
 
     @property
     def is_zero(self) -> bool:
-        return bool(self.value == 0)
+        return bool(self.value.is_zero())
 
     @property
     def number(self) -> Rational | None:
@@ -176,7 +176,9 @@ class _Reader:
 
     def error(self, message: str) -> NumberError:
         known = ", ".join(self.names) or "none"
-        return NumberError("expression", f"{self.text!r}: {message}", hint=f"an expression such as (1 - p)^2; parameters: {known}")
+        return NumberError(
+            "expression", f"{self.text!r}: {message}", hint=f"an expression such as (1 - p)^2; parameters: {known}"
+        )
 
     def peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""

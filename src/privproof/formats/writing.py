@@ -13,7 +13,7 @@ from typing import Any
 
 from privproof.errors import FormatError
 from privproof.exact import Budget, Rational
-from privproof.models import Distribution, HiddenMarkovModel, Horizon, MarkovChain, Transducer
+from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
 from privproof.scenarios import Model, Neighbours, Pair, Question, Words
 
 _WIDTH = 100
@@ -53,7 +53,7 @@ def document(question: Question) -> dict[str, Any]:
         scenario["words"] = dict(_words(question.scenario.words))
     result["scenario"] = scenario
     if question.horizon is not None:
-        result["horizon"] = _horizon(question.horizon)
+        result["horizon"] = Exact(question.horizon)
     if question.budget is not None:
         result |= _budget(question.budget)
     return result
@@ -154,17 +154,6 @@ def _words(words: Words) -> Iterator[tuple[str, Any]]:
         yield "without", list(words.without)
     if words.ending != "any":
         yield "ending", words.ending
-
-
-def _horizon(horizon: Horizon) -> str:
-    if horizon.low < 1 or horizon.low not in (1, horizon.high):
-        raise FormatError(
-            "horizon",
-            f"a model file has no words for the lengths {horizon.low} to {horizon.high}",
-            place="horizon",
-            hint="use Horizon.exactly, Horizon.up_to or Horizon.unbounded",
-        )
-    return Exact(horizon)
 
 
 def _budget(budget: Budget) -> dict[str, Any]:

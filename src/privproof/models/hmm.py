@@ -48,7 +48,7 @@ class HiddenMarkovModel:
     ) -> None:
         names = distinct_names(states, what="state", place="states")
         seen = distinct_names(observations, what="observation", place="observations")
-        known, symbols = frozenset(names), frozenset(seen)
+        known, symbols = dict.fromkeys(names), dict.fromkeys(seen)
         for state in transitions or {}:
             known_name(state, among=known, what="state", place="transitions")
         for state in emissions:
@@ -92,7 +92,7 @@ class MarkovChain:
         labels: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         names = distinct_names(states, what="state", place="states")
-        known = frozenset(names)
+        known = dict.fromkeys(names)
         for state in transitions or {}:
             known_name(state, among=known, what="state", place="transitions")
         moves = {

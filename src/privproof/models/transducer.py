@@ -75,7 +75,7 @@ class Transducer:
         finish: Mapping[str, Mapping[str, Number]] | None = None,
     ) -> None:
         names = distinct_names(states, what="state", place="states")
-        known = frozenset(names)
+        known = dict.fromkeys(names)
         read = distinct_names(inputs, what="input", place="inputs")
         written = distinct_names(outputs, what="output", place="outputs")
         if not steps:
@@ -101,7 +101,7 @@ class Transducer:
         object.__setattr__(
             self,
             "steps",
-            tuple(_step(step, known, read, frozenset(written), f"steps[{i}]") for i, step in enumerate(steps)),
+            tuple(_step(step, known, read, dict.fromkeys(written), f"steps[{i}]") for i, step in enumerate(steps)),
         )
         object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "finish", ends)
@@ -138,9 +138,9 @@ class Transducer:
 
 def _step(
     given: Mapping[str, Mapping[str, Iterable[BranchLike]]],
-    states: frozenset[str],
+    states: Collection[str],
     inputs: tuple[str, ...],
-    outputs: frozenset[str],
+    outputs: Collection[str],
     place: str,
 ) -> Step:
     result: dict[str, Mapping[str, tuple[Branch, ...]]] = {}
@@ -161,7 +161,7 @@ def _step(
 
 
 def _branches(
-    given: Iterable[BranchLike], states: frozenset[str], outputs: frozenset[str], place: str
+    given: Iterable[BranchLike], states: Collection[str], outputs: Collection[str], place: str
 ) -> tuple[Branch, ...]:
     merged: dict[tuple[str, str | None], Rational] = {}
     for item in given:

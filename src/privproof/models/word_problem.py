@@ -33,6 +33,14 @@ class Horizon:
     low: int
     high: int | None
 
+    def __post_init__(self) -> None:
+        if self.low < 1 or self.low not in (1, self.high):
+            raise QuestionError(
+                "horizon",
+                f"horizon={self}: words have one length, or every length from 1 on",
+                hint="use Horizon.exactly, Horizon.up_to or Horizon.unbounded",
+            )
+
     @classmethod
     def exactly(cls, length: int) -> Horizon:
         """Words of one length."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from privproof.compiling import printable
 from privproof.evidence import Growth, Unknown, Verdict, Witness
-from privproof.exact import Epsilon, decimal, fraction, show
+from privproof.exact import Epsilon, decimal, fraction, show, text
 from privproof.exact.balls import rational_bounds
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
@@ -149,10 +149,14 @@ def python_lines(origin: Origin, witness: Witness) -> str:
     return "\n".join(lines)
 
 
-def _shows_the_end(origin: Origin, witness: Witness) -> bool:
-    """Whether the end of the run is part of what a witness shows; an output distribution does not tell it."""
-    values = [origin.outputs[letter.output] for letter in witness.letters if letter.output is not None]
-    return any(v is ENDED for value in values for v in (value.values if isinstance(value, Several) else (value,)))
+def _replayable(origin: Origin, witness: Witness) -> bool:
+    """Whether the list of outputs says all that a witness shows: not where a step of a stream is silent, or its end is shown."""
+    if origin.collected or origin.mechanism.stream is None:
+        return True
+    shown = [letter.output for letter in witness.letters]
+    values = [origin.outputs[name] for name in shown if name is not None]
+    ended = any(v is ENDED for value in values for v in (value.values if isinstance(value, Several) else (value,)))
+    return None not in shown and not ended
 
 
 def _defaults(origin: Origin) -> dict[str, object]:
@@ -188,7 +192,7 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
         result += _witness_facts(verdict, verdict.witness, asked_tight=asked_tight)
         if command is not None:
             result.append(Fact("replay", command.replay(verdict.witness)))
-        if question.origin is not None and not _shows_the_end(question.origin, verdict.witness):
+        if question.origin is not None and _replayable(question.origin, verdict.witness):
             result.append(Fact("in Python", python_lines(question.origin, verdict.witness)))
     elif verdict.event:
         result += _event_facts(verdict)
@@ -211,7 +215,7 @@ def _tight_words(verdict: Verdict) -> str:
 
 def _witness_facts(verdict: Verdict, witness: Witness, *, asked_tight: bool) -> list[Fact]:
     budget = verdict.question.budget
-    output = (" ".join(witness.output) or "nothing") + (" (complete)" if witness.ending == "complete" else "")
+    output = _output_words(verdict.question, witness) + (" (complete)" if witness.ending == "complete" else "")
     ratio = "infinite" if witness.ratio is None else show(witness.ratio)
     beyond = verdict.status == "refuted" and not asked_tight and budget is not None
     if beyond and budget is not None and budget.delta == 0:
@@ -230,6 +234,13 @@ def _witness_facts(verdict: Verdict, witness: Witness, *, asked_tight: bool) -> 
         reduced += f", beyond e^epsilon = {bound_words(budget.epsilon)}" if beyond else ""
         result.append(Fact("less delta", f"(left - {budget.delta}) / right = {reduced}"))
     return result
+
+
+def _output_words(question: Question, witness: Witness) -> str:
+    """What is observed; on a stream also the steps at which nothing is."""
+    if question.origin is not None and question.origin.mechanism.stream is not None:
+        return " ".join(letter.output or "(nothing)" for letter in witness.letters)
+    return " ".join(witness.output) or "nothing"
 
 
 def _growth_facts(growth: Growth) -> list[Fact]:
@@ -262,7 +273,7 @@ def bound_words(value: Epsilon) -> str:
     """``e^epsilon``, exactly where it is rational."""
     if value.infinite:
         return "inf"
-    return str(value.bound) if value.bound is not None else decimal(value.enclosure(64)[0])
+    return text(value.bound) if value.bound is not None else decimal(value.enclosure(64)[0])
 
 
 def _outward(value: Epsilon, *, up: bool, digits: int = 12) -> str:
@@ -294,7 +305,7 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
             "scenario": scenario_words(question),
         },
         "tight": {
-            "ratio": str(tight.bound) if tight is not None and tight.bound is not None else None,
+            "ratio": text(tight.bound) if tight is not None and tight.bound is not None else None,
             "epsilon": "inf" if infinite else tight.decimal(digits=10) if tight is not None else None,
             "exact": "inf" if infinite else str(tight) if tight is not None else None,
             "lower": _outward(verdict.lower, up=False),
@@ -346,7 +357,7 @@ def witness_data(witness: Witness, question: Question) -> dict[str, Any]:
     """A witness as plain data."""
 
     def exact(value: Fraction | None) -> str:
-        return "inf" if value is None else str(value)
+        return "inf" if value is None else text(value)
 
     left, right = ({n: str(p) for n, p in side.items()} for side in (witness.left, witness.right))
     inputs = witness.inputs

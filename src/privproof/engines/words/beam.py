@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _WIDTH = 60
+_DENSE_ENTRIES = 10_000
 _WORTH = 1e-9
 """A longer word has to be better by this much, relatively."""
 
@@ -26,7 +27,14 @@ class _Beam:
     words: list[tuple[int, tuple[Letter, ...]]]
 
 
-def _sparse(matrix: Matrix) -> csr_array[np.float64]:
+def _floats(matrix: Matrix) -> csr_array[np.float64] | NDArray[np.float64]:
+    """The matrix in floating point; a large one by its entries that are not zero."""
+    if len(matrix.rows) * matrix.columns <= _DENSE_ENTRIES:
+        dense = np.zeros((len(matrix.rows), matrix.columns))
+        for i, row in enumerate(matrix.rows):
+            for j, entry in row:
+                dense[i, j] = int(entry.p) / int(entry.q)
+        return dense
     from scipy.sparse import csr_array  # here, because it is slow to import
 
     rows = [i for i, row in enumerate(matrix.rows) for _ in row]
@@ -37,7 +45,7 @@ def _sparse(matrix: Matrix) -> csr_array[np.float64]:
 
 def promising_word(problem: WordProblem, *, longest: int) -> Word | None:
     """A word with a large ratio among those of length up to `longest`; None if no word has a finite positive ratio."""
-    matrices: dict[int, csr_array[np.float64]] = {}
+    matrices: dict[int, csr_array[np.float64] | NDArray[np.float64]] = {}
     beams: dict[int, _Beam] = {}
     for location in {start.location for start in problem.starts}:
         members = [(i, start) for i, start in enumerate(problem.starts) if start.location == location]
@@ -53,7 +61,7 @@ def promising_word(problem: WordProblem, *, longest: int) -> Word | None:
             for edge in problem.locations[location].edges:
                 for matrix in (edge.left, edge.right):
                     if id(matrix) not in matrices:
-                        matrices[id(matrix)] = _sparse(matrix)
+                        matrices[id(matrix)] = _floats(matrix)
                 left: NDArray[np.float64] = np.asarray(beam.left @ matrices[id(edge.left)])
                 right: NDArray[np.float64] = np.asarray(beam.right @ matrices[id(edge.right)])
                 keep = (left.sum(axis=1) > 0) & (right.sum(axis=1) > 0)

@@ -8,7 +8,8 @@ from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words import smt, tensors
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.changes import limit_changes
-from privproof.engines.words.frontier import Frontier, Goal, attaining, beyond
+from privproof.engines.words.endings import Goal, attaining, beyond
+from privproof.engines.words.frontier import Frontier
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, decimal, epsilon, log
 from privproof.models import Horizon, Word, WordProblem
 

@@ -87,14 +87,16 @@ def bounded(vector: Reached, bound: Fraction, *, strictly: bool = False) -> bool
 
 @dataclass(frozen=True)
 class Dominated:
-    """Why a product is covered: by multipliers on kept generators, and by diagonal generators ``(k e_s, e_s)``.
+    """Why a product is covered: by multipliers on kept generators, by diagonal generators ``(k e_s, e_s)``, or by those of a simulation.
 
-    Of the diagonal ones is given what they contribute to the left part, by state.  The product is `scale` times the integer vector
-    that was compared.
+    Of the latter two is given what they contribute to the left part, by state.  The product is `scale` times the integer vector
+    that was compared; `simulation` is the number of the simulation.
     """
 
     by: Multipliers = ()
     diagonal: tuple[int | Fraction, ...] | None = None
+    simulated: tuple[int, ...] | None = None
+    simulation: int = 0
     scale: Fraction = Fraction(1)
 
 

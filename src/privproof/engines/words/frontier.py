@@ -12,17 +12,19 @@ Where left and right share their matrices (or their `margins` are positive) the 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf, lcm
+from math import inf
 from typing import TypeAlias, TypeVar
 
-from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
+from privproof.engines.words.endings import Ending, Goal, Hit, Judge
 from privproof.engines.words.margins import margins
+from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Product, Reached, initial, potential
-from privproof.exact import ZERO, Budget, Rational, decimal, fraction, rational
+from privproof.exact import ZERO, Rational
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import Edge, Final, Start, Word, WordProblem
 
@@ -33,9 +35,6 @@ Origin: TypeAlias = tuple[Place, int, int]
 """Where a product comes from: a place, the number of the generator there, the number of the edge."""
 
 Candidates: TypeAlias = dict[int, list[tuple[Origin, Reached]]]
-Ratio: TypeAlias = "Fraction | float"
-"""A fraction, or infinity."""
-
 Counted: TypeAlias = tuple[int | None, ...]
 """For every coordinate which of the distinct final entries it has; None where no final column counts it."""
 
@@ -43,25 +42,6 @@ Active: TypeAlias = tuple[int, ...]
 """Coordinates of a location, ascending."""
 
 Key = TypeVar("Key", bound=Hashable)
-
-Goal: TypeAlias = Callable[[Fraction, int], bool]
-"""Whether a word with ``P - delta`` and ``Q`` (on a common scale) is what the search looks for."""
-
-
-def beyond(budget: Budget) -> Goal:
-    """Words that break the budget, for each output."""
-    epsilon = budget.epsilon
-
-    def goal(excess: Fraction, right: int) -> bool:
-        return not epsilon.allows(rational(excess), rational(right))
-
-    return goal
-
-
-def attaining(ratio: Rational) -> Goal:
-    """Words whose ratio is at least the given one."""
-    target = fraction(ratio)
-    return lambda excess, right: right > 0 and excess >= target * right
 
 
 @dataclass
@@ -72,7 +52,8 @@ class Trace:
         kept: the generators at every place.
         forgotten: how each product is dominated at the place it leads to; absent where the left part vanishes.
         starts: how the vector of each start is dominated at its place.
-        bound: the bound behind diagonal generators, where they were used.
+        bound: the bound behind diagonal generators and those of simulations, where they were used.
+        simulations: the simulations that cover vectors.
         inductive: whether one set of generators serves every level (all places are then at level 0).
         last: the last level, where only what the final columns count is kept.
         counted: by location the classes that the final columns tell apart, on both sides.
@@ -83,6 +64,7 @@ class Trace:
     forgotten: dict[Origin, Dominated] = field(default_factory=dict)
     starts: dict[int, Dominated] = field(default_factory=dict)
     bound: Fraction | None = None
+    simulations: list[Simulation] = field(default_factory=list)
     last: int = 0
     inductive: bool = False
     counted: dict[int, tuple[Counted, Counted]] = field(default_factory=dict)
@@ -110,28 +92,6 @@ class Searched:
     kept: int
 
 
-class Ending:
-    """Final columns in integers."""
-
-    def __init__(self, final: Final) -> None:
-        self.name = final.name
-        self.scale = lcm(1, *(int(x.q) for x in (*final.left, *final.right)))
-        self.left = [(i, int((x * self.scale).p)) for i, x in enumerate(final.left) if x != 0]
-        self.right = [(i, int((x * self.scale).p)) for i, x in enumerate(final.right) if x != 0]
-
-    def masses(self, vector: Reached) -> tuple[int, int]:
-        return sum(vector.left[i] * x for i, x in self.left), sum(vector.right[i] * x for i, x in self.right)
-
-
-def compare_ending(ending: Ending, vector: Reached, delta: Fraction, *, weighted: bool) -> tuple[Fraction, int]:
-    """``P - delta`` and Q of a word that ends here, on a common scale."""
-    left, right = ending.masses(vector)
-    excess = Fraction(left)
-    if weighted:
-        excess -= delta * vector.weight * ending.scale
-    return excess, right
-
-
 class Frontier:
     """One search; see the module's docstring.
 
@@ -156,16 +116,13 @@ class Frontier:
         monitor: Monitor | None = None,
     ) -> None:
         self.problem = problem
-        self.goal = goal
-        self.delta = fraction(delta)
-        self.weighted = delta != 0
-        self.threshold: Fraction = fraction(threshold)
-        self.strictly = strictly
         self.monitor = monitor or Monitor()
+        self.judge = Judge(problem, goal=goal, delta=delta, threshold=threshold, monitor=self.monitor)
+        self.goal, self.weighted, self.threshold = goal, delta != 0, self.judge.threshold
+        self.strictly = strictly
         self.products: dict[tuple[int, ...], Product] = {}
         self.interned: dict[Active, Active] = {}
         self.reach: dict[tuple[int, int], frozenset[int]] = {}
-        self.best: tuple[Ratio, Reached, str] | None = None
         self.margins = (Fraction(0),) * len(problem.locations) if self.weighted else margins(problem)
         self.trace = Trace(last=problem.horizon.high or 0)
         self.kept = 0
@@ -174,36 +131,29 @@ class Frontier:
         """Search the horizon."""
         horizon = self.problem.horizon
         assert horizon.high is not None
-        frontier = self._begin()
-        for level in range(1, horizon.high + 1):
-            reason = self.monitor.stopped()
-            if reason is not None:
-                return self._outcome(None, reason, level - 1)
-            candidates = self._expand(frontier, level - 1)
-            if horizon.counts(level):
-                found = self._judge(candidates, level)
-                if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
-                    return self._outcome(found, None, level, complete=False)
-            frontier = {location: self._prune(level, location, c) for location, c in candidates.items()}
-            kept = sum(map(len, frontier.values()))
-            self.kept += kept
-            self.monitor.listen(Progress("frontier search", level, kept, self._lower()))
-            if not kept:
-                break
+        level = 0
+        try:
+            frontier = self._begin()
+            for level in range(1, horizon.high + 1):
+                candidates = self._expand(frontier, level - 1)
+                if horizon.counts(level):
+                    found = self._judge(candidates, level)
+                    if found is not None or (self.goal is None and self.judge.ratio == inf):
+                        return self._outcome(found, None, level, complete=False)
+                frontier = {location: self._prune(level, location, c) for location, c in candidates.items()}
+                kept = sum(map(len, frontier.values()))
+                self.kept += kept
+                self.monitor.listen(Progress("frontier search", level, kept, self.judge.lower()))
+                if not kept:
+                    break
+        except Stopped:
+            return self._outcome(None, self.monitor.stopped(), max(level - 1, 0))
         return self._outcome(None, None, horizon.high)
 
     def _outcome(self, found: Word | None, stopped: str | None, level: int, *, complete: bool = True) -> Searched:
-        best = None if self.best is None else self._word(self.best[1], self.best[2])
+        best = self.judge.best_word()
         trace = self.trace if complete and stopped is None else None
         return Searched(found, best, trace, stopped, level, self.kept)
-
-    def _word(self, vector: Reached, final: str) -> Word:
-        return self.problem.word(vector.start, vector.word(), final=final)
-
-    def _lower(self) -> str:
-        if self.best is None:
-            return ""
-        return decimal(rational(self.best[0])) if isinstance(self.best[0], Fraction) else "inf"
 
     def _begin(self) -> dict[int, list[Reached]]:
         grouped: dict[int, list[tuple[int, Start]]] = defaultdict(list)
@@ -252,6 +202,7 @@ class Frontier:
         candidates: Candidates = defaultdict(list)
         for location, vectors in sources.items():
             for number, edge in enumerate(self.problem.locations[location].edges):
+                self.monitor.pause()
                 product = self._last_product(level, location, edge) if last else self._product(level, location, edge)
                 for i, vector in enumerate(product(vectors, edge.letter)):
                     if vector is not None:
@@ -304,22 +255,10 @@ class Frontier:
 
     def _judge(self, candidates: Candidates, level: int) -> Word | None:
         """Update the best word; return a word of this level that meets the goal, with the fewest changed inputs."""
-        hits: list[tuple[int, Ratio, Reached, str]] = []
+        hits: list[Hit] = []
         for location, members in candidates.items():
-            for ending in self._endings(level, location):
-                for _, vector in members:
-                    excess, right = compare_ending(ending, vector, self.delta, weighted=self.weighted)
-                    if excess <= 0:
-                        continue
-                    ratio: Ratio = excess / right if right else inf
-                    if self.best is None or ratio > self.best[0]:
-                        self.best = (ratio, vector, ending.name)
-                    if self.goal is not None and ratio >= self.threshold and self.goal(excess, right):
-                        hits.append((vector.changes, -ratio, vector, ending.name))
-        if not hits:
-            return None
-        _, _, vector, final = min(hits, key=lambda hit: hit[:2])
-        return self._word(vector, final)
+            hits += self.judge.hits((vector for _, vector in members), self._endings(level, location))
+        return self.judge.simplest(hits)
 
     def _prune(self, level: int, location: int, members: Sequence[tuple[Origin, Reached]]) -> list[Reached]:
         chain, reasons = self._antichain(members, None if level == self.trace.last else self._diagonal_bound(location))
@@ -334,6 +273,7 @@ class Frontier:
         chain = Antichain(weighted=self.weighted)
         reasons: dict[Key, Dominated] = {}
         for key, vector in sorted(members, key=lambda member: potential(member[1]), reverse=True):
+            self.monitor.pause()
             if bound is not None and bounded(vector, bound, strictly=self.strictly):
                 reasons[key] = Dominated(diagonal=vector.left, scale=vector.scale)
                 self.trace.bound = self._interest()
@@ -346,8 +286,7 @@ class Frontier:
 
     def _interest(self) -> Fraction:
         """A ratio that is of no interest any more."""
-        best = self.best[0] if self.goal is None and self.best is not None else 0
-        return max(self.threshold, best if isinstance(best, Fraction) else Fraction(0))
+        return self.threshold if self.goal is not None else self.judge.attained()
 
     def _diagonal_bound(self, location: int) -> Fraction | None:
         """Vectors with ``alpha <= bound * beta`` lead to nothing of interest; None where the margin says nothing."""

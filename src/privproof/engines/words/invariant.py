@@ -1,7 +1,8 @@
 """Inductive cone invariants: proofs for words of every length.
 
 Vectors reached by words are kept, for every location, until every product of a kept vector with a letter is dominated by kept vectors
-or lies within the margin of its location (``alpha <= c m beta``).  Then the kept vectors G satisfy
+or lies within the margin of its location (``alpha <= c m beta``) or a `simulation` (``alpha X <= c beta``).  Then the kept vectors G
+satisfy
 
     every start is in cone(G) - R+,   g M_l is in cone(G) - R+ for every g in G and letter l,   g respects the bound where a word may end,
 
@@ -16,26 +17,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush, nsmallest
 from math import inf
 from typing import TypeAlias
 
-from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.words.dominance import Antichain, Dominated, bounded
-from privproof.engines.words.frontier import Ending, Goal, Trace, compare_ending
+from privproof.engines.words.endings import Ending, Goal, Hit, Judge
+from privproof.engines.words.frontier import Trace
 from privproof.engines.words.margins import margins
-from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient
+from privproof.engines.words.simulation import simulation
+from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
 from privproof.exact import ZERO, Rational, decimal, fraction, rational
 from privproof.models import Word, WordProblem
 
 Node: TypeAlias = tuple[int, int]
 """A location and the number of a generator there."""
 
+Item: TypeAlias = tuple[float, int, Node]
+"""An entry of the queue: how urgent (small is urgent), a number that tells entries apart, and the generator."""
+
 _BATCH = 48
-_PATIENCE = 200
+_PATIENCE = 300
 """So many vectors are expanded before linear programs are tried."""
+_SIMULATIONS, _SIMULATED = 4, 60
+"""So many simulations are looked for, each to bound so many of the most promising vectors."""
 _LONGEST = 300
 """Words beyond this length are not looked at: their numbers have too many digits."""
+_GUARD = 44
+"""So many binary digits beyond the precision are kept where vectors are rounded."""
 _HOPES = 60
 """So many linear programs may fail before no more are tried; a success restores some."""
 
@@ -73,6 +83,8 @@ class Invariant:
         delta: what is subtracted from P, for each output.
         threshold: the bound to prove (with a goal), or the ratio of a known word.
         precision: how far, relatively, the proved bound may lie above the best word.
+        exactly: keep vectors as they are; otherwise kept vectors of long numbers are rounded (see `rounded`) by far less than
+            the precision, where a bound is at stake that is approached and not attained.
         monitor: progress and interrupts.
     """
 
@@ -84,19 +96,22 @@ class Invariant:
         delta: Rational = ZERO,
         threshold: Rational = ZERO,
         precision: Fraction = Fraction(1, 10**6),
+        exactly: bool = False,
         monitor: Monitor | None = None,
     ) -> None:
         self.problem, self.goal, self.precision = problem, goal, precision
-        self.delta, self.weighted = fraction(delta), delta != 0
-        self.threshold = fraction(threshold)
+        self.bits = 0 if exactly or goal is not None or delta != 0 else _GUARD + int(1 / precision).bit_length()
         self.monitor = monitor or Monitor()
+        self.judge = Judge(
+            problem, goal=goal, delta=delta, threshold=threshold, rounded=self.bits > 0, monitor=self.monitor
+        )
+        self.weighted, self.threshold = delta != 0, self.judge.threshold
         self.margins = (Fraction(0),) * len(problem.locations) if self.weighted else margins(problem)
         self.products = [[Product(edge.left, edge.right) for edge in place.edges] for place in problem.locations]
         self.endings = [[Ending(final) for final in place.finals] for place in problem.locations]
         self.chains = [Antichain(weighted=self.weighted) for _ in problem.locations]
         self.levels: list[list[int]] = [[] for _ in problem.locations]
-        self.queue: list[tuple[float, int, Node]] = []
-        self.best: tuple[Fraction | float, Reached, str] | None = None
+        self.queue: list[Item] = []
         self.needed = Fraction(0)
         self.trace = Trace(last=-2, inductive=True)
         self.expanded = self.counter = self.level = 0
@@ -112,8 +127,13 @@ class Invariant:
             reason = self.monitor.stopped()
             if reason is not None or self.expanded >= most or self.level >= _LONGEST:
                 return self._outcome(None, reason or self._not_closed())
-            found = self._round()
-            if found is not None or (self.goal is None and self.best is not None and self.best[0] == inf):
+            batch = self._next()
+            try:
+                found = self._round(batch)
+            except Stopped:
+                self._put_back(batch)
+                continue
+            if found is not None or (self.goal is None and self.judge.ratio == inf):
                 return self._outcome(found, None)
             self.monitor.listen(
                 Progress("inductive invariant", self.level, sum(map(len, self.chains)), self._lower(), self._upper())
@@ -125,37 +145,83 @@ class Invariant:
     def _not_closed(self) -> str:
         return f"{self.expanded} vectors were expanded and the cone has not closed"
 
+    def nearly_attained(self, closed: Closed) -> bool:
+        """Whether the proved bound misses the best ratio by so little that rounding may be the reason."""
+        if not self.bits or closed.trace is None:
+            return False
+        ratio = self.judge.attained()
+        return ratio < self.needed <= ratio * (1 + Fraction(1, 2 ** (self.bits // 2)))
+
     def settle(self) -> Closed:
         """Close at the largest ratio that the vectors not yet expanded can still lead to, if that is finite."""
         left_over = [node for _, _, node in self.queue]
         quotients = [self._limit(*node) for node in left_over]
         if self.goal is not None or any(q is None for q in quotients):
-            return self._outcome(None, self._not_closed())
+            return self._outcome(None, self.monitor.stopped() or self._not_closed())
         self.needed = max(
-            [self.needed, self._best_ratio() * (1 + self.precision), *(q for q in quotients if q is not None)]
+            [self.needed, self.judge.attained() * (1 + self.precision), *(q for q in quotients if q is not None)]
         )
         self.trace.bound = self.needed
         for location, number in left_over:
             vector = self.chains[location].generators[number]
+            within = self._within_margin(location, vector)
             for e, edge in enumerate(self.problem.locations[location].edges):
                 (after,) = self.products[location][e]([vector], edge.letter)
-                if after is not None:
-                    self.trace.forgotten[(0, location), number, e] = Dominated(diagonal=after.left, scale=after.scale)
+                if after is None:
+                    continue
+                if within is not None and within <= self.needed:
+                    reason = Dominated(diagonal=after.left, scale=after.scale)
+                else:
+                    _, number_of = self._simulated(location, vector)
+                    reason = Dominated(simulated=after.left, simulation=number_of, scale=after.scale)
+                self.trace.forgotten[(0, location), number, e] = reason
         self.queue = []
         return self.run(most=self.expanded)
 
+    def simulate(self) -> None:
+        """Look for a simulation that bounds the vectors not yet expanded."""
+        if self.weighted or len(self.trace.simulations) == _SIMULATIONS:
+            return
+        nodes = [node for _, _, node in nsmallest(_SIMULATED, self.queue)]
+        found = simulation(self.problem, self.margins, [(at, self.chains[at].generators[i]) for at, i in nodes])
+        if found is None:
+            return
+        self.trace.simulations.append(found)
+        if self.goal is None:
+            self.queue = [(-self._promise(*node), counter, node) for _, counter, node in self.queue]
+            heapify(self.queue)
+
+    def bounded(self) -> bool:
+        """Whether the vectors not yet expanded all have a limit, so that there is some epsilon."""
+        return all(self._limit(*node) is not None for _, _, node in self.queue)
+
     def _limit(self, location: int, number: int) -> Fraction | None:
         """A ratio that no continuation of a kept vector exceeds, exactly; None where there is none."""
-        vector, margin = self.chains[location].generators[number], self.margins[location]
-        if margin == 0 or any(x and not y for x, y in zip(vector.left, vector.right, strict=True)):
+        vector = self.chains[location].generators[number]
+        limits = (self._within_margin(location, vector), self._simulated(location, vector)[0])
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def _within_margin(self, location: int, vector: Reached) -> Fraction | None:
+        """The smallest k with ``alpha <= k m beta``; None if there is none."""
+        margin = self.margins[location]
+        if margin == 0 or not covers(vector):
             return None
         return _largest_quotient(vector) / margin
 
+    def _simulated(self, location: int, vector: Reached) -> tuple[Fraction | None, int]:
+        """The smallest k with ``alpha X <= k beta`` for one of the simulations X, and which; None if there is none."""
+        quotients = ((found.quotient(location, vector), number) for number, found in enumerate(self.trace.simulations))
+        return min(((k, number) for k, number in quotients if k is not None), default=(None, 0))
+
+    def _promise(self, location: int, number: int) -> float:
+        """The limit, rounded; infinite where there is none."""
+        vector, margin = self.chains[location].generators[number], self.margins[location]
+        largest = inf if margin == 0 else _top(vector) / float(margin)
+        within, _ = self._simulated(location, vector)
+        return largest if within is None else min(largest, quotient(within.numerator, within.denominator))
+
     def _outcome(self, found: Word | None, stopped: str | None, *, closed: bool = False) -> Closed:
-        best = None
-        if self.best is not None:
-            _, vector, final = self.best
-            best = self.problem.word(vector.start, vector.word(), final=final)
+        best = self.judge.best_word()
         bound = None
         if closed and self.goal is None:
             bound = rational(self._final_bound())
@@ -164,17 +230,13 @@ class Invariant:
 
     def _final_bound(self) -> Fraction:
         """The best ratio if the invariant proves it, else a simple number not far above."""
-        ratio = self._best_ratio()
+        ratio = self.judge.attained()
         if self.needed <= ratio:
             return ratio
         return simplest_between(self.needed, max(self.needed, ratio) * (1 + self.precision / 64))
 
-    def _best_ratio(self) -> Fraction:
-        known = self.best[0] if self.best is not None else 0
-        return max(self.threshold, known if isinstance(known, Fraction) else Fraction(0))
-
     def _lower(self) -> str:
-        ratio = self._best_ratio()
+        ratio = self.judge.attained()
         return decimal(rational(ratio)) if ratio else ""
 
     def _upper(self) -> str:
@@ -185,19 +247,27 @@ class Invariant:
 
     def _bound(self) -> Fraction:
         """A ratio that need not be told from smaller ones."""
-        return self.threshold if self.goal is not None else self._best_ratio() * (1 + self.precision)
+        return self.threshold if self.goal is not None else self.judge.attained() * (1 + self.precision)
 
-    def _round(self) -> Word | None:
-        """Expand the next vectors: those of the smallest length, or the most promising ones."""
-        batch: list[Node] = []
+    def _next(self) -> list[Item]:
+        """The vectors to expand next: those of the smallest length, or the most promising ones."""
+        batch: list[Item] = []
         first = self.queue[0][0]
         while self.queue and len(batch) < (10**9 if self.goal is not None else _BATCH):
             if self.goal is not None and self.queue[0][0] != first:
                 break
-            batch.append(heappop(self.queue)[2])
+            batch.append(heappop(self.queue))
+        return batch
+
+    def _put_back(self, batch: list[Item]) -> None:
+        for item in batch:
+            heappush(self.queue, item)
+
+    def _round(self, batch: list[Item]) -> Word | None:
+        """Expand vectors."""
         self.expanded += len(batch)
         by_location: dict[int, list[int]] = {}
-        for location, number in batch:
+        for _, _, (location, number) in batch:
             by_location.setdefault(location, []).append(number)
         candidates: list[tuple[tuple[tuple[int, int], int, int], int, Reached, int]] = []
         for location, numbers in by_location.items():
@@ -207,20 +277,13 @@ class Invariant:
                     if vector is not None:
                         level = self.levels[location][i] + 1
                         candidates.append((((0, location), i, e), edge.target, vector, level))
-        hits: list[tuple[int, Reached, str]] = []
+        hits: list[Hit] = []
         for _, location, vector, _ in candidates:
-            for ending in self.endings[location]:
-                excess, right = compare_ending(ending, vector, self.delta, weighted=self.weighted)
-                if excess > 0:
-                    ratio: Fraction | float = excess / right if right else inf
-                    if self.best is None or ratio > self.best[0]:
-                        self.best = (ratio, vector, ending.name)
-                    if self.goal is not None and ratio >= self.threshold and self.goal(excess, right):
-                        hits.append((vector.changes, vector, ending.name))
+            hits += self.judge.hits([vector], self.endings[location])
         if hits:
-            _, vector, name = min(hits, key=lambda hit: hit[0])
-            return self.problem.word(vector.start, vector.word(), final=name)
+            return self.judge.simplest(hits)
         for origin, location, vector, level in sorted(candidates, key=lambda c: -potential(c[2])):
+            self.monitor.pause()
             self.level = max(self.level, level)
             self.trace.forgotten[origin] = self._cover(location, vector, level)
         return None
@@ -234,6 +297,11 @@ class Invariant:
                 self.trace.bound = self._bound()
                 self.needed = max(self.needed, _largest_quotient(vector) / margin)
                 return Dominated(diagonal=vector.left, scale=vector.scale)
+        limit, which = self._simulated(location, vector)
+        if limit is not None and limit <= self._bound():
+            self.trace.bound = self._bound()
+            self.needed = max(self.needed, limit)
+            return Dominated(simulated=vector.left, simulation=which, scale=vector.scale)
         chain = self.chains[location]
         by = chain.dominator(vector)
         if by is None and self.expanded >= _PATIENCE and self.hopes > 0 and not self.weighted:
@@ -245,21 +313,25 @@ class Invariant:
                     self.needed = max(self.needed, self._bound())
                 return combined
         if by is None:
+            if self.bits and (limit is not None or (margin > 0 and covers(vector))):
+                vector = rounded(vector, self.bits)
             number = chain.add(vector)
             self.levels[location].append(level)
             by = ((number, Fraction(1)),)
             self.counter += 1
-            promise = float(level) if self.goal is not None else -_promise(vector, margin)
+            promise = float(level) if self.goal is not None else -self._promise(location, number)
             heappush(self.queue, (promise, self.counter, (location, number)))
         return Dominated(by=by, scale=vector.scale)
 
 
-def _promise(vector: Reached, margin: Fraction) -> float:
-    """A ratio that no continuation exceeds, rounded; infinite where the margin says nothing."""
-    if margin == 0:
-        return inf
-    largest = max((quotient(x, y) for x, y in zip(vector.left, vector.right, strict=True)), default=0.0)
-    return largest / float(margin)
+def covers(vector: Reached) -> bool:
+    """Whether the right part has mass wherever the left part has."""
+    return all(y or not x for x, y in zip(vector.left, vector.right, strict=True))
+
+
+def _top(vector: Reached) -> float:
+    """The largest quotient of a left and a right entry, rounded."""
+    return max((quotient(x, y) for x, y in zip(vector.left, vector.right, strict=True)), default=0.0)
 
 
 def _largest_quotient(vector: Reached) -> Fraction:

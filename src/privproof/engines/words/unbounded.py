@@ -10,14 +10,16 @@ from privproof.engines.findings import ConeProof, Finding
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.bounded import at_least, fewest_changes, ratio_of
-from privproof.engines.words.frontier import Frontier, Trace, beyond
-from privproof.engines.words.invariant import Invariant
-from privproof.engines.words.pumping import breaking_word, find_pump
+from privproof.engines.words.endings import beyond
+from privproof.engines.words.frontier import Frontier, Trace
+from privproof.engines.words.invariant import Closed, Invariant
+from privproof.engines.words.pumping import Pump, breaking_word, find_pump
 from privproof.engines.words.supports import impossible_word
 from privproof.exact import INFINITE, ZERO, Budget, Rational, decimal, epsilon
 from privproof.models import Horizon, Word, WordProblem
 
-_SOON, _MOST = 400, 1_600
+_STOPS = (100, 200, 300, 400, 1_600)
+"""So many vectors are expanded before a search pauses to look for a simulation or a pump, and in the end for good."""
 _BEAM = 60
 _GLANCE = 12
 
@@ -47,14 +49,12 @@ class UnboundedEngine:
         problem, goal = compiled.problem, beyond(budget)
         bound = ZERO if budget.epsilon.infinite else budget.epsilon.enclosure(192)[0]
         search = Invariant(problem, goal=goal, delta=budget.delta, threshold=bound, monitor=monitor)
-        closed = search.run(most=_SOON)
-        pump = None
-        if closed.stopped is not None and budget.delta == 0 and monitor.stopped() is None:
-            pump = find_pump(problem, monitor=monitor)
-            word = None if pump is None else breaking_word(problem, pump, budget.epsilon)
-            if pump is not None and word is not None:
+        closed, pump = _explored(search, monitor)
+        if pump is not None:
+            word = breaking_word(problem, pump, budget.epsilon)
+            if word is not None:
                 return Finding(INFINITE, word=_shortest(problem, budget, word, monitor), pump=pump)
-            closed = search.run(most=_MOST)
+            closed = search.run(most=_STOPS[-1])
         if closed.found is not None:
             word = fewest_changes(problem, goal, closed.found, budget.delta, bound, monitor)
             return Finding(ratio_of(word, budget.delta), word=word)
@@ -80,12 +80,14 @@ class UnboundedEngine:
         threshold = ZERO if known is None or known.ratio is None else known.ratio
         monitor.listen(Progress("inductive invariant", lower=decimal(threshold) if threshold else ""))
         search = Invariant(problem, delta=delta, threshold=threshold, precision=self.precision, monitor=monitor)
-        closed = search.run(most=_SOON)
-        if closed.stopped is not None and delta == 0 and monitor.stopped() is None:
-            pump = find_pump(problem, monitor=monitor)
-            if pump is not None:
-                return Finding(INFINITE, pump=pump, word=problem.word(pump.start, pump.word(3), final=pump.final))
-            closed = search.run(most=_MOST)
+        closed, pump = _explored(search, monitor)
+        if pump is not None:
+            return Finding(INFINITE, pump=pump, word=problem.word(pump.start, pump.word(3), final=pump.final))
+        if search.nearly_attained(closed):
+            again = Invariant(
+                problem, threshold=threshold, precision=self.precision, exactly=True, monitor=monitor
+            ).run(most=2 * closed.expanded)
+            closed = again if again.trace is not None else closed
         if closed.stopped is not None and delta == 0:
             closed = search.settle()
         best = closed.best
@@ -99,6 +101,21 @@ class UnboundedEngine:
         upper = at_least(closed.bound)
         note = f"{_invariant(closed.trace)} proves the upper bound for words of every length"
         return Finding(lower, upper, word=best, proof=ConeProof(closed.trace), notes=(note,))
+
+
+def _explored(search: Invariant, monitor: Monitor) -> tuple[Closed, Pump | None]:
+    """Search; where it does not close soon, look for a simulation, and where some vector is still unbounded, for a pump."""
+    tried = False
+    for most in _STOPS[:-1]:
+        closed = search.run(most=most)
+        if closed.stopped is None or monitor.stopped() is not None:
+            return closed, None
+        search.simulate()
+        if not tried and not search.weighted and not search.bounded():
+            tried, pump = True, find_pump(search.problem, monitor=monitor)
+            if pump is not None:
+                return closed, pump
+    return search.run(most=_STOPS[-1]), None
 
 
 def _shortest(problem: WordProblem, budget: Budget, word: Word, monitor: Monitor) -> Word:

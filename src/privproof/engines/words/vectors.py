@@ -8,7 +8,7 @@ as coprime integers.  With a delta the scale matters too; it is the third part, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, inf, lcm
 
@@ -88,6 +88,23 @@ def quotient(above: int, below: int) -> float:
 def potential(vector: Reached) -> float:
     """The quotient of sums: never smaller for a vector that dominates another."""
     return quotient(sum(vector.left), sum(vector.right))
+
+
+def rounded(vector: Reached, bits: int) -> Reached:
+    """A vector of shorter numbers that dominates the vector: left entries rounded up, right ones down.
+
+    The smallest entry keeps `bits` binary digits, so that every entry moves by a factor of less than ``1 + 2^(1-bits)``, and none
+    becomes zero.
+
+    >>> rounded(Reached((1023, 0), (1027, 512), 0, 0), 4)
+    Reached(left=(16, 0), right=(16, 8), weight=0, start=0, letter=None, parent=None, scale=Fraction(64, 1))
+    """
+    shift = min((x.bit_length() for x in (*vector.left, *vector.right) if x), default=0) - bits
+    if shift <= 0:
+        return vector
+    left = tuple(-(-x >> shift) for x in vector.left)
+    right = tuple(x >> shift for x in vector.right)
+    return replace(vector, left=left, right=right, scale=vector.scale * 2**shift)
 
 
 class Product:

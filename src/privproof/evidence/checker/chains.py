@@ -7,12 +7,6 @@ A state without a transition row is *halted*: it contributes to no longer word. 
 a state its labels, sorted and joined by commas (``-`` where there are none), with certainty.
 
 A location is (whether no letter has been read yet, the derivative of the restriction).
-
-**Lumping.** A partition of the states is *exactly lumpable* if for every observation o and every class C the sum over
-t in C of transition(s, t) emission(t, o) is the same number for all s of one class, and the states of a class are all
-halted or none is. Then the class sums of alpha_{t+1} depend on the class sums of alpha_t alone, by the matrix of
-those numbers; the mass of all states and of the halted ones depend on class sums too. So vectors may be indexed by
-classes after the first letter.
 """
 
 from __future__ import annotations
@@ -24,13 +18,12 @@ from privproof.evidence.checker.documents import (
     a_distribution,
     a_list,
     a_text,
-    an_integer,
     an_object,
     known,
     names,
 )
 from privproof.evidence.checker.expressions import NOTHING, Languages, read_expression
-from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.scenarios import Scenario
 from privproof.evidence.checker.systems import (
     Edge,
@@ -43,7 +36,7 @@ from privproof.evidence.checker.systems import (
     integer_rows,
     masses,
 )
-from privproof.exact import ONE, ZERO, Rational
+from privproof.exact import ONE, Rational
 
 
 class Chain:
@@ -66,8 +59,6 @@ class Chain:
         self.moves = {states[s]: [(states[t], p) for t, p in row.items()] for s, row in transitions.items()}
         self.shows = {o: {states[s]: emissions[s][o] for s in states if o in emissions[s]} for o in observations}
         self.halted = frozenset(i for i in states.values() if i not in self.moves)
-        self.classes: list[int] | None = None
-        self.class_count = 0
         self.edges: dict[tuple[bool, str], tuple[Rows, int]] = {}
         self.starts = self._starts(scenario, observations, limits)
 
@@ -88,8 +79,7 @@ class Chain:
         return tuple(both.values())
 
     def size(self, location: Location) -> int:
-        first, _ = _parts(location)
-        return len(self.states) if first or self.classes is None else self.class_count
+        return len(self.states)
 
     def letters(self, location: Location) -> list[Letter]:
         _, language = _parts(location)
@@ -111,38 +101,9 @@ class Chain:
         first, language = _parts(location)
         if first or not self.languages.accepts[language]:
             return []
-        everything: frozenset[int] = frozenset(range(self.size(location)))
-        halted = self.halted if self.classes is None else frozenset(self.classes[i] for i in self.halted)
-        ends = {"any": Final("any", everything), "complete": Final("complete", halted)}
+        everything: frozenset[int] = frozenset(range(len(self.states)))
+        ends = {"any": Final("any", everything), "complete": Final("complete", self.halted)}
         return list(ends.values()) if self.ending == "visible" else [ends[self.ending]]
-
-    def lump(self, value: object, place: str, limits: Limits) -> None:
-        """Index vectors by classes after the first letter, if the classes are exactly lumpable."""
-        listed = a_list(value, place)
-        if len(listed) != len(self.states):
-            refuse(f"{len(listed)} classes for {len(self.states)} states", place)
-        classes = [an_integer(item, f"{place}[{i}]") for i, item in enumerate(listed)]
-        if any(number < 0 for number in classes):
-            refuse("a class is numbered below 0", place)
-        within(max(classes) + 1, limits.states, "classes", place)
-        members: dict[int, list[int]] = {}
-        for state, number in enumerate(classes):
-            members.setdefault(number, []).append(state)
-        for group in members.values():
-            if len({state in self.halted for state in group}) > 1:
-                refuse("one class holds halted states and others", place)
-        matrices = {o: _class_rows(self._matrix(o, first=False), classes) for o in self.observations}
-        for o, rows in matrices.items():
-            for group in members.values():
-                first = rows.get(group[0], {})
-                if any(rows.get(state, {}) != first for state in group):
-                    refuse(f"the states of one class differ under the observation {o!r}", place)
-        self.classes, self.class_count = classes, max(classes) + 1
-        for o, rows in matrices.items():
-            summed = {number: list(rows.get(group[0], {}).items()) for number, group in members.items()}
-            self.edges[False, o] = self._integer(summed)
-            shown = {i: [(classes[j], e) for j, e in row] for i, row in self._matrix(o, first=True).items()}
-            self.edges[True, o] = self._integer(shown)
 
     def _matrix(self, observation: str, *, first: bool) -> dict[int, list[tuple[int, Rational]]]:
         shown = self.shows[observation]
@@ -160,18 +121,6 @@ def _parts(location: Location) -> tuple[bool, int]:
     assert isinstance(location, tuple)
     first, language = location
     return first, language
-
-
-def _class_rows(
-    rows: Mapping[int, Sequence[tuple[int, Rational]]], classes: list[int]
-) -> dict[int, dict[int, Rational]]:
-    result: dict[int, dict[int, Rational]] = {}
-    for i, row in rows.items():
-        sums: dict[int, Rational] = {}
-        for j, entry in row:
-            sums[classes[j]] = sums.get(classes[j], ZERO) + entry
-        result[i] = {c: e for c, e in sums.items() if e != 0}
-    return result
 
 
 # ------------------------------------------------------------------------------------------------ reading the document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lcm
 from typing import TypeAlias
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text_or_null, an_integer, an_object
@@ -10,7 +11,14 @@ from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.systems import Letter, Question, Start, Vector, matching_starts, read_letter
 from privproof.exact import Rational
 
-Multipliers: TypeAlias = tuple[tuple[int, Rational], ...]
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Multiples of generators: the index of a generator, and the numerator of its multiplier over a common denominator."""
+
+    over: int
+    by: tuple[tuple[int, int], ...]
+
 
 Classes: TypeAlias = tuple[int | None, ...] | None
 """For every state its class, None for a state that does not count; None as a whole: every state is its own class."""
@@ -191,15 +199,25 @@ def _node_number(value: object, count: int, place: str) -> int:
 
 
 def _multipliers(value: object, target: Node, place: str, limits: Limits) -> Multipliers:
-    result: list[tuple[int, Rational]] = []
-    for item in a_list(value, place):
-        pair = a_list(item, place)
-        if len(pair) != 2:
-            refuse("expected [index, multiplier]", place)
-        index, number = an_integer(pair[0], place), a_number(pair[1], place, limits)
-        if not 0 <= index < len(target.generators):
+    """Pairs [index, multiplier], or ``{"over": d, "by": [[index, integer], ...]}`` for the integers divided by d."""
+    if isinstance(value, dict):
+        over = an_integer(value.get("over"), f"{place}.over")
+        if over < 1:
+            refuse("a denominator is below 1", f"{place}.over")
+        by = [_pair(item, f"{place}.by") for item in a_list(value.get("by"), f"{place}.by")]
+    else:
+        read: list[tuple[int, Rational]] = []
+        for item in a_list(value, place):
+            pair = a_list(item, place)
+            if len(pair) != 2:
+                refuse("expected [index, multiplier]", place)
+            read.append((an_integer(pair[0], place), a_number(pair[1], place, limits)))
+        over = lcm(1, *(int(number.q) for _, number in read))
+        by = [(index, int(number.p) * (over // int(number.q))) for index, number in read]
+    count = len(target.generators)
+    for index, factor in by:
+        if not 0 <= index < count:
             refuse("there is no generator of this index", place)
-        if number < 0:
+        if factor < 0:
             refuse("a multiplier is below 0", place)
-        result.append((index, number))
-    return tuple(result)
+    return Multipliers(over, tuple(by))

@@ -47,9 +47,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from math import lcm
 
-from privproof.evidence.checker.chains import Chain
 from privproof.evidence.checker.claims import as_rational
 from privproof.evidence.checker.cone_documents import (
     Beginning,
@@ -70,9 +68,9 @@ from privproof.evidence.checker.systems import (
     Moves,
     Question,
     Rows,
+    Stack,
     Vector,
     on_common_denominator,
-    product,
     total,
 )
 
@@ -181,6 +179,7 @@ class Cone:
         node = self.nodes[number]
         filled = frozenset(i for generator in node.generators for i in generator.left)
         sources = [i for i in self.occupation.on_left(location) if _may_hold(i, node.left, filled)]
+        lefts, rights = Stack([g.left for g in node.generators]), Stack([g.right for g in node.generators])
         reached: list[tuple[Location, int]] = []
         for letter, edge in self.moves.at(location):
             targets = {j for i in sources for j, _ in edge.left.get(i, ())}
@@ -196,15 +195,11 @@ class Cone:
             left = self.matrix(location, letter, edge, node, target, on_left=True)
             right = self.matrix(location, letter, edge, node, target, on_left=False)
             needed = target.left is not None and any(target.left[j] is None for j in targets)
-            for i, generator in enumerate(node.generators):
-                after = product(generator.left, left)
+            for i, (after, other) in enumerate(zip(lefts.after(left), rights.after(right), strict=True)):
                 if after:
                     needed = True
-                    place = f"{onward.place}.multipliers[{i}]"
-                    other = product(generator.right, right)
-                    self.dominated(
-                        after, other, edge.scale, generator.weight, onward.node, onward.multipliers[i], place
-                    )
+                    place, weight = f"{onward.place}.multipliers[{i}]", node.generators[i].weight
+                    self.dominated(after, other, edge.scale, weight, onward.node, onward.multipliers[i], place)
             if needed:
                 reached.append((edge.target, onward.node))
         self.steps[location, number, last] = tuple(reached)
@@ -248,13 +243,13 @@ class Cone:
 
         Everything is multiplied by `scale` and by the common denominator of the multipliers.
         """
-        common = lcm(1, *(int(number.q) for _, number in multipliers))
+        common = multipliers.over
+        generators = self.nodes[node].generators
         above: dict[int, int] = {}
         below: dict[int, int] = {}
         weights = 0
-        for index, number in multipliers:
-            factor = int(number.p) * (common // int(number.q))
-            generator = self.nodes[node].generators[index]
+        for index, factor in multipliers.by:
+            generator = generators[index]
             weights += factor * generator.weight
             for i, entry in generator.left.items():
                 above[i] = above.get(i, 0) + factor * entry
@@ -289,10 +284,6 @@ def _class_sums(vector: Mapping[int, int], classes: Classes) -> dict[int, int]:
 def proved_by_cone(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a proof by cones."""
     system = question.system
-    if evidence.get("classes") is not None:
-        if not isinstance(system, Chain):
-            refuse("only the states of a hidden Markov model or a Markov chain are put in classes", "evidence.classes")
-        system.lump(evidence["classes"], "evidence.classes", limits)
     weighted = question.claim.delta != 0 and not question.claim.events
     nodes = read_nodes(evidence, limits, weighted=weighted)
     outputs = frozenset(system.outputs if isinstance(system, Machine) and system.finish is not None else ())

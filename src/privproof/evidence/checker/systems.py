@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Protocol, TypeAlias
 
+from flint import fmpz_mat
+
 from privproof.evidence.checker.claims import Claim
 from privproof.evidence.checker.documents import a_distribution, a_text_or_null, an_object
 from privproof.evidence.checker.outcomes import Limits, refuse
@@ -29,6 +31,9 @@ Vector: TypeAlias = Mapping[int, int]
 Rows: TypeAlias = Mapping[int, Sequence[tuple[int, int]]]
 Location: TypeAlias = Hashable
 Masses: TypeAlias = tuple[tuple[int, Rational], ...]
+
+_MANY = 8
+"""From so many vectors on it pays to build dense matrices."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,40 @@ def product(vector: Vector, rows: Rows) -> dict[int, int]:
         for column, entry in rows.get(index, ()):
             result[column] = result.get(column, 0) + mass * entry
     return result
+
+
+class Stack:
+    """Vectors that are multiplied by one matrix after another: all at once where they are many and little is zero.
+
+    >>> Stack([{0: 2, 1: 3}]).after({0: [(1, 5)], 1: [(0, 1), (1, 1)]})
+    [{1: 13, 0: 3}]
+    """
+
+    def __init__(self, vectors: Sequence[Vector]) -> None:
+        self.vectors = vectors
+        self.size = 1 + max((i for vector in vectors for i in vector), default=-1)
+        self._dense: fmpz_mat | None = None
+        self._worthwhile = len(vectors) >= _MANY and 3 * sum(map(len, vectors)) > len(vectors) * self.size
+
+    def after(self, rows: Rows) -> list[dict[int, int]]:
+        """Every row vector times the matrix, without zeros."""
+        if not self._worthwhile:
+            return [product(vector, rows) for vector in self.vectors]
+        columns = 1 + max((j for row in rows.values() for j, _ in row), default=-1)
+        if 3 * sum(map(len, rows.values())) < columns * self.size:
+            return [product(vector, rows) for vector in self.vectors]
+        if self._dense is None:
+            self._dense = _dense([vector.items() for vector in self.vectors], self.size)
+        matrix = _dense([rows.get(i, ()) for i in range(self.size)], columns)
+        return [{j: int(x) for j, x in enumerate(row) if x} for row in (self._dense * matrix).tolist()]
+
+
+def _dense(rows: Sequence[Iterable[tuple[int, int]]], columns: int) -> fmpz_mat:
+    entries = [0] * (len(rows) * columns)
+    for i, row in enumerate(rows):
+        for j, entry in row:
+            entries[i * columns + j] += entry
+    return fmpz_mat(len(rows), columns, entries)
 
 
 def total(vector: Vector, counted: frozenset[int]) -> int:
