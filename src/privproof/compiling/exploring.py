@@ -17,6 +17,7 @@ from flint import fmpq_mat
 
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational, show
+from privproof.exact.polynomials import Polynomial
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.noise import NOISES
@@ -455,6 +456,10 @@ def _masses(start: Any, edges: dict[Any, list[tuple[Rational, Any]]]) -> dict[An
                 for probability, target in edges[node]:
                     if target in position:
                         system[position[target], i] -= probability
+            if any(isinstance(p, Polynomial) for node in group for p, _ in edges[node]):
+                raise LanguageError(
+                    "unknown", "a loop may repeat with a probability that is not known", hint="draw without a loop"
+                )
             inflow = fmpq_mat(len(group), 1, [masses.get(node, ZERO) for node in group])
             try:
                 solved = system.solve(inflow)

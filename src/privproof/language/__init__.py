@@ -29,12 +29,14 @@ from privproof.language.noise import (
     truncated_geometric,
     uniform,
 )
+from privproof.language.priors import Prior, prior
 from privproof.language.randomness import seeded
 
 __all__ = [
     "NOISES",
     "Input",
     "Mechanism",
+    "Prior",
     "bernoulli",
     "choice",
     "exponential",
@@ -44,6 +46,7 @@ __all__ = [
     "laplace",
     "mechanism",
     "one_of",
+    "prior",
     "public",
     "queries",
     "randomized_response",

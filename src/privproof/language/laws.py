@@ -19,6 +19,7 @@ from flint import fmpz
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Epsilon, Rational, epsilon, fraction, rational, show
+from privproof.exact.polynomials import Polynomial
 
 HALF = Fraction(1, 2)
 _BITS = 64
@@ -34,7 +35,7 @@ class Table:
     @cached_property
     def possible(self) -> tuple[tuple[Any, Rational], ...]:
         """The outcomes that can occur."""
-        return tuple((value, rational(p)) for value, p in self.outcomes if p != 0)
+        return tuple((v, p if isinstance(p, Polynomial) else rational(p)) for v, p in self.outcomes if p != 0)
 
     @cached_property
     def ranked(self) -> tuple[tuple[Any, Rational], ...]:
@@ -133,7 +134,8 @@ def choice(table: object) -> Law:
     rows = tuple((value, _probability(p, f"table[{value!r}]")) for value, p in table.items())
     total = sum((p for _, p in rows), Fraction(0))
     if total != 1:
-        raise LanguageError("noise", f"the probabilities sum to {show(total)} instead of 1: off by {show(1 - total)}")
+        shown, off = (str(total), str(1 - total)) if isinstance(total, Polynomial) else (show(total), show(1 - total))
+        raise LanguageError("noise", f"the probabilities sum to {shown} instead of 1: off by {off}")
     return Table(rows)
 
 
@@ -202,7 +204,10 @@ def _positive(value: object, name: str) -> Fraction:
     return number
 
 
-def _probability(value: object, name: str) -> Fraction:
+def _probability(value: Any, name: str) -> Any:
+    """A probability: a number, or in a prior a polynomial in unknown parameters, whose range is checked later."""
+    if isinstance(value, Polynomial):
+        return value
     number = _exact(value, name)
     if not 0 <= number <= 1:
         raise LanguageError("noise", f"{name}={show(number)} is outside [0, 1]", hint=f'{name}="1/2"')

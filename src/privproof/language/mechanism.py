@@ -122,7 +122,7 @@ class Mechanism:
                 raise LanguageError(
                     "parameter", f"{self.name} has no parameter {name!r}", place=self.name, hint=f"parameters: {known}"
                 )
-        values = {**self.parameters, **{name: _constant(name, value) for name, value in parameters.items()}}
+        values = {**self.parameters, **{name: constant_parameter(name, value) for name, value in parameters.items()}}
         return replace(self, parameters=MappingProxyType(values))
 
     def budget(self, size: int | None = None) -> Budget | None:
@@ -182,7 +182,7 @@ def mechanism(
 
 
 def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]:
-    place = _place(function)
+    place = place_of(function)
     try:
         annotations = inspect.get_annotations(function, eval_str=True)
     except PrivproofError:
@@ -213,7 +213,7 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
                 hint=f"{parameter.name}: queries(0, 2), or a default for a parameter",
             )
         else:
-            parameters[parameter.name] = _constant(parameter.name, parameter.default, place)
+            parameters[parameter.name] = constant_parameter(parameter.name, parameter.default, place)
     private = [name for name, declared in inputs.items() if not declared.public]
     if not private:
         raise LanguageError(
@@ -224,7 +224,8 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
     return inputs, parameters
 
 
-def _place(function: FunctionType) -> str:
+def place_of(function: FunctionType) -> str:
+    """Where a function is defined, for messages."""
     try:
         read = source(function)
     except (LanguageError, SyntaxError):
@@ -232,15 +233,16 @@ def _place(function: FunctionType) -> str:
     return str(read.place(read.tree))
 
 
-def _constant(name: str, value: Any, place: str = "") -> Any:
+def constant_parameter(name: str, value: Any, place: str = "") -> Any:
+    """A value that a parameter may have: exact, and of Python's plain types."""
     if isinstance(value, float):
         raise LanguageError(
             "float", f"{name}={value!r} is a float", place=place, hint=f'{name}="{value!r}" or Fraction("{value!r}")'
         )
     if isinstance(value, tuple | list):
-        return type(value)(_constant(name, item, place) for item in value)
+        return type(value)(constant_parameter(name, item, place) for item in value)
     if isinstance(value, dict):
-        return {key: _constant(name, item, place) for key, item in value.items()}
+        return {key: constant_parameter(name, item, place) for key, item in value.items()}
     if type(value) in (bool, int, str, Fraction, type(None)):
         return value
     raise LanguageError(

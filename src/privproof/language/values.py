@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import fraction, rational
+from privproof.exact.polynomials import Polynomial
 from privproof.language.syntax import Conditional, Constant, Element, Expression, Operation, Place, Variable
 
 Store: TypeAlias = dict[str, Any]
@@ -104,6 +105,7 @@ class Stuck(Exception):
 def less(left: Any, right: Any) -> bool:
     """``left < right``."""
     left, right = whole(left), whole(right)
+    _known(left, right)
     if isinstance(left, Cells) != isinstance(right, Cells):
         raise TypeError(f"{plain(left)!r} and {plain(right)!r} have no order")
     if isinstance(left, Tail) or isinstance(right, Tail):
@@ -120,6 +122,7 @@ def less(left: Any, right: Any) -> bool:
 def equal(left: Any, right: Any) -> bool:
     """``left == right``."""
     left, right = whole(left), whole(right)
+    _known(left, right)
     if isinstance(left, Tail) or isinstance(right, Tail):
         if not (_number(left) and _number(right)):
             return False
@@ -130,6 +133,11 @@ def equal(left: Any, right: Any) -> bool:
         first, second = items(left), items(right)
         return len(first) == len(second) and all(equal(x, y) for x, y in zip(first, second, strict=True))
     return bool(left == right)
+
+
+def _known(*values: Any) -> None:
+    if any(isinstance(value, Polynomial) for value in values):
+        raise Stuck("an unknown parameter is compared; a prior may use it in probabilities only")
 
 
 def _number(value: Any) -> bool:
@@ -199,6 +207,7 @@ def items(value: Any) -> tuple[Any, ...]:
 
 def truth(value: Any) -> bool:
     """Whether a value counts as true."""
+    _known(value)
     if isinstance(value, Tail):
         return not equal(value, 0)
     if isinstance(value, Cells):
@@ -261,7 +270,7 @@ def _short(length: int) -> None:
 
 
 def _divide(left: Any, right: Any) -> Any:
-    if isinstance(left, Fraction) or isinstance(right, Fraction):
+    if isinstance(left, Fraction | Polynomial) or isinstance(right, Fraction):
         return left / right
     raise Stuck("the quotient of two whole numbers is a float in Python; Fraction(a, b) for the exact one, or a // b")
 

@@ -1,0 +1,111 @@
+"""Priors: what an adversary believes about the data, as a function that draws it.
+
+A prior is written in the mechanism language.  It draws a data set and returns it.  Some of its arguments may be *unknown*: they range
+over intervals, and privacy must hold for every value of them.
+
+    @prior(p="0 < p < 1")
+    def independent(p):
+        return bernoulli(p), bernoulli(p)
+
+The probability of a data set is then a polynomial in the unknown parameters.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+from privproof.errors import LanguageError
+from privproof.exact.polynomials import Polynomial
+from privproof.exact.regions import Region
+from privproof.language.flow import Flow, flow
+from privproof.language.mechanism import constant_parameter, place_of
+from privproof.language.reading import translate
+from privproof.language.values import held
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A function that draws the data, and where its unknown parameters range.
+
+    Attributes:
+        function: the function itself.
+        region: where the unknown parameters range.
+        constants: its other parameters, with their values.
+        name: its name.
+    """
+
+    function: FunctionType
+    region: Region
+    constants: Mapping[str, Any]
+    name: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Draw a data set, at given values of the parameters."""
+        bound = inspect.signature(self.function).bind_partial(*args, **kwargs).arguments
+        rest = {name: value for name, value in self.constants.items() if name not in bound}
+        return self.function(*args, **kwargs, **rest)
+
+    def __repr__(self) -> str:
+        return f"<prior {self.name}>"
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The instructions of the source."""
+        translated = translate(self.function, streams=(), known=[*self.region.names, *self.constants])
+        if translated.generator:
+            raise LanguageError(
+                "construct", "a prior that yields", place=place_of(self.function), hint="return the data set"
+            )
+        return flow(translated.body)
+
+    @property
+    def store(self) -> dict[str, Any]:
+        """The parameters as values: polynomials for the unknown ones."""
+        names = self.region.names
+        unknown = {name: Polynomial.parameter(name, names) for name in names}
+        return {**unknown, **{name: held(value) for name, value in self.constants.items()}}
+
+
+def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequence[str] = (), **parameters: str) -> Any:
+    """Mark a function as a prior.
+
+    Args:
+        function: the function, where the decorator is written without parentheses.
+        constraints: comparisons between the unknown parameters: ``"p <= q"``.
+        parameters: for every unknown parameter where it ranges: ``p="0 < p < 1"`` or ``p="[1/4, 3/4]"``.
+    """
+
+    def mark(marked: Callable[..., Any]) -> Prior:
+        if not isinstance(marked, FunctionType):
+            raise LanguageError("prior", f"{marked!r} is not a function", place="prior", hint="@prior above a def")
+        place = place_of(marked)
+        region = Region.of(parameters, constraints)
+        constants: dict[str, Any] = {}
+        taken = inspect.signature(marked).parameters
+        for name in parameters:
+            if name not in taken:
+                raise LanguageError(
+                    "parameter",
+                    f"{marked.__name__} takes no {name!r}",
+                    place=place,
+                    hint=f"def {marked.__name__}({name}):",
+                )
+        for parameter in taken.values():
+            if parameter.name in parameters:
+                continue
+            if parameter.default is parameter.empty:
+                raise LanguageError(
+                    "parameter",
+                    f"nothing says where {parameter.name!r} ranges",
+                    place=place,
+                    hint=f'@prior({parameter.name}="0 < {parameter.name} < 1"), or a default',
+                )
+            constants[parameter.name] = constant_parameter(parameter.name, parameter.default, place)
+        return Prior(marked, region, MappingProxyType(constants), marked.__name__)
+
+    return mark if function is None else mark(function)
