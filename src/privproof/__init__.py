@@ -40,12 +40,13 @@ from privproof.errors import (
     QuestionError,
     ScenarioError,
 )
-from privproof.evidence import Proved, Refuted, Unknown, Verdict, Witness
+from privproof.evidence import PriorWitness, Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import recheck, recheck_file
 from privproof.exact import Budget, Epsilon, epsilon, from_float, log, rational
 from privproof.formats import read_question, write_question
 from privproof.language import (
     Mechanism,
+    Prior,
     bernoulli,
     choice,
     exponential,
@@ -55,6 +56,7 @@ from privproof.language import (
     laplace,
     mechanism,
     one_of,
+    prior,
     public,
     queries,
     randomized_response,
@@ -70,7 +72,7 @@ from privproof.language import (
 )
 from privproof.models import Branch, HiddenMarkovModel, Horizon, Letter, MarkovChain, Transducer, WordProblem
 from privproof.profiles import Profile, privacy_loss_distribution, privacy_profile, renyi_divergence
-from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
+from privproof.scenarios import Neighbours, Pair, PufferfishQuestion, Question, Scenario, Words, pufferfish
 
 __version__ = "0.1.0"
 
@@ -91,9 +93,12 @@ __all__ = [
     "Neighbours",
     "NumberError",
     "Pair",
+    "Prior",
+    "PriorWitness",
     "PrivproofError",
     "Profile",
     "Proved",
+    "PufferfishQuestion",
     "Question",
     "QuestionError",
     "Refuted",
@@ -122,9 +127,11 @@ __all__ = [
     "one_of",
     "output_distribution",
     "output_probability",
+    "prior",
     "privacy_loss_distribution",
     "privacy_profile",
     "public",
+    "pufferfish",
     "queries",
     "randomized_response",
     "rational",

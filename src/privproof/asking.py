@@ -24,7 +24,7 @@ from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilo
 from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
 from privproof.models import Horizon, Letter, Transducer, Word, can_halt, compares_something
-from privproof.scenarios import Question
+from privproof.scenarios import PufferfishQuestion, Question
 
 _RUNS = 1_000
 _FEW_EVENTS = 8
@@ -33,7 +33,7 @@ _CHECKED_AT_ONCE = 1_200_000
 
 
 def check(
-    subject: Question | Mechanism,
+    subject: Question | PufferfishQuestion | Mechanism,
     epsilon_: EpsilonLike | None = None,
     delta_: Number = 0,
     *,
@@ -46,7 +46,7 @@ def check(
     """Is the mechanism private within the budget?
 
     Args:
-        subject: a mechanism, or a question about a model.
+        subject: a mechanism, a question about a model, or a Pufferfish question.
         epsilon_: the budget's epsilon; without it the question's own budget counts.
         delta_: the budget's delta, over events unless `pointwise`.
         size: for a mechanism, the length of its lists, where their declaration leaves it open.
@@ -60,6 +60,15 @@ def check(
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
+    if isinstance(subject, PufferfishQuestion):
+        budget = subject.budget if epsilon_ is None else Budget(epsilon(epsilon_), delta(delta_), pointwise)
+        if budget is None:
+            raise QuestionError(
+                "budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon"
+            )
+        from privproof.under_priors import check_under_prior
+
+        return check_under_prior(subject, budget, monitor or Monitor())
     question = asked(subject, size=size, horizon=horizon)
     if epsilon_ is not None:
         question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
@@ -69,7 +78,7 @@ def check(
 
 
 def tight_epsilon(
-    subject: Question | Mechanism,
+    subject: Question | PufferfishQuestion | Mechanism,
     delta_: Number = 0,
     *,
     size: int | None = None,
@@ -87,6 +96,10 @@ def tight_epsilon(
     >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
+    if isinstance(subject, PufferfishQuestion):
+        from privproof.under_priors import tight_under_prior
+
+        return tight_under_prior(subject, delta(delta_), monitor or Monitor())
     question = asked(subject, size=size, horizon=horizon)
     budget = Budget(INFINITE, delta(delta_), pointwise)
     return _ask(question, budget, engine, monitor or Monitor(), tight=True)
@@ -214,11 +227,12 @@ def _run_again(verdict: Verdict) -> Verdict:
 
     Compared are the probabilities of the witness, and for a proof also the outputs on a few data sets.
     """
-    origin = verdict.question.origin
-    if origin is None:
+    question = verdict.question
+    if not isinstance(question, Question) or question.origin is None:
         return verdict
+    origin = question.origin
     if verdict.status == "proved":
-        disagreement, said = translated_rightly(verdict.question, origin)
+        disagreement, said = translated_rightly(question, origin)
         if disagreement is not None:
             return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=disagreement)
         verdict = replace(verdict, notes=(*verdict.notes, said))
@@ -227,6 +241,7 @@ def _run_again(verdict: Verdict) -> Verdict:
     least = Fraction(1)
     known: dict[str, Outputs] = {}
     for witness in (verdict.witness,) if verdict.witness else verdict.event[:_FEW_EVENTS]:
+        assert isinstance(witness, Witness)
         letters = [w.output for w in witness.letters if not origin.collected or w.left is None]
         for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
             arguments = origin.arguments(witness.pair, side, witness.inputs[side])

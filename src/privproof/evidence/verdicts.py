@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.models import Distribution, Letter
-from privproof.scenarios import Question
+from privproof.scenarios import PufferfishQuestion, Question
 
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 
@@ -54,6 +54,47 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class PriorWitness:
+    """One output that tells two secrets apart, at one prior.
+
+    Attributes:
+        secrets: the secret that makes the output more likely, and the other.
+        output: the output.
+        values: the values of the prior's unknown parameters.
+        left_probability: the probability of the output given the first secret, exactly.
+        right_probability: the same given the second.
+        left_prior: the probability of the first secret before anything is seen.
+        right_prior: the same of the second.
+        limit: whether the values lie on the border and do not belong to the region: the ratio is approached there.
+    """
+
+    secrets: tuple[str, str]
+    output: str
+    values: Mapping[str, Fraction]
+    left_probability: Fraction
+    right_probability: Fraction
+    left_prior: Fraction
+    right_prior: Fraction
+    limit: bool = False
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """How many times likelier the output is given the first secret; None if it is impossible given the second."""
+        return self.left_probability / self.right_probability if self.right_probability != 0 else None
+
+    @property
+    def prior_odds(self) -> Fraction | None:
+        """The odds of the first secret against the second before the output is seen; None for infinite."""
+        return self.left_prior / self.right_prior if self.right_prior != 0 else None
+
+    @property
+    def posterior_odds(self) -> Fraction | None:
+        """The odds after the output is seen; None for infinite."""
+        below = self.right_prior * self.right_probability
+        return self.left_prior * self.left_probability / below if below != 0 else None
+
+
+@dataclass(frozen=True)
 class Growth:
     """Words whose ratio grows without bound: repeat the middle as often as you like.
 
@@ -91,11 +132,11 @@ class Verdict:
 
     status: ClassVar[Status] = "unknown"
 
-    question: Question
+    question: Question | PufferfishQuestion
     engine: str
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE
-    witness: Witness | None = None
+    witness: Witness | PriorWitness | None = None
     event: tuple[Witness, ...] = ()
     growth: Growth | None = None
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -110,8 +151,10 @@ class Verdict:
     @property
     def arguments(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """The arguments of the mechanism on both sides of the witness, where the model was made from a mechanism."""
+        if not isinstance(self.question, Question) or not isinstance(self.witness, Witness):
+            return None
         origin, witness = self.question.origin, self.witness
-        if origin is None or witness is None:
+        if origin is None:
             return None
         left, right = (origin.arguments(witness.pair, side, witness.inputs[side]) for side in (0, 1))
         return left, right

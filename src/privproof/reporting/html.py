@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from html import escape
 
-from privproof.evidence import Verdict, Witness
+from privproof.evidence import PriorWitness, Verdict, Witness
 from privproof.exact import decimal, fraction
 from privproof.formats import svg
 from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
+from privproof.scenarios import Question
 
 _COLOURS = {"proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
 
@@ -37,6 +38,10 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     )
     badge = f'<span class="status" style="background:{_COLOURS[verdict.status]}">{SYMBOLS[verdict.status]} {verdict.status}</span>'
     bars = "" if verdict.witness is None else _bars(verdict.witness)
+    question = verdict.question
+    drawing = (
+        f'<h2>The mechanism</h2><div class="drawing">{svg(question)}</div>' if isinstance(question, Question) else ""
+    )
     raw = escape(json.dumps(data(verdict, certificate=certificate), indent=2, ensure_ascii=False))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -44,14 +49,14 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
 <h1>{badge}{escape(sentence)}</h1>
 <table>{rows}</table>
 {bars}
-<h2>The mechanism</h2><div class="drawing">{svg(verdict.question)}</div>
+{drawing}
 <h2>Everything, as data</h2><details><summary>JSON</summary><pre>{raw}</pre></details>
 <footer>privproof. Probabilities and ratios are exact; decimals are rounded.</footer>
 </body></html>
 """
 
 
-def _bars(witness: Witness) -> str:
+def _bars(witness: Witness | PriorWitness) -> str:
     sides = [("left", witness.left_probability, "#3b5bdb"), ("right", witness.right_probability, "#f08c00")]
     largest = max(fraction(p) for _, p, _ in sides) or 1
     rows = "".join(
@@ -59,5 +64,5 @@ def _bars(witness: Witness) -> str:
         f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{decimal(p)}</td></tr>'
         for name, p, colour in sides
     )
-    output = escape(" ".join(witness.output))
+    output = escape(witness.output if isinstance(witness, PriorWitness) else " ".join(witness.output))
     return f"<h2>The probability of <em>{output}</em></h2><table>{rows}</table>"

@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from privproof.evidence import Verdict
+from privproof.evidence import Verdict, Witness
 from privproof.reporting.wording import SYMBOLS, Command, Fact, facts, headline, side_words
+from privproof.scenarios import Question
 from privproof.sizes import Table as Sizes
 
 _STYLES = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
@@ -50,7 +51,7 @@ def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
         status = "" if asked_tight else f"{SYMBOLS[verdict.status]} {verdict.status:<8} "
         witness = verdict.witness
         where = ""
-        if witness is not None:
+        if isinstance(witness, Witness) and isinstance(verdict.question, Question):
             sides = [side_words(verdict.question, witness, side) for side in (0, 1)]
             where = f"   {sides[0]} against {sides[1]}, output {' '.join(witness.output)}"
         console.print(Text(f"  n = {size:<4}{status}{told}{where}"), soft_wrap=True)

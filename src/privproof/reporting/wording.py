@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from privproof.compiling import printable
-from privproof.evidence import Growth, Unknown, Verdict, Witness
+from privproof.evidence import Growth, PriorWitness, Unknown, Verdict, Witness
 from privproof.exact import Epsilon, decimal, fraction, show, text
 from privproof.exact.balls import rational_bounds
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
-from privproof.scenarios import Origin, Question, Several, ordered_pairs
+from privproof.scenarios import Origin, PufferfishQuestion, Question, Several, ordered_pairs
 
 SYMBOLS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
 _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
@@ -42,14 +42,15 @@ def headline(verdict: Verdict, *, asked_tight: bool) -> str:
     return f"{name} is {'' if verdict.status == 'proved' else 'not '}{claim}"
 
 
-def budget_words(question: Question) -> str:
+def budget_words(question: Question | PufferfishQuestion) -> str:
     """The budget as an adjective: ``ln(2)-private``."""
     budget = question.budget
+    private = "Pufferfish private" if isinstance(question, PufferfishQuestion) else "private"
     if budget is None:
-        return "private"
+        return private
     if budget.delta == 0:
-        return f"{budget.epsilon}-private"
-    return f"({budget.epsilon}, {budget.delta})-private{' for each output' if budget.pointwise else ''}"
+        return f"{budget.epsilon}-{private}"
+    return f"({budget.epsilon}, {budget.delta})-{private}{' for each output' if budget.pointwise else ''}"
 
 
 def scenario_words(question: Question) -> str:
@@ -184,16 +185,22 @@ class Fact:
 
 def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> list[Fact]:
     """Everything a reader needs, in order."""
-    question = verdict.question
-    result = [Fact("compared", "; ".join(filter(None, (scenario_words(question), horizon_words(question)))))]
+    question, witness = verdict.question, verdict.witness
+    if isinstance(question, PufferfishQuestion):
+        compared = prior_words(question)
+    else:
+        compared = "; ".join(filter(None, (scenario_words(question), horizon_words(question))))
+    result = [Fact("compared", compared)]
     if isinstance(verdict, Unknown):
         result.append(Fact("reason", verdict.reason))
-    if verdict.witness is not None:
-        result += _witness_facts(verdict, verdict.witness, asked_tight=asked_tight)
+    if isinstance(witness, PriorWitness):
+        result += _prior_facts(verdict, witness, asked_tight=asked_tight)
+    elif witness is not None and isinstance(question, Question):
+        result += _witness_facts(verdict, question, witness, asked_tight=asked_tight)
         if command is not None:
-            result.append(Fact("replay", command.replay(verdict.witness)))
-        if question.origin is not None and _replayable(question.origin, verdict.witness):
-            result.append(Fact("in Python", python_lines(question.origin, verdict.witness)))
+            result.append(Fact("replay", command.replay(witness)))
+        if question.origin is not None and _replayable(question.origin, witness):
+            result.append(Fact("in Python", python_lines(question.origin, witness)))
     elif verdict.event:
         result += _event_facts(verdict)
     if verdict.growth is not None:
@@ -213,14 +220,46 @@ def _tight_words(verdict: Verdict) -> str:
     return f"at least {verdict.lower.show()}; {upper}"
 
 
-def _witness_facts(verdict: Verdict, witness: Witness, *, asked_tight: bool) -> list[Fact]:
+def prior_words(question: PufferfishQuestion) -> str:
+    """Which secrets are compared under which priors."""
+    pairs = ", ".join(f"{s} / {t}" for s, t in question.pairs[:3]) + (", ..." if len(question.pairs) > 3 else "")
+    region = question.prior.region
+    unknown = f" for all {region}" if region.names else ""
+    return f"the secrets {pairs} under the prior {question.prior.name}{unknown}"
+
+
+def _odds(value: Fraction | None) -> str:
+    return "infinite" if value is None else show(value)
+
+
+def _prior_facts(verdict: Verdict, witness: PriorWitness, *, asked_tight: bool) -> list[Fact]:
     budget = verdict.question.budget
-    output = _output_words(verdict.question, witness) + (" (complete)" if witness.ending == "complete" else "")
+    s, t = witness.secrets
+    ratio = _odds(witness.ratio)
+    if verdict.status == "refuted" and not asked_tight and budget is not None and budget.delta == 0:
+        ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
+    values = ", ".join(f"{name} = {value}" for name, value in witness.values.items())
+    result = [Fact("output", witness.output)]
+    if values:
+        result.append(Fact("prior", f"in the limit {values}" if witness.limit else values))
+    result += [
+        Fact("left", f"given {s}: probability {show(witness.left_probability)}"),
+        Fact("right", f"given {t}: probability {show(witness.right_probability)}"),
+        Fact("ratio", ratio),
+    ]
+    if not witness.limit:
+        odds = f"{s} against {t}: {_odds(witness.prior_odds)} before the output is seen, {_odds(witness.posterior_odds)} after"
+        result.append(Fact("odds", odds))
+    return result
+
+
+def _witness_facts(verdict: Verdict, question: Question, witness: Witness, *, asked_tight: bool) -> list[Fact]:
+    budget = question.budget
+    output = _output_words(question, witness) + (" (complete)" if witness.ending == "complete" else "")
     ratio = "infinite" if witness.ratio is None else show(witness.ratio)
     beyond = verdict.status == "refuted" and not asked_tight and budget is not None
     if beyond and budget is not None and budget.delta == 0:
         ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
-    question = verdict.question
     result = [] if question.origin is not None else [Fact("pair", witness.pair)]
     result += [
         Fact("output", output),
@@ -297,12 +336,10 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
         "engine": verdict.engine,
         "question": {
             "mechanism": question.name,
-            "kind": "mechanism" if question.origin is not None else _KINDS[type(question.model)],
             "epsilon": None if budget is None else str(budget.epsilon),
             "delta": "0" if budget is None else str(budget.delta),
             "pointwise": budget is not None and budget.pointwise,
-            "horizon": None if question.horizon is None else str(question.horizon),
-            "scenario": scenario_words(question),
+            **_question_data(question),
         },
         "tight": {
             "ratio": text(tight.bound) if tight is not None and tight.bound is not None else None,
@@ -311,7 +348,7 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
             "lower": _outward(verdict.lower, up=False),
             "upper": _outward(verdict.upper, up=True),
         },
-        "witness": None if verdict.witness is None else witness_data(verdict.witness, question),
+        "witness": None if verdict.witness is None else _any_witness(verdict.witness, question),
         "certificate": certificate,
         "seconds": round(verdict.seconds, 6),
         "notes": list(verdict.notes),
@@ -326,14 +363,51 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
             "factor": "inf" if growth.factor is None else str(growth.factor),
         }
     if verdict.event:
-        result["event"] = [witness_data(witness, question) for witness in verdict.event]
+        result["event"] = [_any_witness(witness, question) for witness in verdict.event]
     if isinstance(verdict, Unknown):
         result["reason"] = verdict.reason
-    if question.origin is not None:
-        mechanism = question.origin.mechanism
-        result["question"]["parameters"] = plain_data(dict(mechanism.parameters))
-        result["question"]["size"] = origin_size(question)
     return result
+
+
+def _question_data(question: Question | PufferfishQuestion) -> dict[str, Any]:
+    if isinstance(question, PufferfishQuestion):
+        return {"kind": "pufferfish", "horizon": None, "scenario": prior_words(question)}
+    result: dict[str, Any] = {
+        "kind": "mechanism" if question.origin is not None else _KINDS[type(question.model)],
+        "horizon": None if question.horizon is None else str(question.horizon),
+        "scenario": scenario_words(question),
+    }
+    if question.origin is not None:
+        result["parameters"] = plain_data(dict(question.origin.mechanism.parameters))
+        result["size"] = origin_size(question)
+    return result
+
+
+def _any_witness(witness: Witness | PriorWitness, question: Question | PufferfishQuestion) -> dict[str, Any]:
+    if isinstance(witness, PriorWitness):
+        return prior_witness_data(witness)
+    assert isinstance(question, Question)
+    return witness_data(witness, question)
+
+
+def prior_witness_data(witness: PriorWitness) -> dict[str, Any]:
+    """A witness under a prior as plain data."""
+
+    def exact(value: Fraction | None) -> str:
+        return "inf" if value is None else str(value)
+
+    return {
+        "left": witness.secrets[0],
+        "right": witness.secrets[1],
+        "output": [witness.output],
+        "parameters": {name: str(value) for name, value in witness.values.items()},
+        "limit": witness.limit,
+        "left_probability": exact(witness.left_probability),
+        "right_probability": exact(witness.right_probability),
+        "ratio": exact(witness.ratio),
+        "prior_odds": exact(witness.prior_odds),
+        "posterior_odds": exact(witness.posterior_odds),
+    }
 
 
 def origin_size(question: Question) -> int | None:

@@ -2,6 +2,7 @@
 
 from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.origins import Origin, Several, fits
+from privproof.scenarios.pufferfish import PufferfishQuestion, Secret, pufferfish
 from privproof.scenarios.question import Model, Pair, Question, Scenario, ordered_pairs
 from privproof.scenarios.words import Automaton, Ending, Words, automaton
 
@@ -12,11 +13,14 @@ __all__ = [
     "Neighbours",
     "Origin",
     "Pair",
+    "PufferfishQuestion",
     "Question",
     "Scenario",
+    "Secret",
     "Several",
     "Words",
     "automaton",
     "fits",
     "ordered_pairs",
+    "pufferfish",
 ]

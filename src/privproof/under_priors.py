@@ -1,0 +1,226 @@
+"""Asking a Pufferfish question: the table, the parametric engine, the verdict, and the independent checker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from privproof.compiling.pufferfish import Table, table
+from privproof.engines import Monitor
+from privproof.engines.parametric import Proof, Supremum, Violation, prove, supremum
+from privproof.errors import QuestionError, ScenarioError
+from privproof.evidence import PriorWitness, Proved, Refuted, Unknown, Verdict
+from privproof.evidence import parametric_certificates as certificates
+from privproof.evidence.checker import Rejected, recheck
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
+from privproof.models.conditions import Condition, Conditions
+from privproof.scenarios import PufferfishQuestion
+
+_ENGINE = "parametric"
+_NEAR = (1000, 10_000, 100, 10**6)
+
+
+def check_under_prior(question: PufferfishQuestion, budget: Budget, monitor: Monitor) -> Verdict:
+    """Is the mechanism Pufferfish private within the budget, for all values of the prior's unknown parameters?"""
+    begun = time.perf_counter()
+    asked = question.under(budget)
+    compared = _table(asked, budget)
+    if not compared.pairs:
+        verdict: Verdict = _nothing(asked, compared)
+    else:
+        verdict = _checked(asked, compared, budget, monitor)
+    return replace(verdict, seconds=time.perf_counter() - begun)
+
+
+def tight_under_prior(question: PufferfishQuestion, delta: Rational, monitor: Monitor) -> Verdict:
+    """The smallest epsilon that holds for all values of the prior's unknown parameters."""
+    begun = time.perf_counter()
+    budget = Budget(INFINITE, delta, pointwise=True)
+    compared = _table(question, budget)
+    if not compared.pairs:
+        verdict: Verdict = _nothing(question.under(None), compared)
+    else:
+        verdict = _tight(question, compared, delta, monitor)
+    return replace(verdict, seconds=time.perf_counter() - begun)
+
+
+def _table(question: PufferfishQuestion, budget: Budget) -> Table:
+    if budget.delta != 0 and not budget.pointwise:
+        raise QuestionError(
+            "delta",
+            "a delta over events under a prior",
+            place="delta",
+            hint="delta for each output: pointwise=True, --pointwise",
+        )
+    return table(question)
+
+
+def _nothing(question: PufferfishQuestion, compared: Table) -> Unknown:
+    listed = ", ".join(repr(s) for s in compared.impossible)
+    reason = f"nothing is compared: under the prior these secrets are impossible: {listed}"
+    return Unknown(question, _ENGINE, reason=reason)
+
+
+def _notes(compared: Table) -> tuple[str, ...]:
+    notes = [f"{len(compared.rows)} classes of data sets, {len(compared.outputs)} outputs"]
+    if compared.impossible:
+        listed = ", ".join(repr(s) for s in compared.impossible)
+        notes.append(f"impossible under the prior, so not compared: {listed}")
+    return tuple(notes)
+
+
+def _checked(question: PufferfishQuestion, compared: Table, budget: Budget, monitor: Monitor) -> Verdict:
+    notes = _notes(compared)
+    if budget.epsilon.infinite:
+        raise QuestionError(
+            "budget", "an infinite epsilon under a prior", place="epsilon", hint="ask for the tight epsilon"
+        )
+    conditions = compared.conditions()
+    low, high = budget.epsilon.enclosure(192)
+    found = prove(conditions, low, budget.delta, monitor)
+    if isinstance(found, Violation) and low != high and budget.epsilon.allows(found.left, found.right, budget.delta):
+        found = prove(conditions, high, budget.delta, monitor)
+    if isinstance(found, Proof):
+        document = certificates.proved_certificate(_plain(compared), budget, found, monitor)
+        if document is None:
+            return Unknown(question, _ENGINE, notes=notes, reason=_sign_reason(compared))
+        proved = Proved(question, _ENGINE, upper=budget.epsilon, notes=notes, certificate=document)
+        return _confirmed(proved)
+    if isinstance(found, Violation):
+        if budget.epsilon.allows(found.left, found.right, budget.delta):
+            return Unknown(question, _ENGINE, notes=notes, reason="the budget is too close to decide")
+        witness = _witness(compared, found.condition, found.values)
+        document = certificates.refuted_certificate(_plain(compared), budget, found)
+        lower = _asked_by(witness, budget)
+        return _confirmed(Refuted(question, _ENGINE, lower=lower, witness=witness, notes=notes, certificate=document))
+    return Unknown(question, _ENGINE, notes=(*notes, *found.notes), reason=found.reason)
+
+
+def _tight(question: PufferfishQuestion, compared: Table, delta: Rational, monitor: Monitor) -> Verdict:
+    conditions = compared.conditions()
+    found = supremum(conditions, delta, monitor)
+    notes = (*_notes(compared), *found.notes)
+    if found.lower is None:
+        return _without_bound(question, compared, conditions, found, delta, monitor, notes)
+    lower = log(found.lower) if found.lower > 1 else epsilon(0)
+    witness = None
+    if found.condition is not None:
+        values = found.point if found.attained else _near(compared, found)
+        if values is not None:
+            witness = _witness(compared, found.condition, values)
+        if not found.attained:
+            limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
+            notes = (*notes, f"the bound is not attained: it is approached as {limit}; the witness is near by")
+    if found.upper is None or found.proof is None:
+        reason = "no upper bound was proved"
+        return Unknown(question.under(None), _ENGINE, lower=lower, witness=witness, notes=notes, reason=reason)
+    upper = log(found.upper) if found.upper > 1 else epsilon(0)
+    budget = Budget(upper, delta, pointwise=True)
+    document = certificates.proved_certificate(_plain(compared), budget, found.proof, monitor)
+    if document is None:
+        return Unknown(
+            question.under(None), _ENGINE, lower=lower, witness=witness, notes=notes, reason=_sign_reason(compared)
+        )
+    asked = question.under(budget)
+    return _confirmed(
+        Proved(asked, _ENGINE, lower=lower, upper=upper, witness=witness, notes=notes, certificate=document)
+    )
+
+
+def _without_bound(
+    question: PufferfishQuestion,
+    compared: Table,
+    conditions: Conditions,
+    found: Supremum,
+    delta: Rational,
+    monitor: Monitor,
+    notes: tuple[str, ...],
+) -> Verdict:
+    """The ratio has no bound: an output is impossible given one secret, or becomes so in a limit."""
+    assert found.condition is not None
+    if found.attained:
+        witness = _witness(compared, found.condition, found.point)
+        budget = Budget(INFINITE, delta, pointwise=True)
+        left, right = rational(witness.left_probability), rational(witness.right_probability)
+        violation = Violation(dict(found.point), found.condition, left, right)
+        document = certificates.refuted_certificate(_plain(compared), budget, violation)
+        refuted = Refuted(
+            question.under(budget), _ENGINE, lower=INFINITE, witness=witness, notes=notes, certificate=document
+        )
+        return _confirmed(refuted)
+    values = _near(compared, found)
+    near = None if values is None else _witness(compared, found.condition, values)
+    limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
+    reason = f"the ratio seems to grow without bound as {limit}; at every prior of the class it is finite"
+    lower = epsilon(0) if near is None else _asked_by(near, Budget(INFINITE, delta, pointwise=True))
+    return Unknown(question.under(None), _ENGINE, lower=lower, witness=near, notes=notes, reason=reason)
+
+
+def _near(compared: Table, found: Supremum) -> dict[str, Rational] | None:
+    """A prior of the class near a limit."""
+    if found.direction is None:
+        return None
+    for part in _NEAR:
+        point = {name: value + found.direction.get(name, rational(0)) / part for name, value in found.point.items()}
+        if compared.region.contains(point) and found.condition is not None and found.condition.scale.at(point) > 0:
+            return point
+    return None
+
+
+def _witness(compared: Table, condition: Condition, values: Mapping[str, Rational]) -> PriorWitness:
+    """The witness at given values, from the definition: joint probabilities over the probabilities of the secrets."""
+    (s, t), output = condition.pair, condition.output
+    chance = {secret: fraction(compared.probability(secret).at(values)) for secret in (s, t)}
+    joint = {secret: fraction(compared.joint(output, secret).at(values)) for secret in (s, t)}
+    exact = {name: fraction(rational(value)) for name, value in values.items()}
+    return PriorWitness((s, t), output, exact, joint[s] / chance[s], joint[t] / chance[t], chance[s], chance[t])
+
+
+def _asked_by(witness: PriorWitness, budget: Budget) -> Epsilon:
+    """The epsilon that a witness asks for."""
+    excess = witness.left_probability - fraction(budget.delta)
+    if excess <= 0 or excess <= witness.right_probability:
+        return epsilon(0)
+    return INFINITE if witness.right_probability == 0 else log(excess / witness.right_probability)
+
+
+def _plain(compared: Table) -> certificates.Table:
+    rows = tuple(certificates.Row(r.weight, r.outputs, tuple(sorted(r.secrets))) for r in compared.rows)
+    pairs = tuple(p for p in compared.question.pairs if not set(p) & set(compared.impossible))
+    return certificates.Table(compared.region, rows, pairs)
+
+
+def _sign_reason(compared: Table) -> str:
+    """Why no certificate could be written: a probability of the prior is negative somewhere, or not shown to be non-negative."""
+    for row in compared.rows:
+        for corner in _corners(compared):
+            if row.weight.at(corner) < 0:
+                shown = ", ".join(f"{name} = {value}" for name, value in corner.items())
+                raise ScenarioError(
+                    "prior",
+                    f"the probability of {row.example} is {row.weight}, which is {row.weight.at(corner)} at {shown}",
+                    place=compared.question.prior.name,
+                    hint="narrow the interval, or mend the expression",
+                )
+    return "the probabilities of the prior were not shown to be non-negative on the whole region"
+
+
+def _corners(compared: Table) -> list[dict[str, Rational]]:
+    points: list[dict[str, Rational]] = [{}]
+    for name, interval in zip(compared.region.names, compared.region.box, strict=True):
+        points = [
+            {**p, name: end}
+            for p in points
+            for end in (interval.low, (interval.low + interval.high) / 2, interval.high)
+        ]
+    return points
+
+
+def _confirmed(verdict: Verdict) -> Verdict:
+    """The verdict if the independent checker accepts its certificate, otherwise unknown."""
+    outcome = recheck(verdict.certificate)
+    if isinstance(outcome, Rejected):
+        reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
+        return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=reason)
+    return verdict
