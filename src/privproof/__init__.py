@@ -27,7 +27,7 @@ Epsilon('ln(8)')
 """
 
 from privproof.asking import check, tight_epsilon
-from privproof.compiling import mechanism_question, output_distribution, output_probability
+from privproof.compiling import mechanism_question, output_distribution, output_probability, time_series
 from privproof.engines.sampling import Samples, sample
 from privproof.errors import (
     BudgetError,
@@ -72,7 +72,7 @@ from privproof.language import (
 )
 from privproof.models import Branch, HiddenMarkovModel, Horizon, Letter, MarkovChain, Transducer, WordProblem
 from privproof.profiles import Profile, privacy_loss_distribution, privacy_profile, renyi_divergence
-from privproof.scenarios import Neighbours, Pair, PufferfishQuestion, Question, Scenario, Words, pufferfish
+from privproof.scenarios import MarkovPrior, Neighbours, Pair, PufferfishQuestion, Question, Scenario, Words, pufferfish
 
 __version__ = "0.1.0"
 
@@ -88,6 +88,7 @@ __all__ = [
     "LanguageError",
     "Letter",
     "MarkovChain",
+    "MarkovPrior",
     "Mechanism",
     "ModelError",
     "Neighbours",
@@ -148,6 +149,7 @@ __all__ = [
     "stream",
     "stream_of",
     "tight_epsilon",
+    "time_series",
     "truncated_geometric",
     "uniform",
     "write_question",

@@ -46,7 +46,7 @@ from privproof.reporting import (
     print_verdict,
     profile_data,
 )
-from privproof.scenarios import Question
+from privproof.scenarios import PufferfishQuestion, Question
 from privproof.sizes import Table, over_sizes
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
@@ -109,10 +109,24 @@ def _monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
 
 def _question(
     target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
-) -> Question:
+) -> Question | PufferfishQuestion:
     lengths = None if horizon is None else Horizon.of(horizon)
     question = load(target, size=size, horizon=lengths, parameters=dict(map(_setting, settings or ())))
-    return question if pair is None else only_pair(question, pair)
+    if pair is None:
+        return question
+    return only_pair(_about_words(question, "--pair"), pair)
+
+
+def _about_words(question: Question | PufferfishQuestion, place: str) -> Question:
+    """The question, if it is one about the words of a model."""
+    if isinstance(question, PufferfishQuestion):
+        raise QuestionError(
+            "question",
+            "this does not apply to secrets under a prior",
+            place=place,
+            hint="privproof check, privproof epsilon",
+        )
+    return question
 
 
 def _setting(text: str) -> tuple[str, object]:
@@ -248,7 +262,9 @@ def _write(path: Path, text: str) -> None:
         raise FormatError("file", f"cannot write: {error.strerror}", place=str(path)) from None
 
 
-def _budgeted(question: Question, epsilon_: str | None, delta_: str | None, *, pointwise: bool) -> Question:
+def _budgeted(
+    question: Question | PufferfishQuestion, epsilon_: str | None, delta_: str | None, *, pointwise: bool
+) -> Question | PufferfishQuestion:
     """The question under the budget of the command line; what it does not name comes from the file."""
     own = question.budget
     if epsilon_ is not None:
@@ -285,7 +301,7 @@ def check(
     """Is the mechanism private within the budget?"""
     _writable(certificate, report)
 
-    def posed(number: int | None) -> Question:
+    def posed(number: int | None) -> Question | PufferfishQuestion:
         question = _question(target, number, horizon, pair, settings)
         question = _budgeted(question, epsilon_, delta_, pointwise=pointwise)
         if question.budget is None and word is None:
@@ -305,7 +321,7 @@ def check(
     question = posed(sizes[0])
     command = _command(target, sizes[0], horizon, epsilon_, delta_, settings, pointwise=pointwise)
     if word is not None:
-        verdict = _one_word(question, word)
+        verdict = _one_word(_about_words(question, "--word"), word)
         return _finish(
             verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report
         )
@@ -415,7 +431,7 @@ def profile(
     as_json: AsJson = False,
 ) -> None:
     """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
-    curve = privacy_profile(_question(target, _one_size(size), horizon, pair, settings))
+    curve = privacy_profile(_about_words(_question(target, _one_size(size), horizon, pair, settings), target))
     if csv:
         typer.echo(curve.csv(points), nl=False)
     elif as_json:
@@ -459,7 +475,7 @@ def convert(
     pair: Annotated[str | None, typer.Option("--pair", help="The pair, for .smt2.")] = None,
 ) -> None:
     """Write a model in another form: YAML, JSON, DOT, SVG, SMT-LIB."""
-    question = _question(target, _one_size(size), horizon, pair, settings)
+    question = _about_words(_question(target, _one_size(size), horizon, pair, settings), target)
     suffix = out.suffix.lower()
     if suffix in (".yaml", ".yml", ".json"):
         write_question(question, out)
@@ -524,7 +540,7 @@ def examples(
     example = known[name]
     question = example.question()
     if write is not None:
-        write_question(question, write)
+        write_question(_about_words(question, "--write"), write)
         typer.echo(f"{write} written")
         return
     if not as_json:

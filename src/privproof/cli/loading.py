@@ -18,7 +18,7 @@ from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.formats import read_question
 from privproof.language import Mechanism
 from privproof.models import Horizon
-from privproof.scenarios import Pair, Question, Scenario, ordered_pairs
+from privproof.scenarios import Pair, PufferfishQuestion, Question, Scenario, ordered_pairs
 
 
 def load(
@@ -27,7 +27,7 @@ def load(
     size: int | None = None,
     horizon: Horizon | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Question:
+) -> Question | PufferfishQuestion:
     """The question that ``FILE[:NAME]`` stands for.
 
     For a model file NAME is the name of one of its pairs; for a Python file it is a `Question` or a function that returns one
@@ -39,8 +39,12 @@ def load(
         if isinstance(found, Mechanism):
             return _posed(found, path, size, horizon, parameters or {})
         _no_parameters(parameters)
-        question = _made(found, path, name, size)
-        return question if horizon is None else replace(question, horizon=horizon)
+        made = _made(found, path, name, size)
+        if isinstance(made, PufferfishQuestion):
+            if horizon is not None:
+                raise QuestionError("horizon", "a prior and secrets have no horizon", place="--horizon", hint="drop it")
+            return made
+        return made if horizon is None else replace(made, horizon=horizon)
     _no_parameters(parameters)
     question = read_question(path)
     if size is not None:
@@ -111,17 +115,17 @@ def _found(path: Path, name: str | None) -> tuple[Any, str]:
     return getattr(module, name), name
 
 
-def _made(found: Any, path: Path, name: str, size: int | None) -> Question:
+def _made(found: Any, path: Path, name: str, size: int | None) -> Question | PufferfishQuestion:
     if callable(found):
         return _called(found, path, name, size)
-    if not isinstance(found, Question):
+    if not isinstance(found, Question | PufferfishQuestion):
         raise QuestionError("name", f"{name!r} is a {type(found).__name__}, not a question", place=str(path))
     if size is not None:
         raise QuestionError("size", f"{name!r} has the size it has", place="--size", hint="drop --size")
     return found
 
 
-def _called(maker: Callable[..., object], path: Path, name: str, size: int | None) -> Question:
+def _called(maker: Callable[..., object], path: Path, name: str, size: int | None) -> Question | PufferfishQuestion:
     place = f"{path}:{name}"
     takes_size = "size" in inspect.signature(maker).parameters
     if size is not None and not takes_size:
@@ -136,7 +140,7 @@ def _called(maker: Callable[..., object], path: Path, name: str, size: int | Non
         raise QuestionError("size", f"it needs {', '.join(missing)}", place=place, hint=hint)
     with _running(path, place):
         made = maker(size=size) if size is not None else maker()
-    if not isinstance(made, Question):
+    if not isinstance(made, Question | PufferfishQuestion):
         raise QuestionError("name", f"it returned a {type(made).__name__}, not a question", place=place)
     return made
 
@@ -149,7 +153,7 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(value, Question)
+    return isinstance(value, Question | PufferfishQuestion)
 
 
 def _run(path: Path) -> ModuleType:

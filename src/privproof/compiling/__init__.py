@@ -3,6 +3,7 @@
 from privproof.compiling.distributions import output_distribution, output_probability, printable
 from privproof.compiling.lumping import Classes, Lumped, lump
 from privproof.compiling.programs import question as mechanism_question
+from privproof.compiling.series import time_series
 from privproof.compiling.trials import translated_rightly
 from privproof.compiling.word_problems import Begin, Compiled, word_problem
 
@@ -16,6 +17,7 @@ __all__ = [
     "output_distribution",
     "output_probability",
     "printable",
+    "time_series",
     "translated_rightly",
     "word_problem",
 ]

@@ -16,6 +16,7 @@ from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.values import Answers, Cells, Lookup, Tail, held, plain, tails, text
+from privproof.language.values import key as told_apart
 from privproof.scenarios import fits
 
 
@@ -57,21 +58,26 @@ def output_classes(mechanism: Mechanism, arguments: Mapping[str, Any]) -> list[t
         else:
             store[name] = Answers(map(held, value)) if declared.shape == "list" else held(value)
     explorer = Explorer(mechanism.flow)
-    level = {(rest, rest.written): p for rest, p in explorer.settle(explorer.state(0, store)).items()}
+    begun = explorer.settle(explorer.state(0, store)).items()
+    level = {(rest, told_apart(rest.written)): (rest.written, p) for rest, p in begun}
     for value in fed:
-        following: dict[tuple[Rest, tuple[Any, ...]], Rational] = {}
-        for (rest, before), p in level.items():
+        following: dict[tuple[Rest, Any], tuple[tuple[Any, ...], Rational]] = {}
+        for (rest, _), (before, p) in level.items():
             onward = {rest: ONE} if rest.state is None else explorer.settle(explorer.given(rest.state, value))
             for target, q in onward.items():
                 shown = before if rest.state is None else (*before, *target.written)
-                following[target, shown] = following.get((target, shown), ZERO) + p * q
+                node = (target, told_apart(shown))
+                following[node] = (shown, following.get(node, (shown, ZERO))[1] + p * q)
         level = following
     found: list[tuple[Any, Rational]] = []
-    for (rest, written), p in level.items():
+    for (rest, _), (written, p) in level.items():
         ended = () if mechanism.generator or rest.state is not None else (rest.value,)
         both = mechanism.stream is not None or mechanism.generator
         found.append(((*written, *ended) if both else rest.value, p))
-    limits = borders(output for output, _ in found)
+    try:
+        limits = borders(output for output, _ in found)
+    except LanguageError as problem:
+        raise (problem if problem.place else problem.at(mechanism.place)) from None
     result: dict[str, tuple[Any, Rational]] = {}
     for output, p in found:
         for refined, q in limits.refined(output):

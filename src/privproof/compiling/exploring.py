@@ -53,6 +53,7 @@ from privproof.language.values import (
     plain,
     problem,
     shared,
+    short,
     shown_name,
     tails,
     text,
@@ -109,7 +110,12 @@ class Explorer:
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
-        self.steps: list[Callable[[Store], Any]] = [self._compiled(i, step) for i, step in enumerate(flow.code)]
+        self.steps: list[Callable[[Store], Any]] = []
+        for number, step in enumerate(flow.code):
+            try:
+                self.steps.append(self._compiled(number, step))
+            except RecursionError:
+                raise _too_deep(step.place) from None
         self.laws: dict[tuple[Any, ...], list[tuple[Any, Rational]]] = {}
 
     def state(self, at: int, store: Store) -> State:
@@ -155,6 +161,7 @@ class Explorer:
                     new = evaluate(store)
                     if _has_list(new):
                         _share(store, whole)
+                    short(len(store[name].items) + 1)
                     store[name] = Cells((*store[name].items, shared(new)))
                     return following
 
@@ -243,6 +250,8 @@ class Explorer:
                 return self._split(at, store, written, split)
             except (*WRONG, LanguageError) as error:
                 raise problem(error, step.place) from None
+            except RecursionError:
+                raise _too_deep(step.place) from None
             match step:
                 case Next():
                     return [(ONE, Rest.of(self.state(at, store), None, written))]
@@ -357,6 +366,12 @@ class Explorer:
         step = self.flow.code[state.at]
         assert isinstance(step, Next)
         return self.state(state.at + 1, {**state.store(self.flow), step.name: value})
+
+
+def _too_deep(place: Place) -> LanguageError:
+    return LanguageError(
+        "size", "an expression is nested too deeply", place=str(place), hint="split it into statements"
+    )
 
 
 def stored(expression: Expression) -> Iterator[str]:

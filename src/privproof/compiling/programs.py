@@ -55,7 +55,10 @@ def question(
         LanguageError: the mechanism is outside the language, or has no finite model.
         QuestionError: the size is missing, or there is none to give.
     """
-    return _Compiler(mechanism, size, horizon).question(name)
+    try:
+        return _Compiler(mechanism, size, horizon).question(name)
+    except LanguageError as problem:
+        raise (problem if problem.place else problem.at(mechanism.place)) from None
 
 
 @dataclass(frozen=True)

@@ -93,12 +93,23 @@ class Mechanism:
     def translated(self) -> Translated:
         """The intermediate representation of the source."""
         streams = [name for name, declared in self.inputs.items() if declared.shape == "stream"]
-        return translate(self.function, streams=streams, known=[*self.inputs, *self.parameters])
+        try:
+            return translate(self.function, streams=streams, known=[*self.inputs, *self.parameters])
+        except RecursionError:
+            raise LanguageError(
+                "size", "an expression is nested too deeply", place=self.place, hint="split it into statements"
+            ) from None
 
     @cached_property
     def flow(self) -> Flow:
         """The instructions of the source."""
-        return flow(self.translated.body, [name for name, declared in self.inputs.items() if declared.shape == "list"])
+        body = self.translated.body
+        return flow(body, [name for name, declared in self.inputs.items() if declared.shape == "list"])
+
+    @property
+    def place(self) -> str:
+        """Where it is defined, for messages."""
+        return place_of(self.function)
 
     @property
     def generator(self) -> bool:

@@ -18,14 +18,14 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from privproof.errors import LanguageError, PrivproofError
-from privproof.exact import fraction, rational
 from privproof.exact.polynomials import Polynomial
 from privproof.language.syntax import Conditional, Constant, Element, Expression, Operation, Place, Variable
 
 Store: TypeAlias = dict[str, Any]
 Evaluate: TypeAlias = Callable[[Store], Any]
 
-_LONGEST = 100_000
+_LONGEST = 10_000
+_LARGEST_BITS = 13_000
 
 
 class _Mark:
@@ -69,7 +69,7 @@ class Lookup:
         for known, value in self.rows:
             if equal(known, key):
                 return value
-        raise KeyError(key)
+        raise KeyError(text(key))
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,12 @@ def equal(left: Any, right: Any) -> bool:
         if not (_number(left) and _number(right)):
             return False
         return _sign(left, right) == 0
-    if isinstance(left, Cells) != isinstance(right, Cells):
+    if isinstance(left, Cells) != isinstance(right, Cells) or isinstance(left, Lookup) != isinstance(right, Lookup):
         return False
+    if isinstance(left, Lookup):
+        rows = left.rows
+        same = len(rows) == len(right.rows) and all(_contains(known, right) for known, _ in rows)
+        return same and all(equal(value, right[known]) for known, value in rows)
     if isinstance(left, Cells | tuple) and isinstance(right, Cells | tuple):
         first, second = items(left), items(right)
         return len(first) == len(second) and all(equal(x, y) for x, y in zip(first, second, strict=True))
@@ -221,7 +225,10 @@ def _add(left: Any, right: Any) -> Any:
     if isinstance(left, Cells) or isinstance(right, Cells):
         if not (isinstance(left, Cells) and isinstance(right, Cells)):
             raise TypeError("a list and something else are added")
+        short(len(left.items) + len(right.items))
         return Cells(tuple(map(shared, left.items + right.items)))
+    if isinstance(left, tuple | str) and isinstance(right, tuple | str):
+        short(len(left) + len(right))
     if isinstance(left, Tail) or isinstance(right, Tail):
         return _plus(left, right)
     return left + right
@@ -231,7 +238,9 @@ def _extend(left: Any, right: Any) -> Any:
     if isinstance(left, Cells):
         if left.shared:
             raise Stuck(_TWO_NAMES)
-        return Cells(tuple(map(shared, left.items + items(right))))
+        more = items(right)
+        short(len(left.items) + len(more))
+        return Cells(tuple(map(shared, left.items + more)))
     return _add(left, right)
 
 
@@ -247,7 +256,7 @@ _TWO_NAMES = "a list that has two names is changed; give the second name a copy:
 def _times(left: Any, right: Any) -> Any:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Cells) and isinstance(other, int):
-            _short(len(one.items) * other)
+            short(len(one.items) * other)
             return Cells(tuple(map(shared, one.items * other)))
         if isinstance(one, Tail):
             if not isinstance(other, int):
@@ -260,13 +269,20 @@ def _times(left: Any, right: Any) -> Any:
                 return 0
             raise Stuck("an unbounded noisy number is multiplied")
         if isinstance(one, tuple | str) and isinstance(other, int):
-            _short(len(one) * other)
-    return left * right
+            short(len(one) * other)
+    return _small(left * right)
 
 
-def _short(length: int) -> None:
+def short(length: int) -> None:
+    """Refuse a list or text that is too long."""
     if length > _LONGEST:
-        raise Stuck(f"a list of {length} elements")
+        raise Stuck(f"a list of more than {_LONGEST} elements; keep it short")
+
+
+def _small(value: Any) -> Any:
+    if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
+        raise Stuck("a number of more than 3900 digits; keep it small")
+    return value
 
 
 def _divide(left: Any, right: Any) -> Any:
@@ -278,6 +294,8 @@ def _divide(left: Any, right: Any) -> Any:
 def _power(left: Any, right: Any) -> Any:
     if not isinstance(right, int) or abs(right) > 10_000:
         raise Stuck(f"the exponent {plain(right)!r} is not a whole number within 10000")
+    if isinstance(left, int) and left.bit_length() * abs(right) > _LARGEST_BITS:
+        raise Stuck("a number of more than 3900 digits; keep it small")
     if right < 0 and not isinstance(left, Fraction):
         raise Stuck("a negative power of a whole number is a float in Python; write Fraction(1, a) ** b")
     return left**right
@@ -327,6 +345,7 @@ def _contains(value: Any, sequence: Any) -> bool:
     if isinstance(sequence, str):
         return value in sequence
     if isinstance(sequence, Lookup):
+        _hashable(value)
         return any(equal(value, known) for known, _ in sequence.rows)
     return any(equal(value, item) for item in items(sequence))
 
@@ -348,8 +367,6 @@ def _integer(value: Any) -> Any:
 def _fraction(*arguments: Any) -> Fraction:
     if any(isinstance(argument, Tail) for argument in arguments):
         raise Stuck("an unbounded noisy number becomes a fraction")
-    if len(arguments) == 1 and isinstance(arguments[0], str):
-        return fraction(rational(arguments[0]))
     return Fraction(*arguments)
 
 
@@ -417,6 +434,7 @@ def _index(sequence: Any, value: Any) -> int:
 def _table(*entries: Any) -> Lookup:
     rows: list[tuple[Any, Any]] = []
     for known, value in zip(entries[::2], entries[1::2], strict=True):
+        _hashable(known)
         same = [i for i, (other, _) in enumerate(rows) if equal(known, other)]
         if same:
             rows[same[0]] = (rows[same[0]][0], shared(value))
@@ -425,10 +443,22 @@ def _table(*entries: Any) -> Lookup:
     return Lookup(tuple(rows))
 
 
+def _hashable(value: Any) -> None:
+    if isinstance(value, Cells | Lookup) or (
+        isinstance(value, tuple) and any(isinstance(v, Cells | Lookup) for v in value)
+    ):
+        raise TypeError("a list is no key of a table")
+
+
 def _modulo(left: Any, right: Any) -> Any:
     if isinstance(left, str):
         raise Stuck("a text is formatted; return the parts: (a, b)")
     return left % right
+
+
+def _range(*numbers: int) -> tuple[int, ...]:
+    short(len(range(*numbers)))
+    return tuple(range(*numbers))
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -474,7 +504,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "count": _count,
     "index": _index,
     "Fraction": _fraction,
-    "range": lambda *a: tuple(range(*a)),
+    "range": lambda *a: _range(*a),
     "tuple of": lambda *a: tuple(map(shared, a)),
     "list of": lambda *a: Cells(tuple(map(shared, a))),
     "fixed list of": lambda *a: Cells(tuple(map(shared, a)), shared=True),
@@ -487,6 +517,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 def element(sequence: Any, index: Any) -> Any:
     """``sequence[index]``."""
     if isinstance(sequence, Lookup):
+        _hashable(index)
         return sequence[index]
     if isinstance(index, Tail):
         raise Stuck("an unbounded noisy number is an index")

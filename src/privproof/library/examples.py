@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from privproof.compiling import mechanism_question
 from privproof.exact import Budget
 from privproof.language import Mechanism
-from privproof.library import mechanisms
+from privproof.library import mechanisms, secrets
 from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
 from privproof.library.geometric import contagious, geometric, geometric_chain
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
 from privproof.library.satisfiability import satisfiability
 from privproof.models import Horizon
-from privproof.scenarios import Question
+from privproof.scenarios import PufferfishQuestion, Question
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Example:
     title: str
     citation: str
     known: str
-    question: Callable[[], Question]
+    question: Callable[[], Question | PufferfishQuestion]
     mechanism: Mechanism | None = None
 
 
@@ -186,6 +186,51 @@ MECHANISMS: tuple[Example, ...] = (
     ),
 )
 
+SECRETS: tuple[Example, ...] = (
+    Example(
+        "contagious-count",
+        "a noisy count of a family in which all are ill or none, any 0 < p < 1, claimed ln(2)",
+        f"{_FAIER}, Examples 4.3 and 4.4",
+        "refuted; ln(4) is tight",
+        lambda: secrets.contagious_count,
+    ),
+    Example(
+        "independent-count",
+        "a noisy count of two independent people, any 0 < p < 1, claimed ln(2)",
+        f"{_FAIER}, Example 4.5, with the secret about John himself",
+        "proved; ln(2) is tight",
+        lambda: secrets.independent_count,
+    ),
+    Example(
+        "independent-count-as-printed",
+        "the same, with and without John's record, conditioned as printed",
+        f"{_FAIER}, Example 4.5 and Table 1",
+        "proved; ln(2) is approached as p goes to 0",
+        lambda: secrets.independent_count_as_printed,
+    ),
+    Example(
+        "independent-noisy-max",
+        "improved noisy max over three independent diseases of unknown probability, claimed ln(2)",
+        f"{_FAIER}, Example 6.2, with the secret about John himself",
+        "proved",
+        lambda: secrets.independent_noisy_max,
+    ),
+    Example(
+        "independent-noisy-max-as-printed",
+        "the same, conditioned as printed",
+        f"{_FAIER}, Example 6.2",
+        "proved; ln(40/21) is approached as the probabilities go to 0, 1, 1",
+        lambda: secrets.independent_noisy_max_as_printed,
+    ),
+    Example(
+        "contagious-noisy-max",
+        "improved noisy max, the first disease contagious, claimed ln(2)",
+        f"{_FAIER}, Example 6.3",
+        "refuted; ln(24/7) is approached",
+        lambda: secrets.contagious_noisy_max,
+    ),
+)
+
 MODELS: tuple[Example, ...] = (
     Example(
         "geometric",
@@ -259,4 +304,4 @@ MODELS: tuple[Example, ...] = (
     ),
 )
 
-EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *MODELS)
+EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *SECRETS, *MODELS)

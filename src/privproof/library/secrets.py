@@ -1,7 +1,7 @@
 """Pufferfish questions of the FAIER paper: a count or noisy max over two people's diseases, under several priors.
 
-The paper conditions on counts: "John has the disease" enters as "the count is not 0", "he has not" as "not everybody has it", although the prior
-knows who is ill.  Both readings are here: as printed, and with the secret about John himself.
+The paper conditions on counts: "John has the disease" enters as "the count is not 0", "he has not" as "not everybody has it".  Both
+readings are here: as printed, and with the secret about John himself.
 """
 
 # mypy: ignore-errors
@@ -120,7 +120,10 @@ independent_noisy_max_as_printed = pufferfish(
     improved_noisy_max,
     prior=three_diseases,
     query=counts,
-    secrets={"somebody has A": lambda data: counts(data)[0] > 0, "somebody does not have A": lambda data: counts(data)[0] < 2},
+    secrets={
+        "somebody has A": lambda data: counts(data)[0] > 0,
+        "somebody does not have A": lambda data: counts(data)[0] < 2,
+    },
     epsilon="ln(2)",
     name="noisy max over three independent diseases, secrets as printed",
 )

@@ -1,5 +1,6 @@
 """Who must not be told apart: pairs of distributions, neighbour relations, words; imports `models` and `language`."""
 
+from privproof.scenarios.markov import MarkovPrior
 from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.origins import Origin, Several, fits
 from privproof.scenarios.pufferfish import PufferfishQuestion, Secret, pufferfish
@@ -9,6 +10,7 @@ from privproof.scenarios.words import Automaton, Ending, Words, automaton
 __all__ = [
     "Automaton",
     "Ending",
+    "MarkovPrior",
     "Model",
     "Neighbours",
     "Origin",
