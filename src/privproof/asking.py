@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from privproof.compiling import Compiled, mechanism_question, translated_rightly, word_problem
-from privproof.engines import ENGINES, Engine, Finding, Monitor, TensorProof
+from privproof.engines import ENGINES, Engine, Finding, Monitor, TensorProof, one_step
 from privproof.errors import QuestionError
 from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, pump_evidence, word_evidence
@@ -123,11 +123,12 @@ def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monito
         question = replace(question, scenario=replace(question.scenario, words=words))
         observed = ("with delta over events an observer also sees that a run has halted",)
     question = question.under(None if tight else budget)
-    compiled = word_problem(question, together=over_events)
+    compiled = one_step(question) if engine in (None, "table") and not over_events else None
+    compiled = compiled or word_problem(question, together=over_events)
     chosen, refusals = _choose(compiled, budget, engine, tight=tight)
     if chosen is None:
         verdict: Verdict = Unknown(question, "none", notes=compiled.notes, reason="; ".join(refusals))
-    elif not compares_something(compiled.problem):
+    elif chosen.name != "table" and not compares_something(compiled.problem):
         reason = "nothing is compared: no word of the horizon that the scenario admits can occur"
         verdict = Unknown(question, chosen.name, notes=compiled.notes, reason=reason)
     else:

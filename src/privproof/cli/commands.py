@@ -70,7 +70,7 @@ Settings = Annotated[
 HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
 EngineName = Annotated[
     str | None,
-    typer.Option("--engine", help="tensors, frontier, unbounded, events or smt; default: the first that fits."),
+    typer.Option("--engine", help="table, tensors, frontier, unbounded, events or smt; default: the first that fits."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]

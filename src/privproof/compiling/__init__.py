@@ -5,7 +5,7 @@ from privproof.compiling.lumping import Classes, Lumped, lump
 from privproof.compiling.programs import question as mechanism_question
 from privproof.compiling.series import time_series
 from privproof.compiling.trials import translated_rightly
-from privproof.compiling.word_problems import Begin, Compiled, word_problem
+from privproof.compiling.word_problems import Begin, Compiled, near_inputs, word_problem
 
 __all__ = [
     "Begin",
@@ -14,6 +14,7 @@ __all__ = [
     "Lumped",
     "lump",
     "mechanism_question",
+    "near_inputs",
     "output_distribution",
     "output_probability",
     "printable",

@@ -401,12 +401,9 @@ def _choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Ch
         return 0, lambda step, memory: ((v, v, 0) for v in model.inputs)
     if relation.kind == "pairs":
         return _listed_choices(relation, model)
-    numbers = _numbers(model) if relation.within is not None or relation.kind == "monotone" else {}
+    numbers = _numbers(model) if relation.kind == "monotone" else {}
 
-    def close(v: str, w: str) -> bool:
-        return relation.within is None or relation.close(numbers[v], numbers[w])
-
-    near = [(v, w) for v in model.inputs for w in model.inputs if v == w or close(v, w)]
+    near = near_inputs(relation, model)
 
     def choices(step: int, memory: Memory) -> Iterator[tuple[str, str, Memory]]:
         for v, w in near:
@@ -428,6 +425,28 @@ def _choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Ch
             hint="widen the relation",
         )
     return 0, choices
+
+
+def near_inputs(relation: Neighbours, model: Transducer) -> list[tuple[str, str]]:
+    """The pairs of inputs that neighbours may read in a step (the only one, where pairs are listed), equal ones included."""
+    equal = [(v, v) for v in model.inputs]
+    if relation.kind == "pairs":
+        listed = [(x[0], y[0]) for x, y in relation.listed]
+        return [*equal, *dict.fromkeys(side for v, w in listed for side in ((v, w), (w, v)) if v != w)]
+    if relation.within is None:
+        return [(v, w) for v in model.inputs for w in model.inputs]
+    numbers = _numbers(model)
+    ordered = sorted(model.inputs, key=lambda name: numbers[name])
+    result = []
+    first = 0
+    for v in ordered:
+        while numbers[v] - numbers[ordered[first]] > relation.within:
+            first += 1
+        for w in ordered[first:]:
+            if numbers[w] - numbers[v] > relation.within:
+                break
+            result.append((v, w))
+    return result
 
 
 def _listed_choices(relation: Neighbours, model: Transducer) -> tuple[Memory, Choices]:

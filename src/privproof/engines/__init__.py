@@ -4,9 +4,17 @@ from privproof.engines.findings import ConeProof, Engine, EnumerationProof, Find
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.bounded import FrontierEngine, SmtEngine, TensorEngine
 from privproof.engines.words.events import Events
+from privproof.engines.words.table import TableEngine, one_step
 from privproof.engines.words.unbounded import UnboundedEngine
 
-ENGINES: tuple[Engine, ...] = (TensorEngine(), FrontierEngine(), UnboundedEngine(), Events(), SmtEngine())
+ENGINES: tuple[Engine, ...] = (
+    TableEngine(),
+    TensorEngine(),
+    FrontierEngine(),
+    UnboundedEngine(),
+    Events(),
+    SmtEngine(),
+)
 """All engines, the one to try first in front."""
 
 __all__ = [
@@ -19,4 +27,5 @@ __all__ = [
     "Progress",
     "Proof",
     "TensorProof",
+    "one_step",
 ]
