@@ -328,6 +328,6 @@ def test_sizes(command):
     command.write("sized.py", SIZED)
     complaint(command("check", "sized.py:mine", "--epsilon", 1), "sized.py:mine", "--size")
     complaint(command("check", "sized.py:fixed", "--epsilon", 1, "--size", 3), "sized.py:fixed", "size")
-    complaint(command("check", "sized.py:mine", "--epsilon", 1, "--size", 0), "sized.py:mine")
-    complaint(command("check", "sized.py:mine", "--epsilon", 1, "--size", -1), "sized.py:mine")
+    complaint(command("check", "sized.py:mine", "--epsilon", 1, "--size", 0), "--size", "'0'")
+    complaint(command("check", "sized.py:mine", "--epsilon", 1, "--size", -1), "--size", "-1")
     assert command("check", "sized.py:mine", "--epsilon", "ln(4)", "--size", 2).returncode == 0

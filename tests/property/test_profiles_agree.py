@@ -190,7 +190,7 @@ def test_epsilon_is_the_smallest(question, delta):
     assert profile.delta(epsilon) <= rational(delta)
     if epsilon.bound > 1:
         assert profile.delta(epsilon) == rational(delta)
-        below = 1 + (epsilon.bound - 1) * rational("999999/1000000")
+        below = 1 + (epsilon.bound - 1) * Fraction(999_999, 1_000_000)
         assert profile.delta(ln(below)) > rational(delta)
 
 

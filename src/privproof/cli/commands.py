@@ -530,7 +530,7 @@ def examples(
             return
         table = Grid(box=None, pad_edge=False, header_style="bold")
         for heading in ("name", "what", "known"):
-            table.add_column(heading, overflow="fold")
+            table.add_column(heading, overflow="fold", no_wrap=heading == "name")
         for example in EXAMPLES:
             table.add_row(example.name, Text(example.title), Text(example.known))
         Console(highlight=False).print(table)

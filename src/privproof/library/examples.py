@@ -124,7 +124,7 @@ MECHANISMS: tuple[Example, ...] = (
         "above-threshold-unbounded",
         "discrete above threshold on streams of every length: how private is it?",
         f"{_FAIER}, Algorithm 4",
-        "no epsilon at all; repeating one pair of queries doubles the ratio",
+        "refuted; there is no epsilon at all: repeating one pair of queries doubles the ratio",
         _tight(_posing(mechanisms.discrete_above_threshold)),
         mechanisms.discrete_above_threshold,
     ),

@@ -10,6 +10,7 @@ from privproof.evidence.checker.cones import proved_by_cone
 from privproof.evidence.checker.documents import a_text, an_object, load, plain
 from privproof.evidence.checker.enumeration import proved_by_enumeration
 from privproof.evidence.checker.outcomes import DEFAULT_LIMITS, Accepted, Limits, Outcome, Refusal, Rejected, refuse
+from privproof.evidence.checker.pufferfish import check_pufferfish
 from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.systems import Question
@@ -59,7 +60,10 @@ def _checked(document: object, limits: Limits) -> Accepted:
     verdict = certificate.get("verdict")
     if verdict != "proved" and verdict != "refuted":
         refuse("the verdict is neither proved nor refuted", "verdict")
-    question = read_question(certificate.get("question"), limits)
+    asked = an_object(certificate.get("question"), "question")
+    if asked.get("kind") == "pufferfish":
+        return check_pufferfish(verdict, asked, certificate, limits)
+    question = read_question(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     if method not in _METHODS[verdict]:

@@ -1,0 +1,32 @@
+"""The parametric engine: conditions on unknown parameters, decided by Bernstein coefficients on trees of boxes.
+
+Read it in this order: `bernstein` (the coefficients), `search` (trees), `points` (simple points), `deciding` (proved or
+violated), `suprema` (how large the ratio becomes), `solvers` (second opinions).
+"""
+
+from privproof.engines.parametric.bernstein import Coordinate
+from privproof.engines.parametric.deciding import (
+    ConditionProof,
+    Decision,
+    Factor,
+    Proof,
+    Undecided,
+    Violation,
+    non_negative,
+    prove,
+)
+from privproof.engines.parametric.suprema import Supremum, supremum
+
+__all__ = [
+    "ConditionProof",
+    "Coordinate",
+    "Decision",
+    "Factor",
+    "Proof",
+    "Supremum",
+    "Undecided",
+    "Violation",
+    "non_negative",
+    "prove",
+    "supremum",
+]
