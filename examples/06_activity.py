@@ -33,7 +33,7 @@ if __name__ == "__main__":
     stays = (Fraction(1, 2), Fraction(4, 5), Fraction(9, 10))
     for hours in (1, 2, 3, 5, 10, 20):
         tight = [tight_epsilon(reports(stay, hours)).tight for stay in stays]
-        ratios = [f"{float(epsilon.bound.p) / float(epsilon.bound.q):.4f}" for epsilon in tight]
+        ratios = [f"{float(epsilon.bound):.4f}" for epsilon in tight]
         print(f"{hours:5}  {ratios[0]:>14}  {ratios[1]:>8}  {ratios[2]:>9}")
     print()
     print("exactly, for 5 hours and 4/5:", tight_epsilon(activity()).tight)
