@@ -24,7 +24,7 @@ from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilo
 from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
 from privproof.models import Horizon, Letter, Transducer, Word, can_halt, compares_something
-from privproof.scenarios import PufferfishQuestion, Question
+from privproof.scenarios import ParametricQuestion, PufferfishQuestion, Question, UnderPriors
 
 _RUNS = 1_000
 _FEW_EVENTS = 8
@@ -33,7 +33,7 @@ _CHECKED_AT_ONCE = 1_200_000
 
 
 def check(
-    subject: Question | PufferfishQuestion | Mechanism,
+    subject: Question | UnderPriors | Mechanism,
     epsilon_: EpsilonLike | None = None,
     delta_: Number = 0,
     *,
@@ -60,7 +60,7 @@ def check(
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
-    if isinstance(subject, PufferfishQuestion):
+    if isinstance(subject, PufferfishQuestion | ParametricQuestion):
         budget = subject.budget if epsilon_ is None else Budget(epsilon(epsilon_), delta(delta_), pointwise)
         if budget is None:
             raise QuestionError(
@@ -78,7 +78,7 @@ def check(
 
 
 def tight_epsilon(
-    subject: Question | PufferfishQuestion | Mechanism,
+    subject: Question | UnderPriors | Mechanism,
     delta_: Number = 0,
     *,
     size: int | None = None,
@@ -96,7 +96,7 @@ def tight_epsilon(
     >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
-    if isinstance(subject, PufferfishQuestion):
+    if isinstance(subject, PufferfishQuestion | ParametricQuestion):
         from privproof.under_priors import tight_under_prior
 
         return tight_under_prior(subject, delta(delta_), monitor or Monitor())

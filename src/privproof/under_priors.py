@@ -15,13 +15,14 @@ from privproof.evidence import parametric_certificates as certificates
 from privproof.evidence.checker import Rejected, recheck
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.models.conditions import Condition, Conditions
-from privproof.scenarios import PufferfishQuestion
+from privproof.scenarios import UnderPriors
+from privproof.scenarios.pufferfish import PufferfishQuestion
 
 _ENGINE = "parametric"
 _NEAR = (1000, 10_000, 100, 10**6)
 
 
-def check_under_prior(question: PufferfishQuestion, budget: Budget, monitor: Monitor) -> Verdict:
+def check_under_prior(question: UnderPriors, budget: Budget, monitor: Monitor) -> Verdict:
     """Is the mechanism Pufferfish private within the budget, for all values of the prior's unknown parameters?"""
     begun = time.perf_counter()
     asked = question.under(budget)
@@ -33,7 +34,7 @@ def check_under_prior(question: PufferfishQuestion, budget: Budget, monitor: Mon
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
-def tight_under_prior(question: PufferfishQuestion, delta: Rational, monitor: Monitor) -> Verdict:
+def tight_under_prior(question: UnderPriors, delta: Rational, monitor: Monitor) -> Verdict:
     """The smallest epsilon that holds for all values of the prior's unknown parameters."""
     begun = time.perf_counter()
     budget = Budget(INFINITE, delta, pointwise=True)
@@ -45,7 +46,7 @@ def tight_under_prior(question: PufferfishQuestion, delta: Rational, monitor: Mo
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
-def _table(question: PufferfishQuestion, budget: Budget) -> Table:
+def _table(question: UnderPriors, budget: Budget) -> Table:
     if budget.delta != 0 and not budget.pointwise:
         raise QuestionError(
             "delta",
@@ -56,27 +57,28 @@ def _table(question: PufferfishQuestion, budget: Budget) -> Table:
     return table(question)
 
 
-def _nothing(question: PufferfishQuestion, compared: Table) -> Unknown:
+def _nothing(question: UnderPriors, compared: Table) -> Unknown:
     listed = ", ".join(repr(s) for s in compared.impossible)
     reason = f"nothing is compared: under the prior these secrets are impossible: {listed}"
     return Unknown(question, _ENGINE, reason=reason)
 
 
 def _notes(compared: Table) -> tuple[str, ...]:
-    notes = [f"{len(compared.rows)} classes of data sets, {len(compared.outputs)} outputs"]
+    what = "classes of data sets" if isinstance(compared.question, PufferfishQuestion) else "entries"
+    notes = [f"{len(compared.rows)} {what}, {len(compared.outputs)} outputs"]
     if compared.impossible:
         listed = ", ".join(repr(s) for s in compared.impossible)
         notes.append(f"impossible under the prior, so not compared: {listed}")
     return tuple(notes)
 
 
-def _checked(question: PufferfishQuestion, compared: Table, budget: Budget, monitor: Monitor) -> Verdict:
+def _checked(question: UnderPriors, compared: Table, budget: Budget, monitor: Monitor) -> Verdict:
     notes = _notes(compared)
     if budget.epsilon.infinite:
         raise QuestionError(
             "budget", "an infinite epsilon under a prior", place="epsilon", hint="ask for the tight epsilon"
         )
-    conditions = compared.conditions()
+    conditions = certificates.conditions_of(_plain(compared))
     low, high = budget.epsilon.enclosure(192)
     found = prove(conditions, low, budget.delta, monitor)
     if isinstance(found, Violation) and low != high and budget.epsilon.allows(found.left, found.right, budget.delta):
@@ -85,7 +87,20 @@ def _checked(question: PufferfishQuestion, compared: Table, budget: Budget, moni
         document = certificates.proved_certificate(_plain(compared), budget, found, monitor)
         if document is None:
             return Unknown(question, _ENGINE, notes=notes, reason=_sign_reason(compared))
-        proved = Proved(question, _ENGINE, upper=budget.epsilon, notes=notes, certificate=document)
+        worst = supremum(conditions, budget.delta, monitor)
+        lower, witness = _lower(compared, worst)
+        upper = budget.epsilon
+        if worst.upper is not None and worst.exact and worst.proof is not None:
+            upper = lower
+        proved = Proved(
+            question,
+            _ENGINE,
+            lower=lower,
+            upper=upper,
+            witness=witness,
+            notes=(*notes, *_approach(worst)),
+            certificate=document,
+        )
         return _confirmed(proved)
     if isinstance(found, Violation):
         if budget.epsilon.allows(found.left, found.right, budget.delta):
@@ -97,21 +112,14 @@ def _checked(question: PufferfishQuestion, compared: Table, budget: Budget, moni
     return Unknown(question, _ENGINE, notes=(*notes, *found.notes), reason=found.reason)
 
 
-def _tight(question: PufferfishQuestion, compared: Table, delta: Rational, monitor: Monitor) -> Verdict:
-    conditions = compared.conditions()
+def _tight(question: UnderPriors, compared: Table, delta: Rational, monitor: Monitor) -> Verdict:
+    conditions = certificates.conditions_of(_plain(compared))
     found = supremum(conditions, delta, monitor)
     notes = (*_notes(compared), *found.notes)
     if found.lower is None:
         return _without_bound(question, compared, conditions, found, delta, monitor, notes)
-    lower = log(found.lower) if found.lower > 1 else epsilon(0)
-    witness = None
-    if found.condition is not None:
-        values = found.point if found.attained else _near(compared, found)
-        if values is not None:
-            witness = _witness(compared, found.condition, values)
-        if not found.attained:
-            limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
-            notes = (*notes, f"the bound is not attained: it is approached as {limit}; the witness is near by")
+    lower, witness = _lower(compared, found)
+    notes = (*notes, *_approach(found))
     if found.upper is None or found.proof is None:
         reason = "no upper bound was proved"
         return Unknown(question.under(None), _ENGINE, lower=lower, witness=witness, notes=notes, reason=reason)
@@ -128,8 +136,27 @@ def _tight(question: PufferfishQuestion, compared: Table, delta: Rational, monit
     )
 
 
+def _lower(compared: Table, found: Supremum) -> tuple[Epsilon, PriorWitness | None]:
+    """The lower bound of a supremum, and a witness at it or near it."""
+    witness = None
+    if found.condition is not None:
+        values = found.point if found.attained else _near(compared, found)
+        if values is not None:
+            witness = _witness(compared, found.condition, values)
+    if found.lower is None:
+        return INFINITE, witness
+    return log(found.lower) if found.lower > 1 else epsilon(0), witness
+
+
+def _approach(found: Supremum) -> tuple[str, ...]:
+    if found.attained or found.condition is None:
+        return ()
+    limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
+    return (f"the bound is not attained: it is approached as {limit}; the witness is near by",)
+
+
 def _without_bound(
-    question: PufferfishQuestion,
+    question: UnderPriors,
     compared: Table,
     conditions: Conditions,
     found: Supremum,
@@ -187,8 +214,8 @@ def _asked_by(witness: PriorWitness, budget: Budget) -> Epsilon:
 
 def _plain(compared: Table) -> certificates.Table:
     rows = tuple(certificates.Row(r.weight, r.outputs, tuple(sorted(r.secrets))) for r in compared.rows)
-    pairs = tuple(p for p in compared.question.pairs if not set(p) & set(compared.impossible))
-    return certificates.Table(compared.region, rows, pairs)
+    pairs = tuple(p for p in compared.named if not set(p) & set(compared.impossible))
+    return certificates.Table(compared.region, rows, pairs, relative=compared.relative)
 
 
 def _sign_reason(compared: Table) -> str:
@@ -200,10 +227,15 @@ def _sign_reason(compared: Table) -> str:
                 raise ScenarioError(
                     "prior",
                     f"the probability of {row.example} is {row.weight}, which is {row.weight.at(corner)} at {shown}",
-                    place=compared.question.prior.name,
+                    place=_place(compared),
                     hint="narrow the interval, or mend the expression",
                 )
     return "the probabilities of the prior were not shown to be non-negative on the whole region"
+
+
+def _place(compared: Table) -> str:
+    question = compared.question
+    return question.prior.name if isinstance(question, PufferfishQuestion) else "scenario.pairs"
 
 
 def _corners(compared: Table) -> list[dict[str, Rational]]:

@@ -21,8 +21,10 @@ MODELS = {
     "chain": ("proved", "ln(4)"),
     "family": ("refuted", "ln(4)"),
     "geometric": ("proved", "ln(2)"),
+    "independent": ("proved", "ln(2)"),
     "larger_of_two": (None, "ln(12/5)"),
     "survey": ("proved", "ln(3)"),
+    "unknown_prior": ("proved", "ln(2)"),
 }
 
 

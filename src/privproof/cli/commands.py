@@ -46,7 +46,7 @@ from privproof.reporting import (
     print_verdict,
     profile_data,
 )
-from privproof.scenarios import PufferfishQuestion, Question
+from privproof.scenarios import ParametricQuestion, PufferfishQuestion, Question, UnderPriors
 from privproof.sizes import Table, over_sizes
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
@@ -109,7 +109,7 @@ def _monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
 
 def _question(
     target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
-) -> Question | PufferfishQuestion:
+) -> Question | UnderPriors:
     lengths = None if horizon is None else Horizon.of(horizon)
     question = load(target, size=size, horizon=lengths, parameters=dict(map(_setting, settings or ())))
     if pair is None:
@@ -117,9 +117,9 @@ def _question(
     return only_pair(_about_words(question, "--pair"), pair)
 
 
-def _about_words(question: Question | PufferfishQuestion, place: str) -> Question:
+def _about_words(question: Question | UnderPriors, place: str) -> Question:
     """The question, if it is one about the words of a model."""
-    if isinstance(question, PufferfishQuestion):
+    if isinstance(question, PufferfishQuestion | ParametricQuestion):
         raise QuestionError(
             "question",
             "this does not apply to secrets under a prior",
@@ -263,8 +263,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def _budgeted(
-    question: Question | PufferfishQuestion, epsilon_: str | None, delta_: str | None, *, pointwise: bool
-) -> Question | PufferfishQuestion:
+    question: Question | UnderPriors, epsilon_: str | None, delta_: str | None, *, pointwise: bool
+) -> Question | UnderPriors:
     """The question under the budget of the command line; what it does not name comes from the file."""
     own = question.budget
     if epsilon_ is not None:
@@ -301,7 +301,7 @@ def check(
     """Is the mechanism private within the budget?"""
     _writable(certificate, report)
 
-    def posed(number: int | None) -> Question | PufferfishQuestion:
+    def posed(number: int | None) -> Question | UnderPriors:
         question = _question(target, number, horizon, pair, settings)
         question = _budgeted(question, epsilon_, delta_, pointwise=pointwise)
         if question.budget is None and word is None:

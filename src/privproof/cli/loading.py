@@ -18,7 +18,15 @@ from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.formats import read_question
 from privproof.language import Mechanism
 from privproof.models import Horizon
-from privproof.scenarios import Pair, PufferfishQuestion, Question, Scenario, ordered_pairs
+from privproof.scenarios import (
+    Pair,
+    ParametricQuestion,
+    PufferfishQuestion,
+    Question,
+    Scenario,
+    UnderPriors,
+    ordered_pairs,
+)
 
 
 def load(
@@ -27,7 +35,7 @@ def load(
     size: int | None = None,
     horizon: Horizon | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Question | PufferfishQuestion:
+) -> Question | UnderPriors:
     """The question that ``FILE[:NAME]`` stands for.
 
     For a model file NAME is the name of one of its pairs; for a Python file it is a `Question` or a function that returns one
@@ -40,7 +48,7 @@ def load(
             return _posed(found, path, size, horizon, parameters or {})
         _no_parameters(parameters)
         made = _made(found, path, name, size)
-        if isinstance(made, PufferfishQuestion):
+        if isinstance(made, PufferfishQuestion | ParametricQuestion):
             if horizon is not None:
                 raise QuestionError("horizon", "a prior and secrets have no horizon", place="--horizon", hint="drop it")
             return made
@@ -51,6 +59,14 @@ def load(
         raise QuestionError("size", "a model file has the size it has", place="--size", hint="drop --size")
     if horizon is not None:
         question = replace(question, horizon=horizon)
+    if isinstance(question, ParametricQuestion):
+        if name is None:
+            return question
+        chosen = tuple(pair for pair in question.pairs if pair.name == name)
+        if not chosen:
+            names = ", ".join(pair.name for pair in question.pairs[:6])
+            raise QuestionError("pair", f"there is no pair {name!r}", place="pair", hint=f"pairs: {names}")
+        return replace(question, pairs=chosen)
     return question if name is None else only_pair(question, name)
 
 
@@ -115,17 +131,17 @@ def _found(path: Path, name: str | None) -> tuple[Any, str]:
     return getattr(module, name), name
 
 
-def _made(found: Any, path: Path, name: str, size: int | None) -> Question | PufferfishQuestion:
+def _made(found: Any, path: Path, name: str, size: int | None) -> Question | UnderPriors:
     if callable(found):
         return _called(found, path, name, size)
-    if not isinstance(found, Question | PufferfishQuestion):
+    if not isinstance(found, Question | PufferfishQuestion | ParametricQuestion):
         raise QuestionError("name", f"{name!r} is a {type(found).__name__}, not a question", place=str(path))
     if size is not None:
         raise QuestionError("size", f"{name!r} has the size it has", place="--size", hint="drop --size")
     return found
 
 
-def _called(maker: Callable[..., object], path: Path, name: str, size: int | None) -> Question | PufferfishQuestion:
+def _called(maker: Callable[..., object], path: Path, name: str, size: int | None) -> Question | UnderPriors:
     place = f"{path}:{name}"
     takes_size = "size" in inspect.signature(maker).parameters
     if size is not None and not takes_size:
@@ -140,7 +156,7 @@ def _called(maker: Callable[..., object], path: Path, name: str, size: int | Non
         raise QuestionError("size", f"it needs {', '.join(missing)}", place=place, hint=hint)
     with _running(path, place):
         made = maker(size=size) if size is not None else maker()
-    if not isinstance(made, Question | PufferfishQuestion):
+    if not isinstance(made, Question | PufferfishQuestion | ParametricQuestion):
         raise QuestionError("name", f"it returned a {type(made).__name__}, not a question", place=place)
     return made
 
@@ -153,7 +169,7 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(value, Question | PufferfishQuestion)
+    return isinstance(value, Question | PufferfishQuestion | ParametricQuestion)
 
 
 def _run(path: Path) -> ModuleType:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from privproof.compiling.distributions import output_classes
 from privproof.compiling.exploring import Explorer
 from privproof.compiling.outputs import Symbols, borders
-from privproof.errors import LanguageError, ScenarioError
-from privproof.exact import ZERO, Rational
+from privproof.errors import LanguageError, QuestionError, ScenarioError
+from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.language import Mechanism
 from privproof.language.values import plain, tails, text
+from privproof.models import HiddenMarkovModel, MarkovChain
 from privproof.models.conditions import Condition, Conditions
+from privproof.scenarios.parametric import ParametricQuestion
 from privproof.scenarios.pufferfish import PufferfishQuestion
 
 _MOST_ROWS = 20_000
@@ -52,14 +55,18 @@ class Table:
         region: where the unknown parameters range.
         rows: the classes of data sets.
         outputs: all outputs.
-        impossible: secrets that no data set of the prior satisfies.
+        secrets: the names of the secrets.
+        named: the pairs of secrets that must not be told apart.
+        relative: whether the weights are probabilities only up to a factor for each secret.
     """
 
-    question: PufferfishQuestion
+    question: PufferfishQuestion | ParametricQuestion
     region: Region
     rows: tuple[Row, ...]
     outputs: tuple[str, ...]
-    impossible: tuple[str, ...]
+    secrets: tuple[str, ...]
+    named: tuple[tuple[str, str], ...]
+    relative: bool = False
 
     def probability(self, secret: str) -> Polynomial:
         """The probability of a secret."""
@@ -73,17 +80,22 @@ class Table:
     def _sum(self, parts: Any) -> Polynomial:
         return sum(parts, Polynomial.constant(0, self.region.names))
 
+    @cached_property
+    def impossible(self) -> tuple[str, ...]:
+        """Secrets that no data set of the prior satisfies."""
+        return tuple(s for s in self.secrets if self.probability(s).is_zero)
+
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The ordered pairs that are compared: both directions, both secrets possible."""
-        both = [p for s, t in self.question.pairs for p in ((s, t), (t, s))]
+        both = [p for s, t in self.named for p in ((s, t), (t, s))]
         return tuple(dict.fromkeys(p for p in both if not set(p) & set(self.impossible)))
 
     def conditions(self) -> Conditions:
         """The comparisons of polynomials that the question comes to."""
         listed = []
-        chance = {s: self.probability(s) for s in self.question.secrets}
-        joint = {(o, s): self.joint(o, s) for o in self.outputs for s in self.question.secrets}
+        chance = {s: self.probability(s) for s in self.secrets}
+        joint = {(o, s): self.joint(o, s) for o in self.outputs for s in self.secrets}
         for s, t in self.pairs:
             scale = chance[s] * chance[t]
             for o in self.outputs:
@@ -93,13 +105,15 @@ class Table:
         return Conditions(self.region, tuple(listed))
 
 
-def table(question: PufferfishQuestion) -> Table:
-    """The table of a Pufferfish question.
+def table(question: PufferfishQuestion | ParametricQuestion) -> Table:
+    """The table of a question under priors with unknown parameters.
 
     Raises:
         LanguageError: the prior or the mechanism is outside the language, or infinite.
         ScenarioError: a secret or the query fails on a data set.
     """
+    if isinstance(question, ParametricQuestion):
+        return _of_model(question)
     data = _data(question)
     names = list(question.secrets)
     shown: dict[str, list[tuple[Any, Rational]]] = {}
@@ -124,8 +138,7 @@ def table(question: PufferfishQuestion) -> Table:
         for output, p in refined[key]:
             outputs[symbols.name(output)] = outputs.get(symbols.name(output), ZERO) + p
         rows.append(Row(weight, outputs, held, example))
-    impossible = tuple(s for s in names if not any(s in row.secrets and not row.weight.is_zero for row in rows))
-    return Table(question, question.prior.region, tuple(rows), tuple(symbols.values), impossible)
+    return Table(question, question.prior.region, tuple(rows), tuple(symbols.values), tuple(names), question.pairs)
 
 
 def _data(question: PufferfishQuestion) -> list[tuple[Any, Polynomial]]:
@@ -189,3 +202,63 @@ def _outputs(mechanism: Mechanism, arguments: dict[str, Any]) -> list[tuple[Any,
         place=mechanism.name,
         hint="make them parameters and ask for each value: mechanism.having(...)",
     )
+
+
+# ---------------------------------------------------------------------------------------------------------------- models
+
+
+def _of_model(question: ParametricQuestion) -> Table:
+    """A row for every state of either side of a pair; an output is what is seen in the end.
+
+    That is a word of the full length of the horizon, or a shorter one after which the run has halted.  What is seen after fewer letters
+    is a function of it, so it need not be compared.
+    """
+    model = question.model.hidden() if isinstance(question.model, MarkovChain) else question.model
+    length = question.horizon.high
+    if length is None:
+        raise QuestionError(
+            "horizon", "unknown parameters need a bounded horizon", place="horizon", hint="horizon: 3, or up to 3"
+        )
+    seen: dict[str, dict[str, Rational]] = {}
+    rows: list[Row] = []
+    named = []
+    for pair in question.pairs:
+        sides = (f"{pair.name}: left", f"{pair.name}: right")
+        named.append(sides)
+        for secret, side in zip(sides, (pair.left, pair.right), strict=True):
+            for state, weight in side.items():
+                if state not in seen:
+                    seen[state] = _words_from(model, state, length)
+                if not weight.is_zero:
+                    rows.append(Row(weight, seen[state], frozenset((secret,)), state))
+    outputs = tuple(dict.fromkeys(word for words in seen.values() for word in words))
+    secrets = tuple(name for sides in named for name in sides)
+    return Table(question, question.region, tuple(rows), outputs, secrets, tuple(named), relative=True)
+
+
+def _words_from(model: HiddenMarkovModel, state: str, length: int) -> dict[str, Rational]:
+    """The distribution of what is seen from a state."""
+    level: dict[tuple[str, tuple[str, ...]], Rational] = {(state, ()): ONE}
+    result: dict[str, Rational] = {}
+    for number in range(1, length + 1):
+        shown: dict[tuple[str, tuple[str, ...]], Rational] = {}
+        for (here, word), mass in level.items():
+            for letter, p in model.emissions[here].items():
+                key = (here, (*word, letter))
+                shown[key] = shown.get(key, ZERO) + mass * p
+        level = {}
+        for (here, word), mass in shown.items():
+            if number == length or model.halts(here):
+                label = " ".join(word) + (" (halted)" if number < length else "")
+                result[label] = result.get(label, ZERO) + mass
+                continue
+            for target, p in model.transitions[here].items():
+                level[target, word] = level.get((target, word), ZERO) + mass * p
+        if len(level) > _MOST_ROWS:
+            raise QuestionError(
+                "horizon",
+                f"more than {_MOST_ROWS} words and states after {number} letters",
+                place="horizon",
+                hint="a shorter one",
+            )
+    return result

@@ -31,11 +31,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A question about secrets: the region, the rows, and the pairs of secrets, each meant in both directions."""
+    """A question about secrets: the region, the rows, and the pairs of secrets, each meant in both directions.
+
+    With `relative`, weights are probabilities up to a factor that is the same for all rows of a secret, as where only the distributions
+    given each secret are known.
+    """
 
     region: Region
     rows: tuple[Row, ...]
     pairs: tuple[tuple[str, str], ...]
+    relative: bool = False
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -99,6 +104,7 @@ def question_document(table: Table, budget: Budget) -> dict[str, Any]:
             for row in table.rows
         ],
         "pairs": [list(pair) for pair in table.pairs],
+        **({"relative": True} if table.relative else {}),
         "epsilon": str(budget.epsilon),
         "delta": text(budget.delta),
         "pointwise": budget.pointwise,

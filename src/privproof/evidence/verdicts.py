@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.models import Distribution, Letter
-from privproof.scenarios import PufferfishQuestion, Question
+from privproof.scenarios import Question, UnderPriors
 
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 
@@ -132,7 +132,7 @@ class Verdict:
 
     status: ClassVar[Status] = "unknown"
 
-    question: Question | PufferfishQuestion
+    question: Question | UnderPriors
     engine: str
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE

@@ -11,13 +11,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from privproof.errors import BudgetError, FormatError, PrivproofError, ScenarioError
+from privproof.errors import BudgetError, FormatError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import Budget, Rational
+from privproof.exact.regions import Region
 from privproof.formats import fields
 from privproof.formats.documents import Node, Scalar, Table, from_plain, located, read_document
 from privproof.models import HiddenMarkovModel, Horizon, MarkovChain, Transducer
 from privproof.models.distributions import known_name
-from privproof.scenarios import Model, Neighbours, Pair, Question, Scenario, Words, automaton, ordered_pairs
+from privproof.scenarios import (
+    Model,
+    Neighbours,
+    Pair,
+    ParametricQuestion,
+    Question,
+    Scenario,
+    Words,
+    automaton,
+    ordered_pairs,
+    parametric_pair,
+)
 
 COMMON = ("kind", "title", "states", "scenario", "horizon", "epsilon", "delta", "pointwise")
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -31,7 +43,7 @@ ENDINGS = ("any", "complete", "visible")
 _DEEPEST_PARENTHESES = 100
 
 
-def read_question(path: str | Path) -> Question:
+def read_question(path: str | Path) -> Question | ParametricQuestion:
     """The question that a model file asks.
 
     Raises:
@@ -49,7 +61,7 @@ def read_model(path: str | Path) -> Model:
         return _model(document)
 
 
-def question_from_document(document: Mapping[str, Any], *, name: str = "") -> Question:
+def question_from_document(document: Mapping[str, Any], *, name: str = "") -> Question | ParametricQuestion:
     """The question that a document asks: what `read_document` gives, or plain Python data.
 
     Args:
@@ -79,7 +91,7 @@ def model_from_document(document: Mapping[str, Any]) -> Model:
         return _model(root)
 
 
-def _question(root: Table, name: str) -> Question:
+def _question(root: Table, name: str) -> Question | ParametricQuestion:
     model = _model(root)
     title = fields.optional(root, "title", fields.text)
     horizon = fields.optional(root, "horizon", _horizon)
@@ -89,7 +101,10 @@ def _question(root: Table, name: str) -> Question:
         raise ScenarioError(
             "no-scenario", "the file does not say which situations must look alike", hint=_scenario_to_paste(model)
         )
-    scenario = _scenario(fields.table(node, "scenario", hint=_scenario_to_paste(model)), model)
+    given = fields.table(node, "scenario", hint=_scenario_to_paste(model))
+    if Scalar("parameters") in given:
+        return _parametric(given, model, horizon, budget, title if title is not None else name)
+    scenario = _scenario(given, model)
     question = Question(
         model=model, scenario=scenario, horizon=horizon, budget=budget, name=title if title is not None else name
     )
@@ -210,6 +225,59 @@ def _scenario(node: Table, model: Model) -> Scenario:
         ),
         words=words or Words(),
     )
+
+
+def _parametric(
+    node: Table, model: Model, horizon: Horizon | None, budget: Budget | None, name: str
+) -> ParametricQuestion:
+    """A scenario with unknown parameters: the entries of its pairs are expressions, each side up to its sum."""
+    fields.known_keys(node, ("parameters", "constraints", "pairs"), "scenario")
+    if isinstance(model, Transducer):
+        raise ScenarioError(
+            "parameters",
+            "unknown parameters are for initial distributions",
+            place="scenario.parameters",
+            hint="kind: hmm",
+        )
+    ranges = fields.required(node, "parameters", _texts, "scenario", hint='parameters: {p: "0 < p < 1"}')
+    listed = fields.optional(node, "constraints", fields.names, "scenario") or ()
+    try:
+        region = Region.of(ranges, listed)
+    except ScenarioError as problem:
+        raise problem.at("scenario") from None
+    pairs = []
+    for number, entry in enumerate(
+        fields.required(node, "pairs", fields.series, "scenario", hint=_scenario_to_paste(model))
+    ):
+        here = f"scenario.pairs[{number}]"
+        given = fields.table(entry, here)
+        fields.known_keys(given, ("name", "left", "right"), here)
+        title = fields.optional(given, "name", fields.text, here)
+        left = fields.required(given, "left", _texts, here, hint=f"left: {{{model.states[0]}: 1 - p}}")
+        right = fields.required(given, "right", _texts, here, hint=f"right: {{{model.states[-1]}: p}}")
+        pairs.append(parametric_pair(model, region, f"pair {number + 1}" if title is None else title, left, right))
+    if not pairs:
+        raise ScenarioError(
+            "empty-relation", "the list of pairs is empty", place="scenario.pairs", hint=_scenario_to_paste(model)
+        )
+    if horizon is None or horizon.high is None:
+        raise QuestionError(
+            "horizon", "unknown parameters need a bounded horizon", place="horizon", hint="horizon: 1, or up to 3"
+        )
+    if budget is not None and budget.delta != 0 and not budget.pointwise:
+        raise QuestionError(
+            "delta", "with unknown parameters delta is for each output", place="delta", hint="pointwise: true"
+        )
+    return ParametricQuestion(model=model, region=region, pairs=tuple(pairs), horizon=horizon, budget=budget, name=name)
+
+
+def _texts(node: Node, place: str) -> dict[str, str]:
+    """Names to expressions, as written; a decimal is quoted."""
+    result = {}
+    for key, entry in fields.table(node, place, hint="write {name: expression}").items():
+        exact = isinstance(entry, Scalar) and entry.kind == "text"
+        result[str(key)] = str(entry) if exact else str(fields.number(entry, f"{place}.{key}"))
+    return result
 
 
 def _pairs(node: Node, place: str, model: Model) -> tuple[Pair, ...]:

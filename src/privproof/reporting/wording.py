@@ -16,7 +16,15 @@ from privproof.exact import Epsilon, decimal, fraction, show, text
 from privproof.exact.balls import rational_bounds
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
-from privproof.scenarios import Origin, PufferfishQuestion, Question, Several, ordered_pairs
+from privproof.scenarios import (
+    Origin,
+    ParametricQuestion,
+    PufferfishQuestion,
+    Question,
+    Several,
+    UnderPriors,
+    ordered_pairs,
+)
 
 SYMBOLS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
 _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
@@ -42,10 +50,10 @@ def headline(verdict: Verdict, *, asked_tight: bool) -> str:
     return f"{name} is {'' if verdict.status == 'proved' else 'not '}{claim}"
 
 
-def budget_words(question: Question | PufferfishQuestion) -> str:
+def budget_words(question: Question | UnderPriors) -> str:
     """The budget as an adjective: ``ln(2)-private``."""
     budget = question.budget
-    private = "Pufferfish private" if isinstance(question, PufferfishQuestion) else "private"
+    private = "Pufferfish private" if isinstance(question, PufferfishQuestion | ParametricQuestion) else "private"
     if budget is None:
         return private
     if budget.delta == 0:
@@ -186,7 +194,7 @@ class Fact:
 def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> list[Fact]:
     """Everything a reader needs, in order."""
     question, witness = verdict.question, verdict.witness
-    if isinstance(question, PufferfishQuestion):
+    if isinstance(question, PufferfishQuestion | ParametricQuestion):
         compared = prior_words(question)
     else:
         compared = "; ".join(filter(None, (scenario_words(question), horizon_words(question))))
@@ -220,8 +228,11 @@ def _tight_words(verdict: Verdict) -> str:
     return f"at least {verdict.lower.show()}; {upper}"
 
 
-def prior_words(question: PufferfishQuestion) -> str:
+def prior_words(question: UnderPriors) -> str:
     """Which secrets are compared under which priors."""
+    if isinstance(question, ParametricQuestion):
+        names = ", ".join(pair.name for pair in question.pairs[:3]) + (", ..." if len(question.pairs) > 3 else "")
+        return f"{names} for all {question.region}; words of length {question.horizon}"
     pairs = ", ".join(f"{s} / {t}" for s, t in question.pairs[:3]) + (", ..." if len(question.pairs) > 3 else "")
     region = question.prior.region
     unknown = f" for all {region}" if region.names else ""
@@ -247,7 +258,7 @@ def _prior_facts(verdict: Verdict, witness: PriorWitness, *, asked_tight: bool) 
         Fact("right", f"given {t}: probability {show(witness.right_probability)}"),
         Fact("ratio", ratio),
     ]
-    if not witness.limit:
+    if not witness.limit and isinstance(verdict.question, PufferfishQuestion):
         odds = f"{s} against {t}: {_odds(witness.prior_odds)} before the output is seen, {_odds(witness.posterior_odds)} after"
         result.append(Fact("odds", odds))
     return result
@@ -369,9 +380,10 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
     return result
 
 
-def _question_data(question: Question | PufferfishQuestion) -> dict[str, Any]:
-    if isinstance(question, PufferfishQuestion):
-        return {"kind": "pufferfish", "horizon": None, "scenario": prior_words(question)}
+def _question_data(question: Question | UnderPriors) -> dict[str, Any]:
+    if isinstance(question, PufferfishQuestion | ParametricQuestion):
+        horizon = str(question.horizon) if isinstance(question, ParametricQuestion) else None
+        return {"kind": "pufferfish", "horizon": horizon, "scenario": prior_words(question)}
     result: dict[str, Any] = {
         "kind": "mechanism" if question.origin is not None else _KINDS[type(question.model)],
         "horizon": None if question.horizon is None else str(question.horizon),
@@ -383,7 +395,7 @@ def _question_data(question: Question | PufferfishQuestion) -> dict[str, Any]:
     return result
 
 
-def _any_witness(witness: Witness | PriorWitness, question: Question | PufferfishQuestion) -> dict[str, Any]:
+def _any_witness(witness: Witness | PriorWitness, question: Question | UnderPriors) -> dict[str, Any]:
     if isinstance(witness, PriorWitness):
         return prior_witness_data(witness)
     assert isinstance(question, Question)

@@ -1,11 +1,17 @@
 """Who must not be told apart: pairs of distributions, neighbour relations, words; imports `models` and `language`."""
 
+from typing import TypeAlias
+
 from privproof.scenarios.markov import MarkovPrior
 from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.origins import Origin, Several, fits
+from privproof.scenarios.parametric import ParametricPair, ParametricQuestion, parametric_pair
 from privproof.scenarios.pufferfish import PufferfishQuestion, Secret, pufferfish
 from privproof.scenarios.question import Model, Pair, Question, Scenario, ordered_pairs
 from privproof.scenarios.words import Automaton, Ending, Words, automaton
+
+UnderPriors: TypeAlias = "PufferfishQuestion | ParametricQuestion"
+"""A question under priors with unknown parameters."""
 
 __all__ = [
     "Automaton",
@@ -15,14 +21,18 @@ __all__ = [
     "Neighbours",
     "Origin",
     "Pair",
+    "ParametricPair",
+    "ParametricQuestion",
     "PufferfishQuestion",
     "Question",
     "Scenario",
     "Secret",
     "Several",
+    "UnderPriors",
     "Words",
     "automaton",
     "fits",
     "ordered_pairs",
+    "parametric_pair",
     "pufferfish",
 ]

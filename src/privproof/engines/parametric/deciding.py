@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -45,6 +46,7 @@ from privproof.models.conditions import Condition, Conditions
 
 BOXES = 20_000
 _LARGEST_FACTORED = 3_000
+_ASKED = 4
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,13 @@ def non_negative(
     ['.', None]
     """
     task = Task(Conditions(region, ()), Rational(0), monitor, boxes)
-    return [task.tree(polynomial, polynomial, None) for polynomial in polynomials]
+    result: list[str | None] = []
+    for polynomial in polynomials:
+        try:
+            result.append(task.tree(polynomial, polynomial, None))
+        except Stopped:
+            result.append(None)
+    return result
 
 
 class Task:
@@ -239,7 +247,7 @@ class Task:
             trees = sum(len(factor.tree) for each in proved for factor in each.factors)
             return Proof(c, self.delta, self.coordinates, tuple(proved), points, trees)
         notes: list[str] = []
-        for condition in left_open if ask_solvers else ():
+        for condition in left_open[:_ASKED] if ask_solvers else ():
             self.monitor.pause()
             violation = self._ask(condition, c, notes)
             if violation is not None:
@@ -322,7 +330,8 @@ class Task:
             if tree is None:
                 return None if len(pieces) == 1 else self._whole(condition, difference)
             result.append(Factor(polynomial, power, tree))
-        return tuple(result)
+        product = prod((factor.polynomial**factor.power for factor in result), start=difference**0)
+        return tuple(result) if product == difference else self._whole(condition, difference)
 
     def _whole(self, condition: Condition, difference: Polynomial) -> tuple[Factor, ...] | None:
         tree = self.tree(difference, difference, condition)

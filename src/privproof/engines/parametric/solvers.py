@@ -24,7 +24,7 @@ from privproof.exact.regions import Region
 
 _Z3_EFFORT = 20_000_000
 _CVC5_EFFORT = 2_000_000
-_CVC5_SECONDS = 60
+_CVC5_SECONDS = 20
 
 _CHILD = """
 import json, sys

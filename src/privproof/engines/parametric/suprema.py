@@ -101,6 +101,7 @@ class _Ascent:
             condition.left - condition.scale * task.delta if task.delta != 0 else condition.left
             for condition in self.listed
         ]
+        self._evaluator = Evaluator([*self.tops, *(condition.right for condition in self.listed)])
         self.best = Supremum(_ZERO, None, attained=False, point={}, direction=None, condition=None)
 
     def climb(self) -> Supremum:
@@ -155,15 +156,14 @@ class _Ascent:
     def _survey(self) -> None:
         """The largest ratio at simple points, at the border, and at what a local search makes of them."""
         inside = [dict(point) for point in self.task.points]
-        ranked = self._ranked([*inside, *self._corners(), *simple_points(self.region, most=_CORNERS, closed=True)])
+        border = simple_points(self.region, most=_CORNERS, closed=True)
+        ranked = self._ranked([*inside, *self._corners(), *border])
         for point, condition in ranked[:_KEPT]:
             self._consider(point, condition)
-        for corner in self._corners():
-            for condition in range(len(self.listed)):
-                if self.best.infinite:
-                    return
-                if self._vanishes(corner, condition):
-                    self._consider(corner, condition)
+        for point, condition in self._vanishing([*self._corners(), *border]):
+            self._consider(point, condition)
+            if self.best.infinite:
+                return
         starts: dict[int, Values] = {}
         for point, condition in ranked:
             starts.setdefault(condition, point)
@@ -184,8 +184,14 @@ class _Ascent:
             result.append(values)
         return result
 
-    def _vanishes(self, point: Values, condition: int) -> bool:
-        return self.listed[condition].right.at(point) == 0 and not self.tops[condition].is_zero
+    def _vanishing(self, points: Sequence[Values]) -> list[tuple[Values, int]]:
+        """Points where the output is impossible on the right, with the condition; first those where it is not on the left."""
+        count = len(self.listed)
+        values = self._evaluator.at(as_floats(points, self.region.names))
+        above, below = values[:, :count], values[:, count:]
+        certain = np.argwhere((np.abs(below) < 1e-13) & (above > 1e-9))
+        doubtful = np.argwhere((np.abs(below) < 1e-13) & (np.abs(above) <= 1e-9))
+        return [(points[int(i)], int(j)) for i, j in [*certain[:_KEPT], *doubtful[: 8 * _KEPT]]]
 
     def _ranked(self, points: Sequence[Values]) -> list[tuple[Values, int]]:
         """Points with the condition of the largest ratio there, the largest first, by floats."""
@@ -201,8 +207,6 @@ class _Ascent:
     def _rough(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Ratios in floats: points x conditions; not a number where both sides vanish."""
         count = len(self.listed)
-        if not hasattr(self, "_evaluator"):
-            self._evaluator = Evaluator([*self.tops, *(condition.right for condition in self.listed)])
         values = self._evaluator.at(points)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(values[:, count:] > 1e-12, values[:, :count] / values[:, count:], np.nan)

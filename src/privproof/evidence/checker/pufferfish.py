@@ -56,7 +56,7 @@ from privproof.evidence.checker.polynomials import (
 from privproof.exact import ONE, ZERO, Rational
 
 _MEMBERS = (
-    "kind", "title", "parameters", "constraints", "data", "pairs", "epsilon", "delta", "pointwise",
+    "kind", "title", "parameters", "constraints", "data", "pairs", "relative", "epsilon", "delta", "pointwise",
 )  # fmt: skip
 _MOST_PARAMETERS = 26
 _MOST_POWER = 1_000
@@ -153,7 +153,8 @@ def read_question(given: dict[str, object], limits: Limits) -> Question:
     parameters = _parameters(given.get("parameters", []), limits)
     names = {each.name: number for number, each in enumerate(parameters)}
     constraints = _constraints(given.get("constraints", []), names, limits)
-    rows = _rows(given.get("data"), names, limits)
+    relative = a_flag(given.get("relative", False), "question.relative")
+    rows = _rows(given.get("data"), names, limits, relative=relative)
     outputs = tuple(dict.fromkeys(output for row in rows for output in row.outputs))
     within(len(outputs), limits.symbols, "outputs", "question.data")
     secrets = {secret for row in rows for secret in row.secrets}
@@ -195,7 +196,8 @@ def _constraints(value: object, names: Mapping[str, int], limits: Limits) -> tup
     return tuple(result)
 
 
-def _rows(value: object, names: Mapping[str, int], limits: Limits) -> tuple[Row, ...]:
+def _rows(value: object, names: Mapping[str, int], limits: Limits, *, relative: bool) -> tuple[Row, ...]:
+    """The rows; their weights sum to one, unless they are relative: the conditions do not depend on a factor for each secret."""
     listed = a_list(value, "question.data")
     within(len(listed), limits.states, "rows", "question.data")
     result = []
@@ -212,7 +214,7 @@ def _rows(value: object, names: Mapping[str, int], limits: Limits) -> tuple[Row,
         ]
         result.append(Row(weight, outputs, frozenset(secrets)))
         total = plus(total, weight)
-    if total != constant(ONE, len(names)):
+    if not relative and total != constant(ONE, len(names)):
         refuse("the weights do not sum to 1", "question.data")
     return tuple(result)
 
