@@ -18,9 +18,9 @@ from privproof.models import Horizon
 from privproof.scenarios import Neighbours, Question, Scenario
 
 MANY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-FEW = settings(MANY, max_examples=40)
+FEW = settings(MANY, max_examples=5)
 LONGEST = 10
 
 
@@ -121,7 +121,7 @@ def test_transient_states(question):
     assert verdict.status != "unknown", "a simulation bounds what is left for good"
 
 
-@settings(MANY, max_examples=25)
+@settings(MANY, max_examples=8)
 @given(pumped_questions(), st.integers(1, 50))
 def test_a_pump_is_recognised(question, bound):
     verdict = tight_epsilon(question)
@@ -134,7 +134,7 @@ def test_a_pump_is_recognised(question, bound):
     assert check(question, log(bound)).status == "refuted"
 
 
-@settings(MANY, max_examples=12)
+@settings(MANY, max_examples=6)
 @given(
     transducers(finite=False, steps=1, inputs=2),
     st.sampled_from([Neighbours.each(within=1), Neighbours.one(within=1), Neighbours.monotone(within=1)]),

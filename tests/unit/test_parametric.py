@@ -10,6 +10,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from tests.tables import counting, noisy_max, one, rare_causes, simplex
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Undecided, Violation, non_negative, prove, solvers, supremum
@@ -28,7 +29,6 @@ from privproof.exact import Rational, fraction
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.models.conditions import Conditions
-from tests.tables import counting, noisy_max, one, rare_causes, simplex
 
 ZERO = Rational(0)
 SQUARE = {"p": "0 < p < 1", "q": "0 < q < 1"}
@@ -114,11 +114,11 @@ class TestCoordinates:
         ],
     )
     def test_linear_constraints(self, constraints, expected):
-        region = Region.of({name: "[0, 1]" for name in "pqr"}, constraints)
+        region = Region.of(dict.fromkeys("pqr", "[0, 1]"), constraints)
         assert {each.name: (str(each.low), str(each.high)) for each in coordinates(region)} == expected
 
     def test_every_point_of_the_region_is_reached(self):
-        region = Region.of({name: "[0, 1]" for name in "pqr"}, ["p + q + r <= 1"])
+        region = Region.of(dict.fromkeys("pqr", "[0, 1]"), ["p + q + r <= 1"])
         chosen = coordinates(region)
         for point in simple_points(region, most=300):
             shares = {}
@@ -149,7 +149,9 @@ class TestPoints:
         found = simplified({"p": ZERO}, region, {"p": Rational(1, 2)}, lambda at: at["p"] < Rational(1, 77))
         assert found == {"p": Rational(1, 100)}
 
-    @pytest.mark.parametrize(("low", "high", "expected"), [("3.14", "3.15", "22/7"), ("1/3", "1/2", "1/2"), ("2", "3", "2")])
+    @pytest.mark.parametrize(
+        ("low", "high", "expected"), [("3.14", "3.15", "22/7"), ("1/3", "1/2", "1/2"), ("2", "3", "2")]
+    )
     def test_the_simplest_fraction(self, low, high, expected):
         one_, other, third = (Rational(*map(int, Fraction(x).as_integer_ratio())) for x in (low, high, expected))
         assert simplest(one_, other) == third

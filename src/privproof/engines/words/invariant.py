@@ -39,6 +39,7 @@ Item: TypeAlias = tuple[float, int, Node]
 
 _BATCH = 48
 _PATIENCE = 300
+_MOST_PROGRAMS = 600
 """So many vectors are expanded before linear programs are tried."""
 _SIMULATIONS, _SIMULATED = 4, 60
 """So many simulations are looked for, each to bound so many of the most promising vectors."""
@@ -115,6 +116,7 @@ class Invariant:
         self.needed = Fraction(0)
         self.trace = Trace(last=-2, inductive=True)
         self.expanded = self.counter = self.level = 0
+        self.programs = 0
         self.hopes = _HOPES
         for number, start in enumerate(problem.starts):
             vector = initial(number, start.left, start.right, weighted=self.weighted)
@@ -304,7 +306,9 @@ class Invariant:
             return Dominated(simulated=vector.left, simulation=which, scale=vector.scale)
         chain = self.chains[location]
         by = chain.dominator(vector)
-        if by is None and self.expanded >= _PATIENCE and self.hopes > 0 and not self.weighted:
+        worth_it = self.hopes > 0 and self.programs < _MOST_PROGRAMS
+        if by is None and self.expanded >= _PATIENCE and worth_it and not self.weighted:
+            self.programs += 1
             combined = chain.cone(vector, self._bound() * margin)
             self.hopes += -1 if combined is None else 5
             if combined is not None:
