@@ -7,14 +7,14 @@ one wrote.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.commands import forked
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -48,16 +48,8 @@ def run(line: str, folder: Path) -> tuple[int, str]:
         raise ValueError(f"not a privproof command: {line}")
     if not (folder / "examples").exists():
         (folder / "examples").symlink_to(ROOT / "examples")
-    done = subprocess.run(
-        [sys.executable, "-m", "privproof", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-    )
-    return done.returncode, "".join(text.rstrip() + "\n" for text in done.stdout.splitlines())
+    done = forked([sys.executable, "-m", "privproof", *arguments], folder, {"COLUMNS": "80"})
+    return done.returncode, "".join(text.rstrip() + "\n" for text in (done.stdout + done.stderr).splitlines())
 
 
 def refreshed(page: Path) -> str:
