@@ -187,6 +187,16 @@ def test_suprema_enclose_the_ratios_on_a_grid(conditions, delta):
         assert found.condition is not None
 
 
+@CALM
+@given(tables())
+def test_proofs_of_suprema_pass_the_checker(table):
+    found = supremum(conditions_of(table), ZERO, Monitor(), boxes=4_000)
+    if found.proof is not None:
+        budget = Budget(log(max(found.upper, Rational(1))))
+        outcome = recheck(proved_certificate(table, budget, found.proof, Monitor()))
+        assert isinstance(outcome, Accepted), outcome
+
+
 def check_lower(found, conditions, delta):
     """The lower bound is met at its point, or approached along its direction."""
     condition = found.condition

@@ -18,6 +18,7 @@ from privproof.engines.parametric.bernstein import (
     Corner,
     coefficients,
     coordinates,
+    cut,
     halves,
     ordered,
     straightening,
@@ -75,6 +76,17 @@ class TestCoefficients:
         factors = set()
         for point in self.points:
             for part, moved in ((low, point[axis] / 2), (high, (1 + point[axis]) / 2)):
+                there = (*point[:axis], moved, *point[axis + 1 :])
+                factors.add(value(part, point) / self.at(there))
+        assert len(factors) == 1
+        assert factors.pop() > 0
+
+    @pytest.mark.parametrize("axis", [0, 1])
+    def test_cut(self, axis):
+        low, high = cut(coefficients(self.polynomial), axis, Rational(2, 7))
+        share, factors = Fraction(2, 7), set()
+        for point in self.points:
+            for part, moved in ((low, point[axis] * share), (high, share + point[axis] * (1 - share))):
                 there = (*point[:axis], moved, *point[axis + 1 :])
                 factors.add(value(part, point) / self.at(there))
         assert len(factors) == 1
@@ -276,9 +288,17 @@ class TestProofs:
         assert isinstance(found, Undecided)
         assert found.open == conditions.listed
         assert "no certificate" in found.notes[0]
-        above = supremum(conditions, ZERO, Monitor())
-        assert above.lower == 1
-        assert above.upper <= 1 + Rational(1, 10**6)
+
+    @pytest.mark.parametrize(
+        ("left", "right", "point"),
+        [
+            ("1", "1 + (p - 1/3)^2 - (p - 1/3)*(q - 1/7) + (q - 1/7)^2", {"p": Rational(1, 3), "q": Rational(1, 7)}),
+            ("27*p*q*(1 - p - q)", "1", {"p": Rational(1, 3), "q": Rational(1, 3)}),
+        ],
+    )
+    def test_a_supremum_attained_inside_is_exact(self, left, right, point):
+        found = supremum(one(SQUARE, left, right, constraints=["p + q <= 1"]), ZERO, Monitor())
+        assert (found.lower, found.upper, found.attained, found.point) == (1, 1, True, point)
 
     def test_an_interrupted_search_says_so(self):
         conditions = conditions_of(noisy_max())

@@ -173,6 +173,23 @@ def halves(tensor: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return np.concatenate(low, axis=axis), np.concatenate(high, axis=axis)
 
 
+def cut(tensor: Tensor, axis: int, share: Rational) -> tuple[Tensor, Tensor]:
+    """The integer coefficients on both parts of the box when it is cut along an axis at a share of its width."""
+    before = (slice(None),) * axis
+    degree = tensor.shape[axis] - 1
+    upper, whole = int(share.p), int(share.q)
+    rows = [tensor[(*before, slice(i, i + 1))] for i in range(degree + 1)]
+    low, high = [rows[0]], [rows[-1]]
+    for _ in range(degree):
+        rows = [a * (whole - upper) + b * upper for a, b in pairwise(rows)]
+        low.append(rows[0])
+        high.append(rows[-1])
+    high.reverse()
+    low = [row * whole ** (degree - i) for i, row in enumerate(low)]
+    high = [row * whole**i for i, row in enumerate(high)]
+    return np.concatenate(low, axis=axis), np.concatenate(high, axis=axis)
+
+
 @dataclass(frozen=True)
 class Corner:
     """Two axes and the ends of them that a corner lies at: what a box is ordered by."""

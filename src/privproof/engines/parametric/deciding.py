@@ -11,21 +11,23 @@ exactly and both secrets are possible.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
 
-from privproof.engines.monitor import Monitor, Stopped
+from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.parametric import solvers
 from privproof.engines.parametric.bernstein import (
     Coordinate,
+    Tensor,
     coefficients,
     composed,
     coordinates,
+    cut,
     size,
     straightening,
 )
@@ -35,10 +37,11 @@ from privproof.engines.parametric.points import (
     as_floats,
     inner_point,
     located,
+    shares_of,
     simple_points,
     simplified,
 )
-from privproof.engines.parametric.search import LARGEST, LETTERS, Side, grow, settle
+from privproof.engines.parametric.search import LARGEST, LETTERS, Side, boxes_of, grow, settle
 from privproof.exact import Rational, show
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
@@ -47,6 +50,8 @@ from privproof.models.conditions import Condition, Conditions
 BOXES = 20_000
 _LARGEST_FACTORED = 3_000
 _ASKED = 4
+_CRITICAL = 500
+_CUTS = 3
 
 
 @dataclass(frozen=True)
@@ -191,6 +196,7 @@ class Task:
         self.coordinates = coordinates(self.region)
         self.values = straightening(self.region.names, self.coordinates)
         self.sides = self._sides()
+        self.critical: list[Values] = []
         self._common: dict[int, Polynomial] = {}
 
     @cached_property
@@ -231,7 +237,8 @@ class Task:
         proved: list[ConditionProof] = []
         known: dict[Polynomial, tuple[Factor, ...] | None] = {}
         left_open: list[Condition] = []
-        for condition in listed:
+        for number, condition in enumerate(listed):
+            self.monitor.listen(Progress(f"condition {number + 1} of {len(listed)}"))
             difference = _difference(condition, c, self.delta)
             if difference not in known:
                 try:
@@ -244,8 +251,8 @@ class Task:
             else:
                 proved.append(ConditionProof(condition.pair, condition.output, factors))
         if not left_open:
-            trees = sum(len(factor.tree) for each in proved for factor in each.factors)
-            return Proof(c, self.delta, self.coordinates, tuple(proved), points, trees)
+            count = sum(boxes_of(factor.tree) for each in proved for factor in each.factors)
+            return Proof(c, self.delta, self.coordinates, tuple(proved), points, count)
         notes: list[str] = []
         for condition in left_open[:_ASKED] if ask_solvers else ():
             self.monitor.pause()
@@ -390,7 +397,42 @@ class Task:
             )
 
         grown = grow(tensor, self.sides, self.monitor, boxes=self.boxes, confirm=confirm)
-        return settle(tensor, self.sides, grown, self.monitor) if grown.complete else None
+        written = settle(tensor, self.sides, grown, self.monitor) if grown.complete else None
+        if written is None and condition is not None:
+            cuts = (self._cut(tensor, self.sides, point) for point in self._touching(polynomial))
+            written = next((found for found in cuts if found is not None), None)
+        return written
+
+    def _touching(self, polynomial: Polynomial) -> Iterator[dict[int, Rational]]:
+        """Points inside the cube, by axis, where the polynomial vanishes: simple ones, or ones known to be critical."""
+        count = 0
+        for point in [*self.critical, *self.points[:_CRITICAL]]:
+            if polynomial.at(point) == 0:
+                shares = shares_of(point, self.coordinates)
+                inner = {axis: x for axis, name in enumerate(self.region.names) if 0 < (x := shares[name]) < 1}
+                if inner:
+                    yield inner
+                    count += 1
+                    if count == _CUTS:
+                        return
+
+    def _cut(self, tensor: Tensor, sides: list[Side], shares: dict[int, Rational]) -> str | None:
+        """A tree that begins with cuts through a point, so that it becomes a corner of the boxes."""
+        if not shares:
+            grown = grow(tensor, sides, self.monitor, boxes=self.boxes, confirm=lambda _: False)
+            return settle(tensor, sides, grown, self.monitor) if grown.complete else None
+        axis = min(shares)
+        rest = {other: share for other, share in shares.items() if other != axis}
+        both = cut(tensor, axis, shares[axis])
+        outer = [cut(side.tensor, axis, shares[axis]) for side in sides]
+        parts = []
+        for which, part in enumerate(both):
+            inside = [replace(side, tensor=pair[which]) for side, pair in zip(sides, outer, strict=True)]
+            written = self._cut(part, inside, rest)
+            if written is None:
+                return None
+            parts.append(written)
+        return f"{LETTERS[axis]}({shares[axis]}){parts[0]}{parts[1]}"
 
     def _ask(self, condition: Condition, c: Rational, notes: list[str]) -> Violation | None:
         """Let the solvers look for a violation; what they say otherwise is a note."""

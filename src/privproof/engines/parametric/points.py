@@ -116,6 +116,15 @@ def _located(point: Sequence[Fraction], names: Sequence[str], coordinates: Seque
     return values
 
 
+def shares_of(values: Values, coordinates: Sequence[Coordinate]) -> Values:
+    """The point of the unit cube that stands for parameters; 0 for a coordinate whose ends meet."""
+    result: Values = {}
+    for each in coordinates:
+        low, high = each.low.at(values), each.high.at(values)
+        result[each.name] = Rational(0) if low == high else (values[each.name] - low) / (high - low)
+    return result
+
+
 def simplified(values: Values, region: Region, inner: Values | None, holds: Callable[[Values], bool]) -> Values | None:
     """A simple point of the region near a given one at which something holds; None if none is found.
 

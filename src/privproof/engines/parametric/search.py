@@ -3,6 +3,7 @@
 A *tree* cuts the unit cube in halves until every box is settled.  It is written in preorder, one character a node:
 
 * a small letter bisects the box along that axis (``a`` the first parameter); the lower half follows, then the upper;
+* a small letter with a number in parentheses, ``a(1/3)``, cuts the box at that share of its width instead;
 * ``<`` and two letters order the box by two axes: the part in which the first coordinate is at most the second follows, then
   the other (see `bernstein.ordered`); a capital letter says that its coordinate is measured from the upper end;
 * ``.`` is a box on which no Bernstein coefficient of the polynomial is negative;
@@ -16,6 +17,7 @@ a proof.  Effort is counted in boxes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -43,6 +45,15 @@ _VANISHING = 1e-9
 
 Floats = NDArray[np.float64]
 Point = tuple[float, ...]
+
+
+def boxes_of(tree: str) -> int:
+    """How many boxes a tree has.
+
+    >>> boxes_of("a(1/3).<aB..")
+    5
+    """
+    return len(re.sub(r"\(.*?\)|<..", lambda found: "<" if found[0][0] == "<" else "", tree))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from privproof.engines.monitor import Monitor, Stopped
+from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.parametric.deciding import BOXES, Proof, Task, Undecided, Violation
 from privproof.engines.parametric.points import Evaluator, Values, as_floats, simple_points
 from privproof.exact import Rational, fraction, rational, show
@@ -28,6 +28,7 @@ _ROUNDS = 30
 _CORNERS = 2_000
 _KEPT = 24
 _STEPS = 60
+_SIMPLE = 10_000
 _ZERO = Rational(0)
 
 
@@ -117,6 +118,10 @@ class _Ascent:
         for _ in range(_ROUNDS):
             self.task.monitor.pause()
             assert self.best.lower is not None
+            self.task.monitor.listen(Progress("bounding the ratio", lower=show(self.best.lower)))
+            if any(x.q > _SIMPLE for x in self.best.point.values()):
+                break  # found by floats: near the supremum, hardly the supremum itself
+            self.task.critical = [self.best.point] if self.best.point else []
             decision = self.task.decide(self.best.lower, ask_solvers=False)
             if isinstance(decision, Proof):
                 return replace(self.best, upper=self.best.lower, proof=decision)
@@ -139,6 +144,7 @@ class _Ascent:
                 return self.best
             least = max(lower, Rational(1, 1000))
             upper = simplest(lower + least * width / 2, lower + least * width)
+            self.task.monitor.listen(Progress("bounding the ratio", lower=show(lower), upper=show(upper)))
             decision = self.task.decide(upper, ask_solvers=False)
             if isinstance(decision, Proof):
                 return replace(self.best, upper=upper, proof=decision, notes=notes)

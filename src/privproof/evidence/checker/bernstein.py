@@ -7,7 +7,7 @@ where all b_i are, and negative (at most zero) where all b_i are negative (at mo
 A tree, written in preorder, covers the cube by boxes:
 
 * a small letter bisects the box along that axis (``a`` the first); a tree for the lower half follows, then one for the
-  upper half;
+  upper half; with a number between 0 and 1 in parentheses, ``a(1/3)``, it cuts the box at that share of its width;
 * ``<`` and two letters, of different axes, order the box: with x and y the two coordinates, measured from the lower end
   for a small letter and from the upper end for a capital one, the box is the union of ``x = u y`` and of ``y = u x``
   with u in [0, 1]; a tree for the first follows, where u takes the axis of x, then one for the second, where u takes the
@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import comb, lcm, prod
 
+from privproof.evidence.checker.documents import a_number, text
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.polynomials import Polynomial
 
@@ -34,6 +35,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CAPITALS = _LETTERS.upper()
 _DEEPEST = 1_000
 _WORK = 100
+_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -115,15 +117,17 @@ def grid(polynomial: Polynomial, size: int, place: str, limits: Limits) -> Grid:
     return result
 
 
-def halves(whole: Grid, axis: int) -> tuple[Grid, Grid]:
-    """The coefficients on both halves of the box along an axis (de Casteljau), times the same power of two."""
+def halves(whole: Grid, axis: int, upper: int = 1, width: int = 2) -> tuple[Grid, Grid]:
+    """The coefficients on both parts of the box, cut along an axis at ``upper / width`` (de Casteljau), up to a factor."""
     layers = whole.layers(axis)
     degree = len(layers) - 1
-    low, high = [[x << degree for x in layers[0]]], [[x << degree for x in layers[-1]]]
+    lower = width - upper
+    low, high = [[x * width**degree for x in layers[0]]], [[x * width**degree for x in layers[-1]]]
     for level in range(1, degree + 1):
-        layers = [[x + y for x, y in zip(a, b, strict=True)] for a, b in pairwise(layers)]
-        low.append([x << (degree - level) for x in layers[0]])
-        high.append([x << (degree - level) for x in layers[-1]])
+        layers = [[lower * x + upper * y for x, y in zip(a, b, strict=True)] for a, b in pairwise(layers)]
+        scale = width ** (degree - level)
+        low.append([x * scale for x in layers[0]])
+        high.append([x * scale for x in layers[-1]])
     high.reverse()
     return whole.relayered(axis, low), whole.relayered(axis, high)
 
@@ -206,8 +210,9 @@ def check_tree(tree: str, whole: Grid, sides: Sequence[Side], boxes: Boxes, plac
                 others = {k: ordered(each, first, second) for k, each in outer.items()}
             else:
                 axis, _ = _axis(tree, at - 1, len(whole.shape), place)
-                pairs = halves(values, axis)
-                others = {k: halves(each, axis) for k, each in outer.items()}
+                upper, width, at = _share(tree, at, boxes.limits, place)
+                pairs = halves(values, axis, upper, width)
+                others = {k: halves(each, axis, upper, width) for k, each in outer.items()}
             waiting.append((pairs[1], {k: each[1] for k, each in others.items()}, depth + 1))
             waiting.append((pairs[0], {k: each[0] for k, each in others.items()}, depth + 1))
     if at < len(tree):
@@ -224,3 +229,16 @@ def _axis(tree: str, at: int, size: int, place: str) -> tuple[int, bool]:
     if number < 0 or number >= size:
         refuse(f"{letter!r} names no axis of a box", place)
     return number, upper
+
+
+def _share(tree: str, at: int, limits: Limits, place: str) -> tuple[int, int, int]:
+    """Where a box is cut, as a fraction, and where the tree goes on: in the middle unless a number in parentheses follows."""
+    if tree[at : at + 1] != "(":
+        return 1, 2, at
+    end = tree.find(")", at, at + _LONGEST)
+    if end < 0:
+        refuse(f"a number in the tree does not end within {_LONGEST} characters", place)
+    share = a_number(tree[at + 1 : end], place, limits)
+    if not 0 < share < 1:
+        refuse(f"a box is cut at {text(share)}, which is not between 0 and 1", place)
+    return int(share.p), int(share.q), end + 1

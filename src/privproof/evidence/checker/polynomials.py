@@ -7,7 +7,7 @@ coefficients that are not zero, so that equal polynomials are equal dictionaries
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn, TypeAlias
 
 from privproof.evidence.checker.documents import a_number
@@ -35,14 +35,17 @@ def parameter(index: int, size: int) -> Polynomial:
 
 def plus(left: Polynomial, right: Polynomial, factor: Rational = ONE) -> Polynomial:
     """``left + factor * right``."""
-    result = dict(left)
-    for exponents, value in right.items():
-        total = result.get(exponents, ZERO) + factor * value
-        if total == 0:
-            result.pop(exponents, None)
-        else:
-            result[exponents] = total
-    return result
+    return combined(((left, ONE), (right, factor)))
+
+
+def combined(parts: Iterable[tuple[Polynomial, Rational]]) -> Polynomial:
+    """The sum of polynomials, each times a number."""
+    result: Polynomial = {}
+    for polynomial, factor in parts:
+        if factor != 0:
+            for exponents, value in polynomial.items():
+                result[exponents] = result.get(exponents, ZERO) + factor * value
+    return {exponents: value for exponents, value in result.items() if value != 0}
 
 
 def scaled(polynomial: Polynomial, factor: Rational) -> Polynomial:
@@ -91,6 +94,8 @@ def at(polynomial: Polynomial, point: Sequence[Rational]) -> Rational:
 
 def composed(polynomial: Polynomial, values: Sequence[Polynomial], size: int, place: str, limits: Limits) -> Polynomial:
     """The polynomial with polynomials in place of its parameters, one parameter after another (Horner)."""
+    if all(value == parameter(index, size) for index, value in enumerate(values)) and len(values) == size:
+        return polynomial
     return _composed(polynomial, values, 0, size, place, limits)
 
 

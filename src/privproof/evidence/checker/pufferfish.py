@@ -42,6 +42,7 @@ from privproof.evidence.checker.polynomials import (
     NAME,
     Polynomial,
     at,
+    combined,
     composed,
     constant,
     multiple,
@@ -118,11 +119,8 @@ class Question:
 
     def probability(self, secret: str, output: str | None = None) -> Polynomial:
         """The probability that a secret holds, and that the output is shown if one is given."""
-        total: Polynomial = {}
-        for row in self.rows:
-            if secret in row.secrets:
-                total = plus(total, row.weight, ONE if output is None else row.outputs.get(output, ZERO))
-        return total
+        holding = [row for row in self.rows if secret in row.secrets]
+        return combined((row.weight, ONE if output is None else row.outputs.get(output, ZERO)) for row in holding)
 
     def point(self, value: object, place: str, limits: Limits) -> tuple[Rational, ...]:
         """Values of all parameters, which must belong to the region."""
@@ -201,7 +199,6 @@ def _rows(value: object, names: Mapping[str, int], limits: Limits, *, relative: 
     listed = a_list(value, "question.data")
     within(len(listed), limits.states, "rows", "question.data")
     result = []
-    total: Polynomial = {}
     for number, item in enumerate(listed):
         place = f"question.data[{number}]"
         given = an_object(item, place)
@@ -213,8 +210,7 @@ def _rows(value: object, names: Mapping[str, int], limits: Limits, *, relative: 
             for i, each in enumerate(a_list(given.get("secrets"), f"{place}.secrets"))
         ]
         result.append(Row(weight, outputs, frozenset(secrets)))
-        total = plus(total, weight)
-    if not relative and total != constant(ONE, len(names)):
+    if not relative and combined((row.weight, ONE) for row in result) != constant(ONE, len(names)):
         refuse("the weights do not sum to 1", "question.data")
     return tuple(result)
 
