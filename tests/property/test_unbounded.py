@@ -120,7 +120,7 @@ def test_transient_states(question):
     assert_contains(question, 12)
 
 
-@settings(MANY, max_examples=8)
+@settings(MANY, max_examples=4)
 @given(pumped_questions(), st.integers(1, 50))
 def test_a_pump_is_recognised(question, bound):
     verdict = tight_epsilon(question)
