@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from html import escape
 
@@ -9,8 +10,9 @@ from privproof.evidence import PriorWitness, Verdict, Witness
 from privproof.exact import decimal, fraction
 from privproof.formats import svg
 from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
-from privproof.scenarios import Question
+from privproof.scenarios import PufferfishQuestion, Question, UnderPriors
 
+_DRAWN = 60
 _COLOURS = {"proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
 
 _STYLE = """
@@ -24,7 +26,7 @@ tr { border-bottom: 1px solid #eceef0; }
 h2 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
 .bar { height: 1.3rem; border-radius: .25rem; min-width: 2px; }
 .drawing { overflow-x: auto; border: 1px solid #eceef0; border-radius: .4rem; padding: .5rem; }
-details pre { background: #f6f8fa; padding: 1rem; border-radius: .4rem; overflow-x: auto; font-size: .85rem; }
+pre { background: #f6f8fa; padding: 1rem; border-radius: .4rem; overflow-x: auto; font-size: .85rem; }
 footer { color: #60646c; margin-top: 2rem; font-size: .9rem; }
 """
 
@@ -39,9 +41,7 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     badge = f'<span class="status" style="background:{_COLOURS[verdict.status]}">{SYMBOLS[verdict.status]} {verdict.status}</span>'
     bars = "" if verdict.witness is None else _bars(verdict.witness)
     question = verdict.question
-    drawing = (
-        f'<h2>The mechanism</h2><div class="drawing">{svg(question)}</div>' if isinstance(question, Question) else ""
-    )
+    drawing = _mechanism(question)
     raw = escape(json.dumps(data(verdict, certificate=certificate), indent=2, ensure_ascii=False))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -54,6 +54,20 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
 <footer>privproof. Probabilities and ratios are exact; decimals are rounded.</footer>
 </body></html>
 """
+
+
+def _mechanism(question: Question | UnderPriors) -> str:
+    """The mechanism: its source where it has one, and the drawing of a model that is not too large to be looked at."""
+    parts = []
+    if isinstance(question, Question) and question.origin is not None:
+        parts.append(f"<pre>{escape(inspect.getsource(question.origin.mechanism.function))}</pre>")
+    elif isinstance(question, PufferfishQuestion):
+        listed = (question.mechanism.function, question.prior.function)
+        parts += [f"<pre>{escape(inspect.getsource(function))}</pre>" for function in listed]
+    if not isinstance(question, PufferfishQuestion) and len(question.model.states) <= _DRAWN:
+        drawn = svg(question if isinstance(question, Question) else question.model)
+        parts.append(f'<div class="drawing">{drawn}</div>')
+    return f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
 
 
 def _bars(witness: Witness | PriorWitness) -> str:
