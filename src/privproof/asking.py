@@ -136,7 +136,9 @@ def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monito
             finding = chosen.tight(compiled, budget.delta, monitor, pointwise=budget.pointwise)
         else:
             finding = chosen.check(compiled, budget, monitor)
-        finding = replace(finding, notes=(*compiled.notes, *observed, *finding.notes))
+        alone = isinstance(question.model, Transducer) and len(question.model.outputs) == 1
+        silent = ("there is only one output, so nothing can be told apart",) if alone else ()
+        finding = replace(finding, notes=(*compiled.notes, *observed, *silent, *finding.notes))
         verdict = _judged(compiled, chosen.name, budget, finding, tight=tight)
     return replace(verdict, seconds=time.perf_counter() - begun)
 

@@ -95,7 +95,7 @@ class _Compiler:
                     "input",
                     f"{name}: {declared} has no finite set of values",
                     place=self.place,
-                    hint="give both bounds, such as queries(0, 10); programs with continuous noise need no bounds",
+                    hint="give both bounds, such as queries(0, 10)",
                 )
             if len(declared.values) > _MOST_VALUES:
                 raise LanguageError(

@@ -50,6 +50,41 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 }
 BUILTINS = ("abs", "all", "any", "bool", "int", "len", "list", "max", "min", "sorted", "sum", "tuple")
 METHODS = {"count": "count", "index": "index", "copy": "copy"}
+INSTEAD_OF_METHOD = {
+    "pop": "x = xs[-1], then xs = xs[:-1]",
+    "sort": "xs = sorted(xs)",
+    "reverse": "xs = [xs[i] for i in range(len(xs) - 1, -1, -1)]",
+    "extend": "xs += ys",
+    "insert": "xs = xs[:i] + [x] + xs[i:]",
+    "remove": "xs = xs[:i] + xs[i + 1:]",
+    "clear": "xs = []",
+    "items": "a loop over the keys, written out as a tuple",
+    "keys": "the keys, written out as a tuple",
+    "values": "the values, written out as a tuple",
+    "get": "TABLE[key], with every key in the table",
+    "update": "a list with one element for every key",
+}
+_INSTEAD_OF = {
+    "reversed": "range(len(xs) - 1, -1, -1)",
+    "round": "(2 * x + 1) // 2",
+    "print": "leave it out: what a mechanism prints is an output too",
+    "set": "a tuple, or xs.count(x) > 0",
+    "frozenset": "a tuple",
+    "dict": "a table: {0: 'a', 1: 'b'}",
+    "str": "return the parts as a tuple",
+    "repr": "return the parts as a tuple",
+    "float": 'Fraction("0.5")',
+    "map": "a list comprehension",
+    "filter": "a list comprehension with if",
+    "pow": "a ** b",
+    "divmod": "a // b and a % b",
+    "floor": "a // b",
+    "ceil": "-(-a // b)",
+    "sqrt": "compare squares: x * x <= n",
+    "Counter": "xs.count(x)",
+    "isinstance": "declare the values in the signature",
+    "input": "declare what is read in the signature",
+}
 _SINGLE = (None, True, False)
 _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
 _BIT_OPERATORS = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "!="}
@@ -291,12 +326,8 @@ class Expressions(Reading):
         function = getattr(called, "function", called)
         if isinstance(function, FunctionType):
             return self.inline(node, function, dict(getattr(called, "parameters", {})), out)
-        hint = "functions of the language, noise, " + ", ".join(BUILTINS)
-        if builtin == "round":
-            hint = "round to whole numbers with (2 * x + 1) // 2"
-        elif builtin == "print":
-            hint = "leave it out: what a mechanism prints is an output too"
-        elif _owner(called) in ("random", "numpy", "secrets"):
+        hint = _INSTEAD_OF.get(builtin, "functions of the language, noise, " + ", ".join(BUILTINS))
+        if _owner(called) in ("random", "secrets") or "random" in ast.unparse(node.func):
             hint = "use privproof's noise: " + ", ".join(NOISES)
         self.refuse(node, f"calling {ast.unparse(node.func)}", hint)
 
@@ -305,7 +336,8 @@ class Expressions(Reading):
         if function.attr == "append":
             self.refuse(node, "append inside an expression", "append in a statement of its own")
         if function.attr not in METHODS or node.keywords:
-            self.refuse(node, f"the method .{function.attr}", "append, count, index, copy")
+            hint = INSTEAD_OF_METHOD.get(function.attr, "append, count, index, copy")
+            self.refuse(node, f"the method .{function.attr}", hint)
         holder = self.expression(function.value, out)
         arguments = tuple(self.expression(a, out) for a in node.args)
         return Operation(METHODS[function.attr], (holder, *arguments), here)

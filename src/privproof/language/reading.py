@@ -152,7 +152,7 @@ class _Reader(Loops):
                 name in self.names and method not in METHODS
             ):
                 self.refuse(
-                    value, f"the method .{method}", f"{name}.append(x), {name}[i] = x, or {name} = {name} + [x]"
+                    value, f"the method .{method}", INSTEAD_OF_METHOD.get(method, f"{name}.append(x), or {name}[i] = x")
                 )
             case _:
                 self.whole = value
@@ -230,6 +230,8 @@ class _Reader(Loops):
             cell = Element(Variable(self.names[target.value.id], here), index, here)
             new = Operation(_IN_PLACE.get(name, name), (cell, self.expression(value, out)), here)
             out.append(Replace(self.names[target.value.id], index, new, here))
+        elif isinstance(target, ast.Subscript):
+            self.refuse(target, "changing a nested list", "row = list(rows[i]); row[j] += x; rows[i] = row")
         else:
             self.unknown(target)
 
