@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import Any
 
 from privproof.errors import LanguageError
-from privproof.language.expressions import BINARY, METHODS
+from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS
 from privproof.language.loops import Loops
 from privproof.language.sources import Shared, source
 from privproof.language.syntax import (
