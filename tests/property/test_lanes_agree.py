@@ -21,8 +21,9 @@ from privproof.engines.sampling.operations import apply, element, truth
 from privproof.errors import LanguageError
 from privproof.language import NOISES, integer, mechanism, queries
 from privproof.language.noise import drawing
-from privproof.language.values import OPERATIONS, Cells
-from privproof.language.values import element as one_element
+from privproof.language.operations import OPERATIONS
+from privproof.language.operations import element as one_element
+from privproof.language.values import Cells
 from privproof.language.values import truth as one_truth
 
 SOME = settings(

@@ -18,9 +18,11 @@ from flint import fmpq_mat
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational, show
 from privproof.exact.polynomials import Polynomial
+from privproof.language.evaluating import WRONG, Evaluate, Store, evaluator, problem
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.noise import NOISES
+from privproof.language.operations import short
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -38,22 +40,16 @@ from privproof.language.syntax import (
 from privproof.language.values import (
     FORGOTTEN,
     MISSING,
-    WRONG,
     Answers,
     Cells,
-    Evaluate,
     Lookup,
     Splitting,
-    Store,
     Stuck,
     Tail,
     Wanting,
-    evaluator,
     key,
     plain,
-    problem,
     shared,
-    short,
     shown_name,
     tails,
     text,

@@ -1,4 +1,4 @@
-"""Values while a mechanism runs, and what the operations of the language make of them.
+"""Values while a mechanism runs: Python's own, and three more.
 
 Values are Python's own (whole numbers, fractions, truth values, texts, None, tuples), and three more:
 
@@ -11,21 +11,12 @@ Values are Python's own (whole numbers, fractions, truth values, texts, None, tu
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from privproof.errors import LanguageError, PrivproofError
 from privproof.exact.polynomials import Polynomial
-from privproof.language.syntax import Conditional, Constant, Element, Expression, Operation, Place, Variable
-
-Store: TypeAlias = dict[str, Any]
-Evaluate: TypeAlias = Callable[[Store], Any]
-
-_LONGEST = 10_000
-_LARGEST_BITS = 13_000
 
 
 class _Mark:
@@ -131,7 +122,7 @@ def equal(left: Any, right: Any) -> bool:
         return False
     if isinstance(left, Lookup):
         rows = left.rows
-        same = len(rows) == len(right.rows) and all(_contains(known, right) for known, _ in rows)
+        same = len(rows) == len(right.rows) and all(contains(known, right) for known, _ in rows)
         return same and all(equal(value, right[known]) for known, value in rows)
     if isinstance(left, Cells | tuple) and isinstance(right, Cells | tuple):
         first, second = items(left), items(right)
@@ -150,7 +141,7 @@ def _number(value: Any) -> bool:
 
 def _sign(left: Any, right: Any) -> int:
     """The sign of the difference of two numbers, at least one of them a tail."""
-    difference = _minus(left, right)
+    difference = minus(left, right)
     if not isinstance(difference, Tail):
         return int(difference > 0) - int(difference < 0)
     # offset + sign * E against zero: decided as soon as E >= offset + 1 on the other side of zero.
@@ -159,15 +150,18 @@ def _sign(left: Any, right: Any) -> int:
     raise Splitting(difference.identity, 1 - difference.sign * difference.offset)
 
 
-def _minus(left: Any, right: Any) -> Any:
-    return _plus(left, _negated(right))
+def minus(left: Any, right: Any) -> Any:
+    """The difference of two numbers, one of them a tail."""
+    return plus(left, negated(right))
 
 
-def _negated(value: Any) -> Any:
+def negated(value: Any) -> Any:
+    """The number with the other sign."""
     return replace(value, sign=-value.sign, offset=-value.offset) if isinstance(value, Tail) else -value
 
 
-def _plus(left: Any, right: Any) -> Any:
+def plus(left: Any, right: Any) -> Any:
+    """The sum of two numbers, one of them a tail."""
     if isinstance(left, Tail) and isinstance(right, Tail):
         if left.identity == right.identity and left.sign != right.sign:
             return left.offset + right.offset
@@ -180,9 +174,6 @@ def _plus(left: Any, right: Any) -> Any:
             raise Stuck("an unbounded noisy number meets a fraction")
         return replace(tail, offset=tail.offset + int(number))
     return left + right
-
-
-# ---------------------------------------------------------------------------------------------------------- operations
 
 
 def whole(value: Any) -> Any:
@@ -221,319 +212,22 @@ def truth(value: Any) -> bool:
     return bool(value)
 
 
-def _add(left: Any, right: Any) -> Any:
-    if isinstance(left, Cells) or isinstance(right, Cells):
-        if not (isinstance(left, Cells) and isinstance(right, Cells)):
-            raise TypeError("a list and something else are added")
-        short(len(left.items) + len(right.items))
-        return Cells(tuple(map(shared, left.items + right.items)))
-    if isinstance(left, tuple | str) and isinstance(right, tuple | str):
-        short(len(left) + len(right))
-    if isinstance(left, Tail) or isinstance(right, Tail):
-        return _plus(left, right)
-    return left + right
-
-
-def _extend(left: Any, right: Any) -> Any:
-    if isinstance(left, Cells):
-        if left.shared:
-            raise Stuck(_TWO_NAMES)
-        more = items(right)
-        short(len(left.items) + len(more))
-        return Cells(tuple(map(shared, left.items + more)))
-    return _add(left, right)
-
-
-def _repeat(left: Any, right: Any) -> Any:
-    if isinstance(left, Cells) and left.shared:
-        raise Stuck(_TWO_NAMES)
-    return _times(left, right)
-
-
-_TWO_NAMES = "a list that has two names is changed; give the second name a copy: ys = list(xs)"
-
-
-def _times(left: Any, right: Any) -> Any:
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, Cells) and isinstance(other, int):
-            short(len(one.items) * other)
-            return Cells(tuple(map(shared, one.items * other)))
-        if isinstance(one, Tail):
-            if not isinstance(other, int):
-                raise Stuck("an unbounded noisy number is multiplied")
-            if other == 1:
-                return one
-            if other == -1:
-                return _negated(one)
-            if other == 0:
-                return 0
-            raise Stuck("an unbounded noisy number is multiplied")
-        if isinstance(one, tuple | str) and isinstance(other, int):
-            short(len(one) * other)
-    return _small(left * right)
-
-
-def short(length: int) -> None:
-    """Refuse a list or text that is too long."""
-    if length > _LONGEST:
-        raise Stuck(f"a list of more than {_LONGEST} elements; keep it short")
-
-
-def _small(value: Any) -> Any:
-    if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
-        raise Stuck("a number of more than 3900 digits; keep it small")
-    return value
-
-
-def _divide(left: Any, right: Any) -> Any:
-    if isinstance(left, Fraction | Polynomial) or isinstance(right, Fraction):
-        return left / right
-    raise Stuck("the quotient of two whole numbers is a float in Python; Fraction(a, b) for the exact one, or a // b")
-
-
-def _power(left: Any, right: Any) -> Any:
-    if not isinstance(right, int) or abs(right) > 10_000:
-        raise Stuck(f"the exponent {plain(right)!r} is not a whole number within 10000")
-    if isinstance(left, int) and left.bit_length() * abs(right) > _LARGEST_BITS:
-        raise Stuck("a number of more than 3900 digits; keep it small")
-    if right < 0 and not isinstance(left, Fraction):
-        raise Stuck("a negative power of a whole number is a float in Python; write Fraction(1, a) ** b")
-    return left**right
-
-
-def _drawn(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A function of two numbers that cannot work with tails."""
-
-    def applied(left: Any, right: Any) -> Any:
-        if isinstance(left, Tail) or isinstance(right, Tail):
-            raise Stuck("an unbounded noisy number is divided")
-        return function(left, right)
-
-    return applied
-
-
-def _extreme(arguments: tuple[Any, ...], *, largest: bool) -> Any:
-    values = items(arguments[0]) if len(arguments) == 1 else arguments
-    if not values:
-        raise ValueError(f"{'max' if largest else 'min'} of nothing")
-    best = values[0]
-    for value in values[1:]:
-        if less(best, value) if largest else less(value, best):
-            best = value
-    return best
-
-
-def _sorted(sequence: Any) -> Cells:
-    result: list[Any] = []
-    for value in items(sequence):
-        position = len(result)
-        while position and less(value, result[position - 1]):
-            position -= 1
-        result.insert(position, value)
-    return Cells(tuple(result))
-
-
-def _sum(sequence: Any, start: Any = 0) -> Any:
-    if isinstance(start, str):
-        raise TypeError("sum() can't sum texts")
-    for value in items(sequence):
-        start = _add(start, value)
-    return start
-
-
-def _contains(value: Any, sequence: Any) -> bool:
+def contains(value: Any, sequence: Any) -> bool:
+    """``value in sequence``."""
     if isinstance(sequence, str):
         return value in sequence
     if isinstance(sequence, Lookup):
-        _hashable(value)
+        hashable(value)
         return any(equal(value, known) for known, _ in sequence.rows)
     return any(equal(value, item) for item in items(sequence))
 
 
-def _absolute(value: Any) -> Any:
-    if isinstance(value, Tail):
-        return _negated(value) if less(value, 0) else value
-    return abs(value)
-
-
-def _integer(value: Any) -> Any:
-    if isinstance(value, Tail):
-        return value
-    if isinstance(value, str):
-        raise Stuck("a text becomes a number")
-    return int(value)
-
-
-def _fraction(*arguments: Any) -> Fraction:
-    if any(isinstance(argument, Tail) for argument in arguments):
-        raise Stuck("an unbounded noisy number becomes a fraction")
-    return Fraction(*arguments)
-
-
-def _unpack(value: Any, count: int) -> tuple[Any, ...]:
-    found = items(value)
-    if len(found) != count:
-        raise ValueError(f"{count} names for {len(found)} values")
-    return found
-
-
-def _length(value: Any) -> int:
-    if isinstance(value, Lookup):
-        return len(value.rows)
-    return len(value) if isinstance(value, Answers) else len(items(value))
-
-
-def _turns(value: Any) -> int:
-    """How many turns a loop over a value takes."""
-    return len(value) if isinstance(value, Answers) else len(items(value))
-
-
-def _whole_number(value: Any) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"{plain(value)!r} is not a whole number")
-    return int(value)
-
-
-def _positive(value: Any) -> Any:
-    return value if isinstance(value, Tail) else +value
-
-
-def _count(sequence: Any, value: Any) -> int:
-    if isinstance(sequence, str):
-        return sequence.count(value)
-    return sum(equal(item, value) for item in items(sequence))
-
-
-def _copy(value: Any) -> Cells:
-    if not isinstance(value, Cells):
-        raise TypeError(f"{plain(value)!r} is no list and has no copy()")
-    return Cells(value.items)
-
-
-def _slice(sequence: Any, start: Any, stop: Any) -> Any:
-    if isinstance(sequence, Answers):
-        wanted = tuple(sequence)[start:stop]
-        if UNREAD in wanted:
-            raise Wanting
-        return Cells(wanted)
-    if isinstance(sequence, str):
-        return sequence[start:stop]
-    part = items(sequence)[start:stop]
-    return Cells(part) if isinstance(sequence, Cells) else part
-
-
-def _index(sequence: Any, value: Any) -> int:
-    if isinstance(sequence, str):
-        return sequence.index(value)
-    for position, item in enumerate(items(sequence)):
-        if equal(item, value):
-            return position
-    raise ValueError(f"{plain(value)!r} is not in the list")
-
-
-def _table(*entries: Any) -> Lookup:
-    rows: list[tuple[Any, Any]] = []
-    for known, value in zip(entries[::2], entries[1::2], strict=True):
-        _hashable(known)
-        same = [i for i, (other, _) in enumerate(rows) if equal(known, other)]
-        if same:
-            rows[same[0]] = (rows[same[0]][0], shared(value))
-        else:
-            rows.append((shared(known), shared(value)))
-    return Lookup(tuple(rows))
-
-
-def _hashable(value: Any) -> None:
+def hashable(value: Any) -> None:
+    """Refuse what cannot be a key of a table."""
     if isinstance(value, Cells | Lookup) or (
         isinstance(value, tuple) and any(isinstance(v, Cells | Lookup) for v in value)
     ):
         raise TypeError("a list is no key of a table")
-
-
-def _modulo(left: Any, right: Any) -> Any:
-    if isinstance(left, str):
-        raise Stuck("a text is formatted; return the parts: (a, b)")
-    return left % right
-
-
-def _range(*numbers: int) -> tuple[int, ...]:
-    short(len(range(*numbers)))
-    return tuple(range(*numbers))
-
-
-OPERATIONS: dict[str, Callable[..., Any]] = {
-    "+": _add,
-    "extend": _extend,
-    "-": lambda a, b: _minus(a, b) if isinstance(a, Tail) or isinstance(b, Tail) else a - b,
-    "*": _times,
-    "repeat": _repeat,
-    "pos": _positive,
-    "whole": _whole_number,
-    "turns": _turns,
-    "copy": _copy,
-    "/": _drawn(_divide),
-    "//": _drawn(operator.floordiv),
-    "%": _drawn(_modulo),
-    "**": _drawn(_power),
-    "neg": _negated,
-    "not": lambda a: not truth(a),
-    "==": equal,
-    "!=": lambda a, b: not equal(a, b),
-    "<": less,
-    ">": lambda a, b: less(b, a),
-    "<=": lambda a, b: not less(b, a),
-    ">=": lambda a, b: not less(a, b),
-    "is": lambda a, b: a is b,
-    "is not": lambda a, b: a is not b,
-    "in": _contains,
-    "not in": lambda a, b: not _contains(a, b),
-    "abs": _absolute,
-    "all": lambda a: all(truth(x) for x in items(a)),
-    "any": lambda a: any(truth(x) for x in items(a)),
-    "bool": truth,
-    "int": _integer,
-    "len": _length,
-    "list": lambda *a: Cells(tuple(map(shared, items(a[0])))) if a else Cells(()),
-    "tuple": lambda *a: tuple(map(shared, items(a[0]))) if a else (),
-    "max": lambda *a: _extreme(a, largest=True),
-    "min": lambda *a: _extreme(a, largest=False),
-    "max or": lambda a, default: _extreme((a,), largest=True) if items(a) else default,
-    "min or": lambda a, default: _extreme((a,), largest=False) if items(a) else default,
-    "sorted": _sorted,
-    "sum": _sum,
-    "count": _count,
-    "index": _index,
-    "Fraction": _fraction,
-    "range": lambda *a: _range(*a),
-    "tuple of": lambda *a: tuple(map(shared, a)),
-    "list of": lambda *a: Cells(tuple(map(shared, a))),
-    "fixed list of": lambda *a: Cells(tuple(map(shared, a)), shared=True),
-    "table of": _table,
-    "unpack": _unpack,
-    "slice": _slice,
-}
-
-
-def element(sequence: Any, index: Any) -> Any:
-    """``sequence[index]``."""
-    if isinstance(sequence, Lookup):
-        _hashable(index)
-        return sequence[index]
-    if isinstance(index, Tail):
-        raise Stuck("an unbounded noisy number is an index")
-    if isinstance(sequence, Answers):
-        if isinstance(index, int) and not -len(sequence) <= index < len(sequence):
-            raise IndexError(f"the index {index} is outside a list of {len(sequence)}")
-        value = tuple(sequence)[index]
-        if value is UNREAD:
-            raise Wanting
-        if value is FORGOTTEN:
-            raise AssertionError("an answer was forgotten too early")
-        return value
-    found = items(sequence)
-    if isinstance(index, int) and not -len(found) <= index < len(found):
-        raise IndexError(f"the index {index} is outside a list of {len(found)}")
-    return found[index]
 
 
 def shared(value: Any) -> Any:
@@ -541,89 +235,6 @@ def shared(value: Any) -> Any:
     if isinstance(value, Answers):
         return whole(value)
     return replace(value, shared=True) if isinstance(value, Cells) and not value.shared else value
-
-
-# ----------------------------------------------------------------------------------------------------------- evaluating
-
-
-def evaluator(expression: Expression) -> Evaluate:
-    """A function from a store to the value of an expression."""
-    match expression:
-        case Constant(value):
-            return lambda store: value
-        case Variable(name, place):
-            return _variable(name, place)
-        case Element(sequence, index, place):
-            first, second = evaluator(sequence), evaluator(index)
-            return _placed(lambda store: element(first(store), second(store)), place)
-        case Conditional(test, then, otherwise):
-            condition, one, other = evaluator(test), evaluator(then), evaluator(otherwise)
-            return lambda store: one(store) if truth(condition(store)) else other(store)
-        case Operation("and", (left, right)):
-            first, second = evaluator(left), evaluator(right)
-            return lambda store: second(store) if truth(value := first(store)) else value
-        case Operation("or", (left, right)):
-            first, second = evaluator(left), evaluator(right)
-            return lambda store: value if truth(value := first(store)) else second(store)
-        case Operation("and" | "or" as name, (left, *rest), place):
-            return evaluator(Operation(name, (left, Operation(name, tuple(rest), place)), place))
-        case Operation(name, arguments, place):
-            function = OPERATIONS[name]
-            evaluators = [evaluator(argument) for argument in arguments]
-            if name not in _PARTIAL:
-                evaluators = [_wholly(e) for e in evaluators]
-            if len(evaluators) == 1:
-                only = evaluators[0]
-                return _placed(lambda store: function(only(store)), place)
-            if len(evaluators) == 2:
-                a, b = evaluators
-                return _placed(lambda store: function(a(store), b(store)), place)
-            return _placed(lambda store: function(*(e(store) for e in evaluators)), place)
-
-
-WRONG = (TypeError, ValueError, IndexError, KeyError, ZeroDivisionError, OverflowError, AttributeError, Stuck)
-"""What may go wrong while a mechanism is evaluated."""
-
-
-def _placed(evaluate: Evaluate, place: Place) -> Evaluate:
-    """The same function; what goes wrong in it first, it says where."""
-
-    def value(store: Store) -> Any:
-        try:
-            return evaluate(store)
-        except WRONG as error:
-            if not hasattr(error, "place"):
-                error.place = place  # type: ignore[union-attr]
-            raise
-
-    return value
-
-
-_PARTIAL = ("len", "turns", "slice", "not")
-"""Operations on an input list that need not read all of it."""
-
-
-def _wholly(evaluate: Evaluate) -> Evaluate:
-    def value(store: Store) -> Any:
-        found = evaluate(store)
-        return whole(found) if type(found) is Answers else found
-
-    return value
-
-
-def _variable(name: str, place: Place) -> Evaluate:
-    def value(store: Store) -> Any:
-        found = store.get(name, MISSING)
-        if found is MISSING:
-            raise LanguageError(
-                "variable",
-                f"{shown_name(name)!r} is read before it is assigned",
-                place=str(place),
-                hint="assign it first",
-            )
-        return found
-
-    return value
 
 
 def shown_name(name: str) -> str:
@@ -729,20 +340,3 @@ def with_tails(value: Any, change: Callable[[Tail], Any]) -> Any:
             return tuple(with_tails(item, change) for item in value)
         case _:
             return value
-
-
-def problem(error: Exception, place: Place) -> PrivproofError:
-    """What went wrong while a mechanism ran, as a message with the place."""
-    if isinstance(error, PrivproofError):
-        return error if error.place else error.at(str(place))
-    place = getattr(error, "place", place)
-    if isinstance(error, Stuck):
-        said, _, hint = str(error).partition("; ")
-        unbounded = "unbounded" in said
-        clamp = "clamp it first, min(max(x, low), high), or use truncated_geometric"
-        return LanguageError(
-            "unbounded" if unbounded else "value", said, place=str(place), hint=clamp if unbounded else hint
-        )
-    return LanguageError(
-        "run", f"{type(error).__name__}: {error}", place=str(place), hint="the mechanism itself fails here"
-    )

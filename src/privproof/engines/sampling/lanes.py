@@ -28,6 +28,7 @@ from privproof.engines.sampling.operations import apply, changed, element, truth
 from privproof.engines.sampling.samples import Record, Samples
 from privproof.errors import LanguageError
 from privproof.exact import rational
+from privproof.language.evaluating import problem
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
@@ -39,7 +40,7 @@ from privproof.language.syntax import (
     Return,
     Sample,
 )
-from privproof.language.values import Cells, Stuck, held, problem
+from privproof.language.values import Cells, Stuck, held
 
 _TOGETHER = 2**16
 _MOST_STEPS = 2_000_000

@@ -1,7 +1,7 @@
 """The operations of the language on columns.
 
 Operations on numbers are those of `sampling.arithmetic`; an operation on lists works on the columns of their positions.  Everything
-else is computed once for every *distinct* tuple of operands with the operation of `language.values` itself, so nothing needs a
+else is computed once for every *distinct* tuple of operands with the operation of `language.operations` itself, so nothing needs a
 rule here to be right, only to be fast.
 """
 
@@ -41,8 +41,10 @@ from privproof.engines.sampling.columns import (
     within,
 )
 from privproof.engines.sampling.joining import joined, ordered
+from privproof.language import operations as scalar
 from privproof.language import values
-from privproof.language.values import OPERATIONS, Cells
+from privproof.language.operations import OPERATIONS
+from privproof.language.values import Cells
 
 
 def apply(name: str, operands: Sequence[Column], count: int) -> Column:
@@ -80,7 +82,7 @@ def truth(column: Column, count: int) -> bool | Array:
 def element(sequence: Column, index: Column, count: int) -> Column:
     """``sequence[index]``."""
     if isinstance(sequence, Same) and isinstance(index, Same):
-        return Same(values.element(sequence.value, index.value))
+        return Same(scalar.element(sequence.value, index.value))
     listed = None if isinstance(sequence, Same) else rows(sequence)
     if listed is not None and isinstance(index, Same) and isinstance(index.value, int):
         return listed.columns[index.value]
@@ -90,7 +92,7 @@ def element(sequence: Column, index: Column, count: int) -> Column:
         found = [(listed.columns[place], runs) for place, runs in enumerate(members) if len(runs)]
         pieces = [select(column, runs) for column, runs in found]
         return ordered(pieces, order, [len(runs) for _, runs in found])
-    return by_cases(values.element, [sequence, index], count)
+    return by_cases(scalar.element, [sequence, index], count)
 
 
 def changed(name: str, operands: Sequence[Column], count: int) -> Column:

@@ -1,0 +1,333 @@
+"""What the operations of the language make of values: Python's rules, exactly, and refusals where they cannot be followed."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from privproof.exact.polynomials import Polynomial
+from privproof.language.values import (
+    FORGOTTEN,
+    UNREAD,
+    Answers,
+    Cells,
+    Lookup,
+    Stuck,
+    Tail,
+    Wanting,
+    contains,
+    equal,
+    hashable,
+    items,
+    less,
+    minus,
+    negated,
+    plain,
+    plus,
+    shared,
+    truth,
+)
+
+_LONGEST = 10_000
+_LARGEST_BITS = 13_000
+
+
+def _add(left: Any, right: Any) -> Any:
+    if isinstance(left, Cells) or isinstance(right, Cells):
+        if not (isinstance(left, Cells) and isinstance(right, Cells)):
+            raise TypeError("a list and something else are added")
+        short(len(left.items) + len(right.items))
+        return Cells(tuple(map(shared, left.items + right.items)))
+    if isinstance(left, tuple | str) and isinstance(right, tuple | str):
+        short(len(left) + len(right))
+    if isinstance(left, Tail) or isinstance(right, Tail):
+        return plus(left, right)
+    return left + right
+
+
+def _extend(left: Any, right: Any) -> Any:
+    if isinstance(left, Cells):
+        if left.shared:
+            raise Stuck(_TWO_NAMES)
+        more = items(right)
+        short(len(left.items) + len(more))
+        return Cells(tuple(map(shared, left.items + more)))
+    return _add(left, right)
+
+
+def _repeat(left: Any, right: Any) -> Any:
+    if isinstance(left, Cells) and left.shared:
+        raise Stuck(_TWO_NAMES)
+    return _times(left, right)
+
+
+_TWO_NAMES = "a list that has two names is changed; give the second name a copy: ys = list(xs)"
+
+
+def _times(left: Any, right: Any) -> Any:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Cells) and isinstance(other, int):
+            short(len(one.items) * other)
+            return Cells(tuple(map(shared, one.items * other)))
+        if isinstance(one, Tail):
+            if not isinstance(other, int):
+                raise Stuck("an unbounded noisy number is multiplied")
+            if other == 1:
+                return one
+            if other == -1:
+                return negated(one)
+            if other == 0:
+                return 0
+            raise Stuck("an unbounded noisy number is multiplied")
+        if isinstance(one, tuple | str) and isinstance(other, int):
+            short(len(one) * other)
+    return _small(left * right)
+
+
+def short(length: int) -> None:
+    """Refuse a list or text that is too long."""
+    if length > _LONGEST:
+        raise Stuck(f"a list of more than {_LONGEST} elements; keep it short")
+
+
+def _small(value: Any) -> Any:
+    if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
+        raise Stuck("a number of more than 3900 digits; keep it small")
+    return value
+
+
+def _divide(left: Any, right: Any) -> Any:
+    if isinstance(left, Fraction | Polynomial) or isinstance(right, Fraction):
+        return left / right
+    raise Stuck("the quotient of two whole numbers is a float in Python; Fraction(a, b) for the exact one, or a // b")
+
+
+def _power(left: Any, right: Any) -> Any:
+    if not isinstance(right, int) or abs(right) > 10_000:
+        raise Stuck(f"the exponent {plain(right)!r} is not a whole number within 10000")
+    if isinstance(left, int) and left.bit_length() * abs(right) > _LARGEST_BITS:
+        raise Stuck("a number of more than 3900 digits; keep it small")
+    if right < 0 and not isinstance(left, Fraction):
+        raise Stuck("a negative power of a whole number is a float in Python; write Fraction(1, a) ** b")
+    return left**right
+
+
+def _drawn(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A function of two numbers that cannot work with tails."""
+
+    def applied(left: Any, right: Any) -> Any:
+        if isinstance(left, Tail) or isinstance(right, Tail):
+            raise Stuck("an unbounded noisy number is divided")
+        return function(left, right)
+
+    return applied
+
+
+def _extreme(arguments: tuple[Any, ...], *, largest: bool) -> Any:
+    values = items(arguments[0]) if len(arguments) == 1 else arguments
+    if not values:
+        raise ValueError(f"{'max' if largest else 'min'} of nothing")
+    best = values[0]
+    for value in values[1:]:
+        if less(best, value) if largest else less(value, best):
+            best = value
+    return best
+
+
+def _sorted(sequence: Any) -> Cells:
+    result: list[Any] = []
+    for value in items(sequence):
+        position = len(result)
+        while position and less(value, result[position - 1]):
+            position -= 1
+        result.insert(position, value)
+    return Cells(tuple(result))
+
+
+def _sum(sequence: Any, start: Any = 0) -> Any:
+    if isinstance(start, str):
+        raise TypeError("sum() can't sum texts")
+    for value in items(sequence):
+        start = _add(start, value)
+    return start
+
+
+def _absolute(value: Any) -> Any:
+    if isinstance(value, Tail):
+        return negated(value) if less(value, 0) else value
+    return abs(value)
+
+
+def _integer(value: Any) -> Any:
+    if isinstance(value, Tail):
+        return value
+    if isinstance(value, str):
+        raise Stuck("a text becomes a number")
+    return int(value)
+
+
+def _fraction(*arguments: Any) -> Fraction:
+    if any(isinstance(argument, Tail) for argument in arguments):
+        raise Stuck("an unbounded noisy number becomes a fraction")
+    return Fraction(*arguments)
+
+
+def _unpack(value: Any, count: int) -> tuple[Any, ...]:
+    found = items(value)
+    if len(found) != count:
+        raise ValueError(f"{count} names for {len(found)} values")
+    return found
+
+
+def _length(value: Any) -> int:
+    if isinstance(value, Lookup):
+        return len(value.rows)
+    return len(value) if isinstance(value, Answers) else len(items(value))
+
+
+def _turns(value: Any) -> int:
+    """How many turns a loop over a value takes."""
+    return len(value) if isinstance(value, Answers) else len(items(value))
+
+
+def _whole_number(value: Any) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{plain(value)!r} is not a whole number")
+    return int(value)
+
+
+def _positive(value: Any) -> Any:
+    return value if isinstance(value, Tail) else +value
+
+
+def _count(sequence: Any, value: Any) -> int:
+    if isinstance(sequence, str):
+        return sequence.count(value)
+    return sum(equal(item, value) for item in items(sequence))
+
+
+def _copy(value: Any) -> Cells:
+    if not isinstance(value, Cells):
+        raise TypeError(f"{plain(value)!r} is no list and has no copy()")
+    return Cells(value.items)
+
+
+def _slice(sequence: Any, start: Any, stop: Any) -> Any:
+    if isinstance(sequence, Answers):
+        wanted = tuple(sequence)[start:stop]
+        if UNREAD in wanted:
+            raise Wanting
+        return Cells(wanted)
+    if isinstance(sequence, str):
+        return sequence[start:stop]
+    part = items(sequence)[start:stop]
+    return Cells(part) if isinstance(sequence, Cells) else part
+
+
+def _index(sequence: Any, value: Any) -> int:
+    if isinstance(sequence, str):
+        return sequence.index(value)
+    for position, item in enumerate(items(sequence)):
+        if equal(item, value):
+            return position
+    raise ValueError(f"{plain(value)!r} is not in the list")
+
+
+def _table(*entries: Any) -> Lookup:
+    rows: list[tuple[Any, Any]] = []
+    for known, value in zip(entries[::2], entries[1::2], strict=True):
+        hashable(known)
+        same = [i for i, (other, _) in enumerate(rows) if equal(known, other)]
+        if same:
+            rows[same[0]] = (rows[same[0]][0], shared(value))
+        else:
+            rows.append((shared(known), shared(value)))
+    return Lookup(tuple(rows))
+
+
+def _modulo(left: Any, right: Any) -> Any:
+    if isinstance(left, str):
+        raise Stuck("a text is formatted; return the parts: (a, b)")
+    return left % right
+
+
+def _range(*numbers: int) -> tuple[int, ...]:
+    short(len(range(*numbers)))
+    return tuple(range(*numbers))
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": _add,
+    "extend": _extend,
+    "-": lambda a, b: minus(a, b) if isinstance(a, Tail) or isinstance(b, Tail) else a - b,
+    "*": _times,
+    "repeat": _repeat,
+    "pos": _positive,
+    "whole": _whole_number,
+    "turns": _turns,
+    "copy": _copy,
+    "/": _drawn(_divide),
+    "//": _drawn(operator.floordiv),
+    "%": _drawn(_modulo),
+    "**": _drawn(_power),
+    "neg": negated,
+    "not": lambda a: not truth(a),
+    "==": equal,
+    "!=": lambda a, b: not equal(a, b),
+    "<": less,
+    ">": lambda a, b: less(b, a),
+    "<=": lambda a, b: not less(b, a),
+    ">=": lambda a, b: not less(a, b),
+    "is": lambda a, b: a is b,
+    "is not": lambda a, b: a is not b,
+    "in": contains,
+    "not in": lambda a, b: not contains(a, b),
+    "abs": _absolute,
+    "all": lambda a: all(truth(x) for x in items(a)),
+    "any": lambda a: any(truth(x) for x in items(a)),
+    "bool": truth,
+    "int": _integer,
+    "len": _length,
+    "list": lambda *a: Cells(tuple(map(shared, items(a[0])))) if a else Cells(()),
+    "tuple": lambda *a: tuple(map(shared, items(a[0]))) if a else (),
+    "max": lambda *a: _extreme(a, largest=True),
+    "min": lambda *a: _extreme(a, largest=False),
+    "max or": lambda a, default: _extreme((a,), largest=True) if items(a) else default,
+    "min or": lambda a, default: _extreme((a,), largest=False) if items(a) else default,
+    "sorted": _sorted,
+    "sum": _sum,
+    "count": _count,
+    "index": _index,
+    "Fraction": _fraction,
+    "range": lambda *a: _range(*a),
+    "tuple of": lambda *a: tuple(map(shared, a)),
+    "list of": lambda *a: Cells(tuple(map(shared, a))),
+    "fixed list of": lambda *a: Cells(tuple(map(shared, a)), shared=True),
+    "table of": _table,
+    "unpack": _unpack,
+    "slice": _slice,
+}
+
+
+def element(sequence: Any, index: Any) -> Any:
+    """``sequence[index]``."""
+    if isinstance(sequence, Lookup):
+        hashable(index)
+        return sequence[index]
+    if isinstance(index, Tail):
+        raise Stuck("an unbounded noisy number is an index")
+    if isinstance(sequence, Answers):
+        if isinstance(index, int) and not -len(sequence) <= index < len(sequence):
+            raise IndexError(f"the index {index} is outside a list of {len(sequence)}")
+        value = tuple(sequence)[index]
+        if value is UNREAD:
+            raise Wanting
+        if value is FORGOTTEN:
+            raise AssertionError("an answer was forgotten too early")
+        return value
+    found = items(sequence)
+    if isinstance(index, int) and not -len(found) <= index < len(found):
+        raise IndexError(f"the index {index} is outside a list of {len(found)}")
+    return found[index]
