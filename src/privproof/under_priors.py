@@ -6,14 +6,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from privproof.compiling.pufferfish import Table, table
+from privproof.compiling.pufferfish import Table, run_again, table
 from privproof.engines import Monitor
 from privproof.engines.parametric import Proof, Supremum, Violation, prove, supremum
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import PriorWitness, Proved, Refuted, Unknown, Verdict
 from privproof.evidence import parametric_certificates as certificates
 from privproof.evidence.checker import Rejected, recheck
-from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational, show
 from privproof.models.conditions import Condition, Conditions
 from privproof.scenarios import UnderPriors
 from privproof.scenarios.pufferfish import PufferfishQuestion
@@ -101,14 +101,16 @@ def _checked(question: UnderPriors, compared: Table, budget: Budget, monitor: Mo
             notes=(*notes, *_approach(worst)),
             certificate=document,
         )
-        return _confirmed(proved)
+        return _confirmed(proved, compared)
     if isinstance(found, Violation):
         if budget.epsilon.allows(found.left, found.right, budget.delta):
             return Unknown(question, _ENGINE, notes=notes, reason="the budget is too close to decide")
         witness = _witness(compared, found.condition, found.values)
         document = certificates.refuted_certificate(_plain(compared), budget, found)
         lower = _asked_by(witness, budget)
-        return _confirmed(Refuted(question, _ENGINE, lower=lower, witness=witness, notes=notes, certificate=document))
+        return _confirmed(
+            Refuted(question, _ENGINE, lower=lower, witness=witness, notes=notes, certificate=document), compared
+        )
     return Unknown(question, _ENGINE, notes=(*notes, *found.notes), reason=found.reason)
 
 
@@ -132,7 +134,8 @@ def _tight(question: UnderPriors, compared: Table, delta: Rational, monitor: Mon
         )
     asked = question.under(budget)
     return _confirmed(
-        Proved(asked, _ENGINE, lower=lower, upper=upper, witness=witness, notes=notes, certificate=document)
+        Proved(asked, _ENGINE, lower=lower, upper=upper, witness=witness, notes=notes, certificate=document),
+        compared,
     )
 
 
@@ -175,7 +178,7 @@ def _without_bound(
         refuted = Refuted(
             question.under(budget), _ENGINE, lower=INFINITE, witness=witness, notes=notes, certificate=document
         )
-        return _confirmed(refuted)
+        return _confirmed(refuted, compared)
     values = _near(compared, found)
     near = None if values is None else _witness(compared, found.condition, values)
     limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
@@ -249,10 +252,24 @@ def _corners(compared: Table) -> list[dict[str, Rational]]:
     return points
 
 
-def _confirmed(verdict: Verdict) -> Verdict:
-    """The verdict if the independent checker accepts its certificate, otherwise unknown."""
+def _confirmed(verdict: Verdict, compared: Table) -> Verdict:
+    """The verdict if the checker accepts its certificate and running the functions agrees with its witness, otherwise unknown."""
     outcome = recheck(verdict.certificate)
     if isinstance(outcome, Rejected):
         reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
         return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=reason)
-    return verdict
+    question, witness = verdict.question, verdict.witness
+    if not isinstance(question, PufferfishQuestion) or not isinstance(witness, PriorWitness):
+        return verdict
+    again = run_again(question, compared.shown[witness.output], witness.values, witness.secrets)
+    if again is None:
+        return verdict
+    bounds, whole = again
+    for (low, high), claimed in zip(bounds, (witness.left_probability, witness.right_probability), strict=True):
+        if not low <= claimed <= high:
+            found = show(low) if low == high else f"between {show(low)} and {show(high)}"
+            reason = f"the table gives {show(claimed)} for the output {witness.output}, running the functions {found}"
+            return Unknown(question, verdict.engine, notes=verdict.notes, reason=reason)
+    said = "running the prior and the mechanism on all their random choices gives the same two probabilities"
+    said = said if whole else "running the prior and the mechanism on their likeliest random choices agrees"
+    return replace(verdict, notes=(*verdict.notes, said))

@@ -8,25 +8,30 @@ division by the sum of its rows, done by clearing denominators, so every compari
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from privproof.compiling.distributions import output_classes
 from privproof.compiling.exploring import Explorer
 from privproof.compiling.outputs import Symbols, borders
+from privproof.compiling.trials import shown_by
 from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.language import Mechanism
+from privproof.language.running import explored, outputs
 from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
 from privproof.models.conditions import Condition, Conditions
+from privproof.scenarios import fits
 from privproof.scenarios.parametric import ParametricQuestion
 from privproof.scenarios.pufferfish import PufferfishQuestion
 
 _MOST_ROWS = 20_000
+_MOST_RUNS = 2_000
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class Table:
         secrets: the names of the secrets.
         named: the pairs of secrets that must not be told apart.
         relative: whether the weights are probabilities only up to a factor for each secret.
+        shown: what the outputs stand for, where a mechanism writes them.
     """
 
     question: PufferfishQuestion | ParametricQuestion
@@ -67,6 +73,7 @@ class Table:
     secrets: tuple[str, ...]
     named: tuple[tuple[str, str], ...]
     relative: bool = False
+    shown: Mapping[str, Any] = field(default_factory=dict)
 
     def probability(self, secret: str) -> Polynomial:
         """The probability of a secret."""
@@ -134,11 +141,14 @@ def table(question: PufferfishQuestion | ParametricQuestion) -> Table:
     symbols = Symbols(output for listed in refined.values() for output, _ in listed)
     rows = []
     for (held, key), (weight, example) in grouped.items():
-        outputs: dict[str, Rational] = {}
+        chances: dict[str, Rational] = {}
         for output, p in refined[key]:
-            outputs[symbols.name(output)] = outputs.get(symbols.name(output), ZERO) + p
-        rows.append(Row(weight, outputs, held, example))
-    return Table(question, question.prior.region, tuple(rows), tuple(symbols.values), tuple(names), question.pairs)
+            chances[symbols.name(output)] = chances.get(symbols.name(output), ZERO) + p
+        rows.append(Row(weight, chances, held, example))
+    listed = tuple(symbols.values)
+    return Table(
+        question, question.prior.region, tuple(rows), listed, tuple(names), question.pairs, shown=symbols.values
+    )
 
 
 def _data(question: PufferfishQuestion) -> list[tuple[Any, Polynomial]]:
@@ -160,6 +170,41 @@ def _data(question: PufferfishQuestion) -> list[tuple[Any, Polynomial]]:
         whole = weight if isinstance(weight, Polynomial) else Polynomial.constant(weight, prior.region.names)
         result.append((plain(rest.value), whole))
     return result
+
+
+def run_again(
+    question: PufferfishQuestion, pattern: Any, values: Mapping[str, Fraction], pair: tuple[str, str]
+) -> tuple[list[tuple[Fraction, Fraction]], bool] | None:
+    """Bounds on the probability of an output given each secret, by running the prior and the mechanism on all their choices.
+
+    Returns:
+        The bounds for both secrets, and whether all runs were made; None if there are too many data sets.
+    """
+    data, left_over = explored(lambda: question.prior(**values), most=_MOST_RUNS)
+    if left_over:
+        return None
+    seen: dict[str, tuple[Fraction, Fraction]] = {}
+    chance = dict.fromkeys(pair, Fraction(0))
+    joint = {secret: [Fraction(0), Fraction(0)] for secret in pair}
+    whole = True
+    for value, p in data:
+        for secret in pair:
+            if _asked(question.secrets[secret], value, f"secrets.{secret}"):
+                arguments = _read(question, value)
+                if repr(arguments) not in seen:
+                    runs = outputs(question.mechanism, arguments, most=_MOST_RUNS)
+                    whole = whole and not runs.left_over
+                    found = sum(
+                        (q for run, q in runs.runs if fits(pattern, shown_by(question.mechanism, run))), Fraction(0)
+                    )
+                    seen[repr(arguments)] = (found, found + runs.left_over)
+                low, high = seen[repr(arguments)]
+                chance[secret] += p
+                joint[secret][0] += p * low
+                joint[secret][1] += p * high
+    if not all(chance.values()):
+        return None
+    return [(joint[s][0] / chance[s], joint[s][1] / chance[s]) for s in pair], whole
 
 
 def _asked(function: Any, value: Any, place: str) -> Any:
@@ -231,9 +276,9 @@ def _of_model(question: ParametricQuestion) -> Table:
                     seen[state] = _words_from(model, state, length)
                 if not weight.is_zero:
                     rows.append(Row(weight, seen[state], frozenset((secret,)), state))
-    outputs = tuple(dict.fromkeys(word for words in seen.values() for word in words))
+    words = tuple(dict.fromkeys(word for listed in seen.values() for word in listed))
     secrets = tuple(name for sides in named for name in sides)
-    return Table(question, question.region, tuple(rows), outputs, secrets, tuple(named), relative=True)
+    return Table(question, question.region, tuple(rows), words, secrets, tuple(named), relative=True)
 
 
 def _words_from(model: HiddenMarkovModel, state: str, length: int) -> dict[str, Rational]:

@@ -42,7 +42,7 @@ def _disagreement(mechanism: Mechanism, arguments: dict[str, Any]) -> str | None
     runs = outputs(mechanism, arguments, most=_RUNS)
     seen = [Fraction(0)] * len(classes)
     for run, p in runs.runs:
-        value = _output(mechanism, run)
+        value = shown_by(mechanism, run)
         here = [i for i, (pattern, _) in enumerate(classes) if fits(pattern, value)]
         if len(here) != 1:
             return f"the function gives {text(value)}, the model does not"
@@ -53,7 +53,8 @@ def _disagreement(mechanism: Mechanism, arguments: dict[str, Any]) -> str | None
     return None
 
 
-def _output(mechanism: Mechanism, run: Run) -> Any:
+def shown_by(mechanism: Mechanism, run: Run) -> Any:
+    """What a run shows, in the form of `output_classes`."""
     if mechanism.stream is not None:
         return tuple(held(value) for step in run.written for value in step)
     return tuple(map(held, run.value)) if mechanism.generator else held(run.value)

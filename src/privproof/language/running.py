@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import drawing
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,22 @@ def outputs(
     >>> outputs(survey, {"ill": True}).distribution()
     {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
     """
+    runs, left_over = explored(lambda: _run(mechanism, arguments), most=most, enough=enough)
+    return Outputs(tuple(runs), left_over)
+
+
+def explored(
+    call: Callable[[], Result], *, most: int = 100_000, enough: Fraction = Fraction(1, 10**6)
+) -> tuple[list[tuple[Result, Fraction]], Fraction]:
+    """The results of a call on all its random choices with their probabilities, the likeliest first, and the mass left over.
+
+    >>> from privproof.language.noise import bernoulli
+    >>> explored(lambda: (bernoulli("1/3"), bernoulli("1/2")))[0][0]
+    ((False, True), Fraction(1, 3))
+    """
     waiting = [_Path(-1.0, 0, ())]
     numbers = count(1)
-    runs: list[tuple[Run, Fraction]] = []
+    found: list[tuple[Result, Fraction]] = []
     made = ZERO
     endless = False
     tried, given_up = 0, False
@@ -115,15 +130,15 @@ def outputs(
         tried += 1
         try:
             with drawing(player.draw):
-                run = _run(mechanism, arguments)
+                result = call()
             made += player.probability
-            runs.append((run, fraction(player.probability)))
+            found.append((result, fraction(player.probability)))
         except _TooLong:
             given_up = True
         endless = endless or player.endless or given_up
         for choices, probability in player.others:
             heapq.heappush(waiting, _Path(-float(probability), next(numbers), choices))
-    return Outputs(tuple(runs), fraction(1 - made) if waiting or given_up else Fraction(0))
+    return found, fraction(1 - made) if waiting or given_up else Fraction(0)
 
 
 class _Player:
