@@ -21,6 +21,8 @@ from privproof.models import Transducer
 from privproof.scenarios import Origin, Question, fits
 
 _TRIALS = 8
+_FEW_TRIALS = 3
+_LARGE = 300
 _RUNS = 300
 _LONGEST = 3
 
@@ -70,7 +72,7 @@ def _chosen(question: Question, origin: Origin) -> Iterator[dict[str, Any]]:
         high = _LONGEST if question.horizon is None or question.horizon.high is None else question.horizon.high
         length = min(high, _LONGEST)
     pairs = list(origin.situations)
-    for trial in range(_TRIALS):
+    for trial in range(_TRIALS if len(model.states) <= _LARGE else _FEW_TRIALS):
         names = [model.inputs[0], model.inputs[-1]]
         inputs = [names[trial] if trial < 2 else generator.choice(model.inputs) for _ in range(length)]
         pair = pairs[-trial] if trial < 2 else generator.choice(pairs)
