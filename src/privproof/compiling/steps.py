@@ -10,7 +10,7 @@ from privproof.compiling.exploring import Rest
 from privproof.compiling.outputs import Borders, Symbols, borders, several
 from privproof.exact import ZERO, Rational
 from privproof.language.inputs import Input
-from privproof.language.values import ENDED, Tail, key, text
+from privproof.language.values import ENDED, Cells, Tail, key, tails, text
 from privproof.models import Branch, Transducer
 
 _MOST_GROUPS = 3_000
@@ -120,6 +120,8 @@ def aligned(begins: list[dict[Rest, Rational]], steps: Steps) -> bool:
     Only then does showing outputs step by step tell an observer no more than showing them all at the end.
     """
     groups = {frozenset(rest for begin in begins for rest in begin)}
+    written = (s for table in steps for rows in table.values() for row in rows.values() for _, _, s in row)
+    told = _told if any(True for s in written for _ in tails(s)) else text
     for table in steps:
         following: set[frozenset[Rest]] = set()
         for group in groups:
@@ -129,7 +131,7 @@ def aligned(begins: list[dict[Rest, Rational]], steps: Steps) -> bool:
                 for row in table[rest].values():
                     for _, target, shown in row:
                         counts.add(0 if shown is None else len(shown))
-                        onward.setdefault(None if shown is None else text(shown), set()).add(target)
+                        onward.setdefault(None if shown is None else told(shown), set()).add(target)
             if len(counts) > 1:
                 return False
             following.update(frozenset(targets) for targets in onward.values())
@@ -171,4 +173,8 @@ def _told(shown: tuple[Any, ...] | None) -> Any:
 
 
 def _kind(value: Any) -> Any:
+    if isinstance(value, Cells):
+        return ("list", tuple(map(_kind, value.items)))
+    if isinstance(value, tuple):
+        return ("tuple", tuple(map(_kind, value)))
     return "a number" if isinstance(value, int | Tail) and not isinstance(value, bool) else key(value)
