@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from itertools import product
 
-from privproof.evidence.parametric_certificates import Row, Table
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
-from privproof.models.conditions import Condition, Conditions
+from privproof.models.conditions import Condition, Conditions, Row, Table
 
 GEOMETRIC = (
     (Rational(2, 3), Rational(1, 6), Rational(1, 6)),

@@ -20,6 +20,7 @@ from privproof.errors import QuestionError
 from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.evidence.checker import Rejected, recheck
+from privproof.evidence.confirming import accepted
 from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon, fraction, show
 from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
@@ -218,11 +219,7 @@ def _confirmed(verdict: Verdict, compiled: Compiled, finding: Finding) -> Verdic
         if size > _CHECKED_AT_ONCE:
             note = f"the certificate covers {size} combinations of inputs and output; privproof recheck confirms it"
             return replace(verdict, notes=(*verdict.notes, note))
-    outcome = recheck(verdict.certificate)
-    if isinstance(outcome, Rejected):
-        reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
-        return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=reason)
-    return _run_again(verdict)
+    return _run_again(accepted(verdict))
 
 
 def _run_again(verdict: Verdict) -> Verdict:

@@ -6,15 +6,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from privproof.compiling.pufferfish import Table, run_again, table
+from privproof.compiling.pufferfish import Compared, run_again
+from privproof.compiling.pufferfish import compared as compared_rows
 from privproof.engines import Monitor
 from privproof.engines.parametric import Proof, Supremum, Violation, prove, supremum
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import PriorWitness, Proved, Refuted, Unknown, Verdict
 from privproof.evidence import parametric_certificates as certificates
-from privproof.evidence.checker import Rejected, recheck
-from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational, show
-from privproof.models.conditions import Condition, Conditions
+from privproof.evidence.confirming import accepted
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, asked_for, epsilon, fraction, rational, show
+from privproof.models.conditions import Condition, conditions_of
 from privproof.scenarios import UnderPriors
 from privproof.scenarios.pufferfish import PufferfishQuestion
 
@@ -26,8 +27,8 @@ def check_under_prior(question: UnderPriors, budget: Budget, monitor: Monitor) -
     """Is the mechanism Pufferfish private within the budget, for all values of the prior's unknown parameters?"""
     begun = time.perf_counter()
     asked = question.under(budget)
-    compared = _table(asked, budget)
-    if not compared.pairs:
+    compared = _compared(asked, budget)
+    if not compared.table.pairs:
         verdict: Verdict = _nothing(asked, compared)
     else:
         verdict = _checked(asked, compared, budget, monitor)
@@ -38,15 +39,15 @@ def tight_under_prior(question: UnderPriors, delta: Rational, monitor: Monitor) 
     """The smallest epsilon that holds for all values of the prior's unknown parameters."""
     begun = time.perf_counter()
     budget = Budget(INFINITE, delta, pointwise=True)
-    compared = _table(question, budget)
-    if not compared.pairs:
+    compared = _compared(question, budget)
+    if not compared.table.pairs:
         verdict: Verdict = _nothing(question.under(None), compared)
     else:
         verdict = _tight(question, compared, delta, monitor)
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
-def _table(question: UnderPriors, budget: Budget) -> Table:
+def _compared(question: UnderPriors, budget: Budget) -> Compared:
     if budget.delta != 0 and not budget.pointwise:
         raise QuestionError(
             "delta",
@@ -54,37 +55,37 @@ def _table(question: UnderPriors, budget: Budget) -> Table:
             place="delta",
             hint="delta for each output: pointwise=True, --pointwise",
         )
-    return table(question)
+    return compared_rows(question)
 
 
-def _nothing(question: UnderPriors, compared: Table) -> Unknown:
+def _nothing(question: UnderPriors, compared: Compared) -> Unknown:
     listed = ", ".join(repr(s) for s in compared.impossible)
     reason = f"nothing is compared: under the prior these secrets are impossible: {listed}"
     return Unknown(question, _ENGINE, reason=reason)
 
 
-def _notes(compared: Table) -> tuple[str, ...]:
+def _notes(compared: Compared) -> tuple[str, ...]:
     what = "classes of data sets" if isinstance(compared.question, PufferfishQuestion) else "entries"
-    notes = [f"{len(compared.rows)} {what}, {len(compared.outputs)} outputs"]
+    notes = [f"{len(compared.rows)} {what}, {len(compared.table.outputs)} outputs"]
     if compared.impossible:
         listed = ", ".join(repr(s) for s in compared.impossible)
         notes.append(f"impossible under the prior, so not compared: {listed}")
     return tuple(notes)
 
 
-def _checked(question: UnderPriors, compared: Table, budget: Budget, monitor: Monitor) -> Verdict:
+def _checked(question: UnderPriors, compared: Compared, budget: Budget, monitor: Monitor) -> Verdict:
     notes = _notes(compared)
     if budget.epsilon.infinite:
         raise QuestionError(
             "budget", "an infinite epsilon under a prior", place="epsilon", hint="ask for the tight epsilon"
         )
-    conditions = certificates.conditions_of(_plain(compared))
+    conditions = conditions_of(compared.table)
     low, high = budget.epsilon.enclosure(192)
     found = prove(conditions, low, budget.delta, monitor)
     if isinstance(found, Violation) and low != high and budget.epsilon.allows(found.left, found.right, budget.delta):
         found = prove(conditions, high, budget.delta, monitor)
     if isinstance(found, Proof):
-        document = certificates.proved_certificate(_plain(compared), budget, found, monitor)
+        document = certificates.proved_certificate(compared.table, budget, found, monitor)
         if document is None:
             return Unknown(question, _ENGINE, notes=notes, reason=_sign_reason(compared))
         worst = supremum(conditions, budget.delta, monitor)
@@ -106,28 +107,28 @@ def _checked(question: UnderPriors, compared: Table, budget: Budget, monitor: Mo
         if budget.epsilon.allows(found.left, found.right, budget.delta):
             return Unknown(question, _ENGINE, notes=notes, reason="the budget is too close to decide")
         witness = _witness(compared, found.condition, found.values)
-        document = certificates.refuted_certificate(_plain(compared), budget, found)
-        lower = _asked_by(witness, budget)
+        document = certificates.refuted_certificate(compared.table, budget, found)
+        lower = asked_for(witness.left_probability, witness.right_probability, budget.delta)
         return _confirmed(
             Refuted(question, _ENGINE, lower=lower, witness=witness, notes=notes, certificate=document), compared
         )
     return Unknown(question, _ENGINE, notes=(*notes, *found.notes), reason=found.reason)
 
 
-def _tight(question: UnderPriors, compared: Table, delta: Rational, monitor: Monitor) -> Verdict:
-    conditions = certificates.conditions_of(_plain(compared))
+def _tight(question: UnderPriors, compared: Compared, delta: Rational, monitor: Monitor) -> Verdict:
+    conditions = conditions_of(compared.table)
     found = supremum(conditions, delta, monitor)
     notes = (*_notes(compared), *found.notes)
     if found.lower is None:
-        return _without_bound(question, compared, conditions, found, delta, monitor, notes)
+        return _without_bound(question, compared, found, delta, notes)
     lower, witness = _lower(compared, found)
     notes = (*notes, *_approach(found))
     if found.upper is None or found.proof is None:
         reason = "no upper bound was proved"
         return Unknown(question.under(None), _ENGINE, lower=lower, witness=witness, notes=notes, reason=reason)
-    upper = log(found.upper) if found.upper > 1 else epsilon(0)
+    upper = asked_for(found.upper, 1)
     budget = Budget(upper, delta, pointwise=True)
-    document = certificates.proved_certificate(_plain(compared), budget, found.proof, monitor)
+    document = certificates.proved_certificate(compared.table, budget, found.proof, monitor)
     if document is None:
         return Unknown(
             question.under(None), _ENGINE, lower=lower, witness=witness, notes=notes, reason=_sign_reason(compared)
@@ -139,7 +140,7 @@ def _tight(question: UnderPriors, compared: Table, delta: Rational, monitor: Mon
     )
 
 
-def _lower(compared: Table, found: Supremum) -> tuple[Epsilon, PriorWitness | None]:
+def _lower(compared: Compared, found: Supremum) -> tuple[Epsilon, PriorWitness | None]:
     """The lower bound of a supremum, and a witness at it or near it."""
     witness = None
     if found.condition is not None:
@@ -148,7 +149,7 @@ def _lower(compared: Table, found: Supremum) -> tuple[Epsilon, PriorWitness | No
             witness = _witness(compared, found.condition, values)
     if found.lower is None:
         return INFINITE, witness
-    return log(found.lower) if found.lower > 1 else epsilon(0), witness
+    return asked_for(found.lower, 1), witness
 
 
 def _approach(found: Supremum) -> tuple[str, ...]:
@@ -160,11 +161,9 @@ def _approach(found: Supremum) -> tuple[str, ...]:
 
 def _without_bound(
     question: UnderPriors,
-    compared: Table,
-    conditions: Conditions,
+    compared: Compared,
     found: Supremum,
     delta: Rational,
-    monitor: Monitor,
     notes: tuple[str, ...],
 ) -> Verdict:
     """The ratio has no bound: an output is impossible given one secret, or becomes so in a limit."""
@@ -174,7 +173,7 @@ def _without_bound(
         budget = Budget(INFINITE, delta, pointwise=True)
         left, right = rational(witness.left_probability), rational(witness.right_probability)
         violation = Violation(dict(found.point), found.condition, left, right)
-        document = certificates.refuted_certificate(_plain(compared), budget, violation)
+        document = certificates.refuted_certificate(compared.table, budget, violation)
         refuted = Refuted(
             question.under(budget), _ENGINE, lower=INFINITE, witness=witness, notes=notes, certificate=document
         )
@@ -183,11 +182,11 @@ def _without_bound(
     near = None if values is None else _witness(compared, found.condition, values)
     limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
     reason = f"the ratio seems to grow without bound as {limit}; at every prior of the class it is finite"
-    lower = epsilon(0) if near is None else _asked_by(near, Budget(INFINITE, delta, pointwise=True))
+    lower = epsilon(0) if near is None else asked_for(near.left_probability, near.right_probability, delta)
     return Unknown(question.under(None), _ENGINE, lower=lower, witness=near, notes=notes, reason=reason)
 
 
-def _near(compared: Table, found: Supremum) -> dict[str, Rational] | None:
+def _near(compared: Compared, found: Supremum) -> dict[str, Rational] | None:
     """A prior of the class near a limit."""
     if found.direction is None:
         return None
@@ -198,30 +197,16 @@ def _near(compared: Table, found: Supremum) -> dict[str, Rational] | None:
     return None
 
 
-def _witness(compared: Table, condition: Condition, values: Mapping[str, Rational]) -> PriorWitness:
+def _witness(compared: Compared, condition: Condition, values: Mapping[str, Rational]) -> PriorWitness:
     """The witness at given values, from the definition: joint probabilities over the probabilities of the secrets."""
     (s, t), output = condition.pair, condition.output
-    chance = {secret: fraction(compared.probability(secret).at(values)) for secret in (s, t)}
-    joint = {secret: fraction(compared.joint(output, secret).at(values)) for secret in (s, t)}
+    chance = {secret: fraction(compared.table.probability(secret).at(values)) for secret in (s, t)}
+    joint = {secret: fraction(compared.table.probability(secret, output).at(values)) for secret in (s, t)}
     exact = {name: fraction(rational(value)) for name, value in values.items()}
     return PriorWitness((s, t), output, exact, joint[s] / chance[s], joint[t] / chance[t], chance[s], chance[t])
 
 
-def _asked_by(witness: PriorWitness, budget: Budget) -> Epsilon:
-    """The epsilon that a witness asks for."""
-    excess = witness.left_probability - fraction(budget.delta)
-    if excess <= 0 or excess <= witness.right_probability:
-        return epsilon(0)
-    return INFINITE if witness.right_probability == 0 else log(excess / witness.right_probability)
-
-
-def _plain(compared: Table) -> certificates.Table:
-    rows = tuple(certificates.Row(r.weight, r.outputs, tuple(sorted(r.secrets))) for r in compared.rows)
-    pairs = tuple(p for p in compared.named if not set(p) & set(compared.impossible))
-    return certificates.Table(compared.region, rows, pairs, relative=compared.relative)
-
-
-def _sign_reason(compared: Table) -> str:
+def _sign_reason(compared: Compared) -> str:
     """Why no certificate could be written: a probability of the prior is negative somewhere, or not shown to be non-negative."""
     for row in compared.rows:
         for corner in _corners(compared):
@@ -236,12 +221,12 @@ def _sign_reason(compared: Table) -> str:
     return "the probabilities of the prior were not shown to be non-negative on the whole region"
 
 
-def _place(compared: Table) -> str:
+def _place(compared: Compared) -> str:
     question = compared.question
     return question.prior.name if isinstance(question, PufferfishQuestion) else "scenario.pairs"
 
 
-def _corners(compared: Table) -> list[dict[str, Rational]]:
+def _corners(compared: Compared) -> list[dict[str, Rational]]:
     points: list[dict[str, Rational]] = [{}]
     for name, interval in zip(compared.region.names, compared.region.box, strict=True):
         points = [
@@ -252,12 +237,9 @@ def _corners(compared: Table) -> list[dict[str, Rational]]:
     return points
 
 
-def _confirmed(verdict: Verdict, compared: Table) -> Verdict:
+def _confirmed(verdict: Verdict, compared: Compared) -> Verdict:
     """The verdict if the checker accepts its certificate and running the functions agrees with its witness, otherwise unknown."""
-    outcome = recheck(verdict.certificate)
-    if isinstance(outcome, Rejected):
-        reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
-        return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=reason)
+    verdict = accepted(verdict)
     question, witness = verdict.question, verdict.witness
     if not isinstance(question, PufferfishQuestion) or not isinstance(witness, PriorWitness):
         return verdict

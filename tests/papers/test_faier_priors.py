@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from privproof import check, tight_epsilon
-from privproof.compiling.pufferfish import table
+from privproof.compiling.pufferfish import compared
 from privproof.evidence.checker import Accepted, recheck
 from privproof.exact.polynomials import Polynomial
 from privproof.library import secrets
@@ -35,7 +35,7 @@ def test_examples(name, status, tight):
 
 
 def test_table_1():
-    found = table(secrets.independent_count_as_printed)
+    found = compared(secrets.independent_count_as_printed).table
     without, present = "no record of John", "somebody is ill"
 
     def polynomial(text):
@@ -44,9 +44,9 @@ def test_table_1():
     rows = {"0": "(p^2 - 4*p + 4)/6", "1": "(-2*p^2 + 2*p + 1)/6", "2": "(p^2 + 2*p + 1)/6"}
     given = {"0": ("4 - 3*p", "12 - 6*p"), "1": ("4 - 3*p", "12 - 6*p"), "2": ("2", "6 - 3*p")}
     for output in ("0", "1", "2"):
-        assert found.joint(output, without) == polynomial(rows[output])
+        assert found.probability(without, output) == polynomial(rows[output])
         above, below = map(polynomial, given[output])
-        assert found.joint(output, present) * below == found.probability(present) * above
+        assert found.probability(present, output) * below == found.probability(present) * above
 
 
 def test_example_6_3_at_one_half():

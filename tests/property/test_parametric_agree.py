@@ -12,18 +12,11 @@ from hypothesis import strategies as st
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Undecided, Violation, prove, supremum
 from privproof.evidence.checker import Accepted, recheck
-from privproof.evidence.parametric_certificates import (
-    Row,
-    Table,
-    conditions_of,
-    proved_certificate,
-    question_document,
-    refuted_certificate,
-)
+from privproof.evidence.parametric_certificates import proved_certificate, question_document, refuted_certificate
 from privproof.exact import Budget, Rational, log
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
-from privproof.models.conditions import Condition, Conditions
+from privproof.models.conditions import Condition, Conditions, Row, Table, conditions_of
 
 ZERO = Rational(0)
 CALM = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privproof import bernoulli, check, choice, mechanism, prior, pufferfish, records, tight_epsilon
-from privproof.compiling.pufferfish import table
+from privproof.compiling.pufferfish import compared
 from privproof.exact import fraction
 
 FEW = settings(max_examples=25, deadline=None)
@@ -72,14 +72,14 @@ GRID = [Fraction(k, 8) for k in range(9)]
 
 def ratios(question):
     """All ratios on a grid of priors, from the definition."""
-    compared = table(question)
+    found = compared(question).table
     for p, q in product(GRID, repeat=2):
         point = {"p": p, "q": q}
-        for s, t in compared.pairs:
-            chance = [fraction(compared.probability(x).at(point)) for x in (s, t)]
+        for s, t in [*found.pairs, *((t, s) for s, t in found.pairs)]:
+            chance = [fraction(found.probability(x).at(point)) for x in (s, t)]
             if all(chance):
-                for output in compared.outputs:
-                    joint = [fraction(compared.joint(output, x).at(point)) for x in (s, t)]
+                for output in found.outputs:
+                    joint = [fraction(found.probability(x, output).at(point)) for x in (s, t)]
                     yield joint[0] / chance[0], joint[1] / chance[1]
 
 

@@ -17,14 +17,10 @@ from privproof.evidence.checker import Accepted, Limits, Rejected, recheck
 from privproof.evidence.checker.bernstein import Boxes, Side, check_tree, grid, halves, ordered
 from privproof.evidence.checker.outcomes import Refusal
 from privproof.evidence.checker.polynomials import at, read_polynomial
-from privproof.evidence.parametric_certificates import (
-    Table,
-    conditions_of,
-    proved_certificate,
-    refuted_certificate,
-)
+from privproof.evidence.parametric_certificates import proved_certificate, refuted_certificate
 from privproof.exact import Budget, Rational, rational
 from privproof.exact.regions import Region
+from privproof.models.conditions import Table, conditions_of
 
 LIMITS = Limits()
 NAMES = {"p": 0, "q": 1}

@@ -25,11 +25,10 @@ from privproof.engines.parametric.bernstein import (
 )
 from privproof.engines.parametric.points import simple_points, simplified
 from privproof.engines.parametric.suprema import described, simplest
-from privproof.evidence.parametric_certificates import conditions_of
 from privproof.exact import Rational, fraction
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
-from privproof.models.conditions import Conditions
+from privproof.models.conditions import Conditions, conditions_of
 
 ZERO = Rational(0)
 SQUARE = {"p": "0 < p < 1", "q": "0 < q < 1"}

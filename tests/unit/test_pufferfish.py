@@ -23,10 +23,11 @@ from privproof import (
     time_series,
     truncated_geometric,
 )
-from privproof.compiling.pufferfish import table
+from privproof.compiling.pufferfish import compared
 from privproof.exact import fraction
 from privproof.language.laws import Table as Law
 from privproof.language.noise import drawing
+from privproof.models.conditions import conditions_of
 
 
 @mechanism
@@ -81,20 +82,20 @@ def drawn(chosen, values):
     "values", [{"p": Fraction(1, 3), "q": Fraction(1, 2)}, {"p": Fraction(4, 5), "q": Fraction(1)}]
 )
 def test_the_table_holds_the_definition(values):
-    compared = table(asked())
+    found = compared(asked()).table
     data = drawn(household, values)
     assert sum(data.values()) == 1
     exact = dict(values.items())
     for secret, holds in {"first": lambda d: d[0], "not first": lambda d: not d[0], "all": all}.items():
         chance = sum(p for d, p in data.items() if holds(d))
-        assert fraction(compared.probability(secret).at(exact)) == chance
-        for output in compared.outputs:
+        assert fraction(found.probability(secret).at(exact)) == chance
+        for output in found.outputs:
             joint = Fraction(0)
             for d, p in data.items():
                 if holds(d):
                     law = dict(zip("0123", _row(sum(d)), strict=True))
                     joint += p * law[output]
-            assert fraction(compared.joint(output, secret).at(exact)) == joint
+            assert fraction(found.probability(secret, output).at(exact)) == joint
 
 
 def _row(count):
@@ -104,7 +105,7 @@ def _row(count):
 
 
 def test_conditions_compare_both_directions():
-    listed = table(asked(pairs=[("first", "not first")])).conditions().listed
+    listed = conditions_of(compared(asked(pairs=[("first", "not first")])).table).listed
     assert {condition.pair for condition in listed} == {("first", "not first"), ("not first", "first")}
 
 
@@ -114,9 +115,9 @@ def certain():
 
 
 def test_an_impossible_secret_is_told():
-    compared = table(asked(certain, pairs=[("first", "not first")]))
-    assert compared.impossible == ("not first",)
-    assert compared.pairs == ()
+    found = compared(asked(certain, pairs=[("first", "not first")]))
+    assert found.impossible == ("not first",)
+    assert found.table.pairs == ()
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_wrong_questions(call, message):
 def test_a_failing_secret_is_told():
     question = pufferfish(noisy_count, prior=household, query=sum, secrets={"x": lambda d: d[9], "y": all})
     with pytest.raises(ScenarioError, match="IndexError"):
-        table(question)
+        compared(question)
 
 
 def branching(p):
@@ -149,7 +150,7 @@ def branching(p):
 def test_a_prior_does_not_branch_on_what_is_unknown():
     question = asked(prior(p="0 < p < 1")(branching))
     with pytest.raises(LanguageError, match="an unknown parameter is compared"):
-        table(question)
+        compared(question)
 
 
 @pytest.mark.parametrize("text", ["p < 1", "1 < p < 0", "0 < q < 1", "0 < p < x", "p"])

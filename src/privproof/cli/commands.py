@@ -31,9 +31,8 @@ from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.evidence import Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import Accepted, recheck_file
-from privproof.exact import INFINITE, Budget, Epsilon, delta, epsilon, fraction, log, rational
+from privproof.exact import Budget, Epsilon, asked_for, delta, epsilon, fraction, rational
 from privproof.formats import dot, svg, write_question
-from privproof.library import EXAMPLES
 from privproof.models import Horizon, Letter, Transducer
 from privproof.profiles import privacy_profile
 from privproof.reporting import (
@@ -347,18 +346,15 @@ def _one_word(question: Question, text: str) -> Verdict:
     budget = question.budget
     for witness in found:
         if budget and not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta):
-            return Refuted(question, "definition", lower=_asked_by(witness, budget), witness=witness)
+            return Refuted(question, "definition", lower=_needed(witness, budget), witness=witness)
     witness = max(found, key=lambda w: (w.right_probability == 0 < w.left_probability, w.ratio or Fraction(0)))
     reason = "one word proves nothing; this one breaks no budget given"
-    return Unknown(question, "definition", lower=_asked_by(witness, budget), witness=witness, reason=reason)
+    return Unknown(question, "definition", lower=_needed(witness, budget), witness=witness, reason=reason)
 
 
-def _asked_by(witness: Witness, budget: Budget | None) -> Epsilon:
+def _needed(witness: Witness, budget: Budget | None) -> Epsilon:
     """The epsilon that a witness asks for."""
-    excess = witness.left_probability - (fraction(budget.delta) if budget else 0)
-    if excess <= 0 or excess <= witness.right_probability:
-        return epsilon(0)
-    return INFINITE if witness.right_probability == 0 else log(excess / witness.right_probability)
+    return asked_for(witness.left_probability, witness.right_probability, budget.delta if budget else 0)
 
 
 def _letter(text: str, question: Question) -> Letter:
@@ -522,6 +518,8 @@ def examples(
     as_json: AsJson = False,
 ) -> None:
     """The library: list its examples with their known verdicts, or run one."""
+    from privproof.library import EXAMPLES  # here, because no other command needs it
+
     known = {example.name: example for example in EXAMPLES}
     if name is None:
         if as_json:

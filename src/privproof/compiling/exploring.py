@@ -22,7 +22,7 @@ from privproof.language.evaluating import WRONG, Evaluate, Store, evaluator, pro
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.noise import NOISES
-from privproof.language.operations import short
+from privproof.language.operations import TWO_NAMES, short
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -410,7 +410,7 @@ def changeable(store: Store, name: str) -> None:
     if not isinstance(value, Cells):
         raise TypeError(f"{shown_name(name)!r} is not a list")
     if value.shared:
-        raise Stuck("a list that has two names is changed; give the second name a copy: ys = list(xs)")
+        raise Stuck(TWO_NAMES)
 
 
 def _released(value: Any, kept: set[int], place: Place) -> Any:

@@ -8,17 +8,18 @@ tails at one position of the output must begin at the same b: `refined` draws th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError
-from privproof.exact import ONE, Rational, rational
+from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.language.values import Cells, Tail, text
 from privproof.scenarios import Several
 
 Path: TypeAlias = tuple[int, ...]
+Key = TypeVar("Key")
 _WIDEST = 2_000
 
 
@@ -117,6 +118,23 @@ class Symbols:
     def name(self, value: Any) -> str:
         """The name of a value."""
         return self.names[shown(value)]
+
+
+def named_rows(
+    classes: Mapping[Key, Iterable[tuple[Any, Rational]]],
+) -> tuple[dict[Key, dict[str, Rational]], Mapping[str, Any]]:
+    """Distributions of outputs by the outputs' names, their tails drawn to common borders; and what the names stand for."""
+    found = {key: list(listed) for key, listed in classes.items()}
+    limits = borders(output for listed in found.values() for output, _ in listed)
+    refined = {key: [(r, p * q) for o, p in listed for r, q in limits.refined(o)] for key, listed in found.items()}
+    symbols = Symbols(output for listed in refined.values() for output, _ in listed)
+    result: dict[Key, dict[str, Rational]] = {}
+    for key, listed in refined.items():
+        row = result.setdefault(key, {})
+        for output, p in listed:
+            name = symbols.name(output)
+            row[name] = row.get(name, ZERO) + p
+    return result, symbols.values
 
 
 def shown(value: Any) -> str:

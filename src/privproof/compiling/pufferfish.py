@@ -15,17 +15,18 @@ from typing import Any
 
 from privproof.compiling.distributions import output_classes
 from privproof.compiling.exploring import Explorer
-from privproof.compiling.outputs import Symbols, borders
+from privproof.compiling.outputs import named_rows
 from privproof.compiling.trials import shown_by
 from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.language import Mechanism
-from privproof.language.running import explored, outputs
+from privproof.language.running import explored
+from privproof.language.running import outputs as runs_of
 from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
-from privproof.models.conditions import Condition, Conditions
+from privproof.models.conditions import Row, Table
 from privproof.scenarios import fits
 from privproof.scenarios.parametric import ParametricQuestion
 from privproof.scenarios.pufferfish import PufferfishQuestion
@@ -35,84 +36,45 @@ _MOST_RUNS = 2_000
 
 
 @dataclass(frozen=True)
-class Row:
-    """Data sets that are alike.
-
-    Attributes:
-        weight: their probability, in the unknown parameters.
-        outputs: the probability of every output on them.
-        secrets: the secrets that hold.
-        example: one of them, as it prints.
-    """
-
-    weight: Polynomial
-    outputs: Mapping[str, Rational]
-    secrets: frozenset[str]
-    example: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """What a Pufferfish question compares.
+class Compared:
+    """What a question under priors compares.
 
     Attributes:
         question: the question.
-        region: where the unknown parameters range.
         rows: the classes of data sets.
-        outputs: all outputs.
-        secrets: the names of the secrets.
         named: the pairs of secrets that must not be told apart.
+        secrets: the names of all secrets.
         relative: whether the weights are probabilities only up to a factor for each secret.
         shown: what the outputs stand for, where a mechanism writes them.
     """
 
     question: PufferfishQuestion | ParametricQuestion
-    region: Region
     rows: tuple[Row, ...]
-    outputs: tuple[str, ...]
-    secrets: tuple[str, ...]
     named: tuple[tuple[str, str], ...]
+    secrets: tuple[str, ...]
     relative: bool = False
     shown: Mapping[str, Any] = field(default_factory=dict)
 
-    def probability(self, secret: str) -> Polynomial:
-        """The probability of a secret."""
-        return self._sum(row.weight for row in self.rows if secret in row.secrets)
-
-    def joint(self, output: str, secret: str) -> Polynomial:
-        """The probability that the output is shown and the secret holds."""
-        held = (row for row in self.rows if secret in row.secrets and output in row.outputs)
-        return self._sum(row.weight * row.outputs[output] for row in held)
-
-    def _sum(self, parts: Any) -> Polynomial:
-        return sum(parts, Polynomial.constant(0, self.region.names))
+    @property
+    def region(self) -> Region:
+        """Where the unknown parameters range."""
+        question = self.question
+        return question.prior.region if isinstance(question, PufferfishQuestion) else question.region
 
     @cached_property
     def impossible(self) -> tuple[str, ...]:
         """Secrets that no data set of the prior satisfies."""
-        return tuple(s for s in self.secrets if self.probability(s).is_zero)
+        whole = Table(self.region, self.rows, ())
+        return tuple(s for s in self.secrets if whole.probability(s).is_zero)
 
-    @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The ordered pairs that are compared: both directions, both secrets possible."""
-        both = [p for s, t in self.named for p in ((s, t), (t, s))]
-        return tuple(dict.fromkeys(p for p in both if not set(p) & set(self.impossible)))
-
-    def conditions(self) -> Conditions:
-        """The comparisons of polynomials that the question comes to."""
-        listed = []
-        chance = {s: self.probability(s) for s in self.secrets}
-        joint = {(o, s): self.joint(o, s) for o in self.outputs for s in self.secrets}
-        for s, t in self.pairs:
-            scale = chance[s] * chance[t]
-            for o in self.outputs:
-                left, right = joint[o, s] * chance[t], joint[o, t] * chance[s]
-                if not left.is_zero:
-                    listed.append(Condition((s, t), o, left, right, scale))
-        return Conditions(self.region, tuple(listed))
+    @cached_property
+    def table(self) -> Table:
+        """The rows with the pairs of which both secrets are possible."""
+        pairs = tuple(p for p in self.named if not set(p) & set(self.impossible))
+        return Table(self.region, self.rows, pairs, relative=self.relative)
 
 
-def table(question: PufferfishQuestion | ParametricQuestion) -> Table:
+def compared(question: PufferfishQuestion | ParametricQuestion) -> Compared:
     """The table of a question under priors with unknown parameters.
 
     Raises:
@@ -134,21 +96,11 @@ def table(question: PufferfishQuestion | ParametricQuestion) -> Table:
             shown[key] = _outputs(question.mechanism, arguments)
         before, example = grouped.get((held, key), (zero, repr(value)))
         grouped[held, key] = (before + weight, example)
-    limits = borders(output for listed in shown.values() for output, _ in listed)
-    refined = {
-        key: [(r, p * q) for output, p in listed for r, q in limits.refined(output)] for key, listed in shown.items()
-    }
-    symbols = Symbols(output for listed in refined.values() for output, _ in listed)
-    rows = []
-    for (held, key), (weight, example) in grouped.items():
-        chances: dict[str, Rational] = {}
-        for output, p in refined[key]:
-            chances[symbols.name(output)] = chances.get(symbols.name(output), ZERO) + p
-        rows.append(Row(weight, chances, held, example))
-    listed = tuple(symbols.values)
-    return Table(
-        question, question.prior.region, tuple(rows), listed, tuple(names), question.pairs, shown=symbols.values
+    outputs, values = named_rows(shown)
+    rows = tuple(
+        Row(weight, outputs[key], tuple(sorted(held)), example) for (held, key), (weight, example) in grouped.items()
     )
+    return Compared(question, rows, question.pairs, tuple(names), shown=values)
 
 
 def _data(question: PufferfishQuestion) -> list[tuple[Any, Polynomial]]:
@@ -192,7 +144,7 @@ def run_again(
             if _asked(question.secrets[secret], value, f"secrets.{secret}"):
                 arguments = _read(question, value)
                 if repr(arguments) not in seen:
-                    runs = outputs(question.mechanism, arguments, most=_MOST_RUNS)
+                    runs = runs_of(question.mechanism, arguments, most=_MOST_RUNS)
                     whole = whole and not runs.left_over
                     found = sum(
                         (q for run, q in runs.runs if fits(pattern, shown_by(question.mechanism, run))), Fraction(0)
@@ -252,7 +204,7 @@ def _outputs(mechanism: Mechanism, arguments: dict[str, Any]) -> list[tuple[Any,
 # ---------------------------------------------------------------------------------------------------------------- models
 
 
-def _of_model(question: ParametricQuestion) -> Table:
+def _of_model(question: ParametricQuestion) -> Compared:
     """A row for every state of either side of a pair; an output is what is seen in the end.
 
     That is a word of the full length of the horizon, or a shorter one after which the run has halted.  What is seen after fewer letters
@@ -275,10 +227,9 @@ def _of_model(question: ParametricQuestion) -> Table:
                 if state not in seen:
                     seen[state] = _words_from(model, state, length)
                 if not weight.is_zero:
-                    rows.append(Row(weight, seen[state], frozenset((secret,)), state))
-    words = tuple(dict.fromkeys(word for listed in seen.values() for word in listed))
+                    rows.append(Row(weight, seen[state], (secret,), state))
     secrets = tuple(name for sides in named for name in sides)
-    return Table(question, question.region, tuple(rows), words, secrets, tuple(named), relative=True)
+    return Compared(question, tuple(rows), tuple(named), secrets, relative=True)
 
 
 def _words_from(model: HiddenMarkovModel, state: str, length: int) -> dict[str, Rational]:

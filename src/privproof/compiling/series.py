@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from privproof.compiling.distributions import output_classes
-from privproof.compiling.outputs import Symbols, borders
+from privproof.compiling.outputs import named_rows
+from privproof.compiling.steps import input_values
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Budget, EpsilonLike, Rational
 from privproof.language import Mechanism
@@ -81,8 +82,7 @@ def _shown(release: Mechanism, prior: MarkovPrior) -> dict[str, dict[str, Ration
         )
     name, declared = inputs[0]
     assert declared.values is not None
-    symbols = Symbols(declared.values)
-    by_name = {symbols.name(value): value for value in declared.values}
+    by_name = input_values(declared)
     found: dict[str, list[tuple[Any, Rational]]] = {}
     for state in prior.states:
         if state not in by_name:
@@ -93,16 +93,7 @@ def _shown(release: Mechanism, prior: MarkovPrior) -> dict[str, dict[str, Ration
                 hint=f"it takes {', '.join(by_name)}",
             )
         found[state] = output_classes(release, {name: by_name[state]})
-    limits = borders(output for listed in found.values() for output, _ in listed)
-    refined = {s: [(r, p * q) for o, p in listed for r, q in limits.refined(o)] for s, listed in found.items()}
-    names = Symbols(output for listed in refined.values() for output, _ in listed)
-    result: dict[str, dict[str, Rational]] = {}
-    for state, listed in refined.items():
-        row: dict[str, Rational] = {}
-        for output, p in listed:
-            row[names.name(output)] = row.get(names.name(output), ZERO) + p
-        result[state] = row
-    return result
+    return named_rows(found)[0]
 
 
 def _hidden(

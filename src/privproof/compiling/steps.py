@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from privproof.compiling.exploring import Rest
-from privproof.compiling.outputs import Borders, Symbols, borders, several
-from privproof.exact import ZERO, Rational
+from privproof.compiling.outputs import Borders, Symbols, borders, named_rows, several
+from privproof.exact import ONE, ZERO, Rational
 from privproof.language.inputs import Input
 from privproof.language.values import ENDED, Cells, Tail, key, tails, text
 from privproof.models import Branch, Transducer
@@ -58,9 +58,8 @@ def transducer(
         for row in rows.values()
         for _, rest, _ in row
     }
-    at_the_end = borders(ends.values()) if finished else Borders({})
     letters = Symbols(several(v) for s in {key(s): s for s in shown}.values() for v, _ in on_the_way.refined(s))
-    results = Symbols(v for value in ends.values() for v, _ in at_the_end.refined(value)) if finished else Symbols(())
+    last, results = named_rows({rest: [(value, ONE)] for rest, value in ends.items()} if finished else {})
     inputs = input_names(declared)
     tables = []
     for table in steps:
@@ -70,16 +69,8 @@ def transducer(
                 inputs[value]: list(_branches(row, name, on_the_way, letters)) for value, row in rows.items()
             }
         tables.append(rows_by_state)
-    finish = None
-    if finished:
-        finish = {}
-        for rest, value in ends.items():
-            row = {}
-            for refined, p in at_the_end.refined(value):
-                symbol = results.name(refined)
-                row[symbol] = row.get(symbol, ZERO) + p
-            finish[name(rest)] = row
-    outputs = {**letters.values, **results.values}
+    finish = {name(rest): row for rest, row in last.items()} if finished else None
+    outputs = {**letters.values, **results}
     model = Transducer(
         states=list(names.values()),
         inputs=list(inputs.values()),
@@ -104,6 +95,7 @@ def _branches(
 
 
 def input_names(declared: Input) -> dict[Any, str]:
+    """The names of an input's values in the model."""
     assert declared.values is not None
     symbols = Symbols(declared.values)
     return {value: symbols.name(value) for value in declared.values}

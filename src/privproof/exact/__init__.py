@@ -1,6 +1,6 @@
 """Exact numbers, used by every other part and importing none of them: rationals, budgets, rigorous balls, matrices."""
 
-from privproof.exact.budgets import INFINITE, Budget, Epsilon, EpsilonLike, delta, epsilon, log
+from privproof.exact.budgets import INFINITE, Budget, Epsilon, EpsilonLike, asked_for, delta, epsilon, log
 from privproof.exact.rationals import (
     ONE,
     ZERO,
@@ -24,6 +24,7 @@ __all__ = [
     "EpsilonLike",
     "Number",
     "Rational",
+    "asked_for",
     "decimal",
     "delta",
     "epsilon",

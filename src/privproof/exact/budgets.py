@@ -187,6 +187,18 @@ def epsilon(value: EpsilonLike) -> Epsilon:
     return parsed
 
 
+def asked_for(left: Number, right: Number, delta: Number = 0) -> Epsilon:
+    """The smallest epsilon with ``left <= e^epsilon * right + delta``.
+
+    >>> asked_for("2/3", "1/6"), asked_for("1/4", "1/2"), asked_for("1/4", 0), asked_for("1/4", 0, "1/4")
+    (Epsilon('ln(4)'), Epsilon('0'), Epsilon('inf'), Epsilon('0'))
+    """
+    excess, below = rational(left) - rational(delta), rational(right)
+    if excess <= 0 or excess <= below:
+        return epsilon(0)
+    return INFINITE if below == 0 else log(excess / below)
+
+
 def delta(value: Number) -> Rational:
     """A delta: an exact number in [0, 1].
 

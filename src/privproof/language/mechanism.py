@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from types import FunctionType, MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
@@ -21,6 +21,7 @@ from privproof.language.sources import source
 
 Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
 RELATIONS = ("each", "one", "monotone")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ def mechanism(
             )
         if epsilon is None and delta != 0:
             raise LanguageError("budget", "a delta without an epsilon", place=marked.__name__, hint='epsilon="ln(2)"')
-        inputs, parameters = _declared(marked)
+        inputs, parameters = placed(marked, _declared)
         claim = None if epsilon is None else Claim(epsilon, delta)
         made = Mechanism(
             marked, MappingProxyType(inputs), MappingProxyType(parameters), neighbours, claim, marked.__name__
@@ -192,25 +193,30 @@ def mechanism(
     return mark if function is None else mark(function)
 
 
+def placed(function: FunctionType, read: Callable[[FunctionType], Result]) -> Result:
+    """What is read of a function; what is wrong with it is said with its place, which is looked for only then."""
+    try:
+        return read(function)
+    except LanguageError as problem:
+        raise (problem if problem.place else problem.at(place_of(function))) from None
+
+
 def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]:
-    place = place_of(function)
     try:
         annotations = inspect.get_annotations(function, eval_str=True)
     except PrivproofError:
         raise
     except Exception as error:
         raise LanguageError(
-            "input", f"the annotations cannot be read: {error}", place=place, hint="from privproof import queries"
+            "input", f"the annotations cannot be read: {error}", hint="from privproof import queries"
         ) from None
     inputs: dict[str, Input] = {}
     parameters: dict[str, Any] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise LanguageError("input", f"*{parameter.name} is open-ended", place=place, hint="name every argument")
+            raise LanguageError("input", f"*{parameter.name} is open-ended", hint="name every argument")
         if parameter.kind is parameter.POSITIONAL_ONLY:
-            raise LanguageError(
-                "input", f"{parameter.name!r} has no name for its caller", place=place, hint="drop the /"
-            )
+            raise LanguageError("input", f"{parameter.name!r} has no name for its caller", hint="drop the /")
         declared = annotations.get(parameter.name)
         for extra in getattr(declared, "__metadata__", ()):
             declared = extra if isinstance(extra, Input) else declared
@@ -220,18 +226,15 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
             raise LanguageError(
                 "input",
                 f"nothing says what {parameter.name!r} may be",
-                place=place,
                 hint=f"{parameter.name}: queries(0, 2), or a default for a parameter",
             )
         else:
-            parameters[parameter.name] = constant_parameter(parameter.name, parameter.default, place)
+            parameters[parameter.name] = constant_parameter(parameter.name, parameter.default)
     private = [name for name, declared in inputs.items() if not declared.public]
     if not private:
-        raise LanguageError(
-            "input", "no input is declared that could be private", place=place, hint="def f(q: queries(0, 2)): ..."
-        )
+        raise LanguageError("input", "no input is declared that could be private", hint="def f(q: queries(0, 2)): ...")
     if sum(declared.shape == "stream" for declared in inputs.values()) > 1:
-        raise LanguageError("input", "two streams", place=place, hint="one stream of tuples: stream_of((0, 0), (0, 1))")
+        raise LanguageError("input", "two streams", hint="one stream of tuples: stream_of((0, 0), (0, 1))")
     return inputs, parameters
 
 
@@ -244,21 +247,20 @@ def place_of(function: FunctionType) -> str:
     return str(read.place(read.tree))
 
 
-def constant_parameter(name: str, value: Any, place: str = "") -> Any:
+def constant_parameter(name: str, value: Any) -> Any:
     """A value that a parameter may have: exact, and of Python's plain types."""
     if isinstance(value, float):
         raise LanguageError(
-            "float", f"{name}={value!r} is a float", place=place, hint=f'{name}="{value!r}" or Fraction("{value!r}")'
+            "float", f"{name}={value!r} is a float", hint=f'{name}="{value!r}" or Fraction("{value!r}")'
         )
     if isinstance(value, tuple | list):
-        return type(value)(constant_parameter(name, item, place) for item in value)
+        return type(value)(constant_parameter(name, item) for item in value)
     if isinstance(value, dict):
-        return {key: constant_parameter(name, item, place) for key, item in value.items()}
+        return {key: constant_parameter(name, item) for key, item in value.items()}
     if type(value) in (bool, int, str, Fraction, type(None)):
         return value
     raise LanguageError(
         "parameter",
         f"{name} is a {type(value).__name__}",
-        place=place,
         hint="numbers, texts, truth values, tuples, lists",
     )

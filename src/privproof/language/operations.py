@@ -50,7 +50,7 @@ def _add(left: Any, right: Any) -> Any:
 def _extend(left: Any, right: Any) -> Any:
     if isinstance(left, Cells):
         if left.shared:
-            raise Stuck(_TWO_NAMES)
+            raise Stuck(TWO_NAMES)
         more = items(right)
         short(len(left.items) + len(more))
         return Cells(tuple(map(shared, left.items + more)))
@@ -59,11 +59,11 @@ def _extend(left: Any, right: Any) -> Any:
 
 def _repeat(left: Any, right: Any) -> Any:
     if isinstance(left, Cells) and left.shared:
-        raise Stuck(_TWO_NAMES)
+        raise Stuck(TWO_NAMES)
     return _times(left, right)
 
 
-_TWO_NAMES = "a list that has two names is changed; give the second name a copy: ys = list(xs)"
+TWO_NAMES = "a list that has two names is changed; give the second name a copy: ys = list(xs)"
 
 
 def _times(left: Any, right: Any) -> Any:

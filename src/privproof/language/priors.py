@@ -23,7 +23,7 @@ from privproof.errors import LanguageError
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.language.flow import Flow, flow
-from privproof.language.mechanism import constant_parameter, place_of
+from privproof.language.mechanism import constant_parameter, place_of, placed
 from privproof.language.reading import translate
 from privproof.language.values import held
 
@@ -83,17 +83,16 @@ def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequenc
     def mark(marked: Callable[..., Any]) -> Prior:
         if not isinstance(marked, FunctionType):
             raise LanguageError("prior", f"{marked!r} is not a function", place="prior", hint="@prior above a def")
-        place = place_of(marked)
+        return placed(marked, declared)
+
+    def declared(marked: FunctionType) -> Prior:
         region = Region.of(parameters, constraints)
         constants: dict[str, Any] = {}
         taken = inspect.signature(marked).parameters
         for name in parameters:
             if name not in taken:
                 raise LanguageError(
-                    "parameter",
-                    f"{marked.__name__} takes no {name!r}",
-                    place=place,
-                    hint=f"def {marked.__name__}({name}):",
+                    "parameter", f"{marked.__name__} takes no {name!r}", hint=f"def {marked.__name__}({name}):"
                 )
         for parameter in taken.values():
             if parameter.name in parameters:
@@ -102,10 +101,9 @@ def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequenc
                 raise LanguageError(
                     "parameter",
                     f"nothing says where {parameter.name!r} ranges",
-                    place=place,
                     hint=f'@prior({parameter.name}="0 < {parameter.name} < 1"), or a default',
                 )
-            constants[parameter.name] = constant_parameter(parameter.name, parameter.default, place)
+            constants[parameter.name] = constant_parameter(parameter.name, parameter.default)
         return Prior(marked, region, MappingProxyType(constants), marked.__name__)
 
     return mark if function is None else mark(function)

@@ -10,7 +10,7 @@ from privproof.engines.words.beam import promising_word
 from privproof.engines.words.changes import limit_changes
 from privproof.engines.words.endings import Goal, attaining, beyond
 from privproof.engines.words.frontier import Frontier
-from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, decimal, epsilon, log
+from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, asked_for, decimal, epsilon
 from privproof.models import Horizon, Word, WordProblem
 
 _GLANCE = 12
@@ -22,14 +22,12 @@ def at_least(ratio: Rational | None) -> Epsilon:
     """The epsilon of a ratio: infinite for None, zero below one."""
     if ratio is None:
         return INFINITE
-    return log(ratio) if ratio > 1 else epsilon(0)
+    return asked_for(ratio, 1)
 
 
 def ratio_of(word: Word, delta: Rational) -> Epsilon:
     """The epsilon that a word asks for."""
-    if word.right == 0:
-        return INFINITE if word.left > delta else epsilon(0)
-    return at_least((word.left - delta) / word.right)
+    return asked_for(word.left, word.right, delta)
 
 
 class FrontierEngine:

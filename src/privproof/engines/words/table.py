@@ -12,7 +12,7 @@ from typing import TypeAlias
 from privproof.compiling import Begin, Compiled, near_inputs
 from privproof.engines.findings import EnumerationProof, Finding, TensorProof
 from privproof.engines.monitor import Monitor, Progress
-from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, log
+from privproof.exact import INFINITE, ZERO, Budget, Rational, asked_for
 from privproof.models import Distribution, Horizon, Letter, Transducer, Word, WordProblem
 from privproof.scenarios import Question, ordered_pairs
 
@@ -68,7 +68,7 @@ class TableEngine:
                 return Finding(INFINITE, INFINITE, word=word)
             best, found = excess / word.right, word
         reason = monitor.stopped()
-        tight: Epsilon = log(best) if best > 1 else epsilon(0)
+        tight = asked_for(best, 1)
         if reason is not None:
             return Finding(tight, word=found, stopped=reason)
         relation = compiled.question.scenario.neighbours

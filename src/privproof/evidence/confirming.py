@@ -1,0 +1,15 @@
+"""An engine's word is never enough: a verdict stands only if the independent checker accepts its certificate."""
+
+from __future__ import annotations
+
+from privproof.evidence.checker import Rejected, recheck
+from privproof.evidence.verdicts import Unknown, Verdict
+
+
+def accepted(verdict: Verdict) -> Verdict:
+    """The verdict if the checker accepts its certificate, otherwise unknown."""
+    outcome = recheck(verdict.certificate)
+    if isinstance(outcome, Rejected):
+        reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
+        return Unknown(verdict.question, verdict.engine, notes=verdict.notes, reason=reason)
+    return verdict
