@@ -3,6 +3,7 @@
 from privproof.models.distributions import Distribution
 from privproof.models.halting import can_halt
 from privproof.models.hmm import HiddenMarkovModel, MarkovChain
+from privproof.models.process import DecisionProcess, Enclosure
 from privproof.models.transducer import Branch, Step, Transducer
 from privproof.models.word_problem import (
     Edge,
@@ -19,8 +20,10 @@ from privproof.models.word_problem import (
 
 __all__ = [
     "Branch",
+    "DecisionProcess",
     "Distribution",
     "Edge",
+    "Enclosure",
     "Final",
     "HiddenMarkovModel",
     "Horizon",
