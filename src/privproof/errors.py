@@ -7,6 +7,7 @@
     ├── ModelError (ValueError)        a model that is not one: row sums, unknown states, ...
     ├── ScenarioError (ValueError)     an empty neighbour relation, a pair of unknown states, ...
     ├── LanguageError (ValueError)     a mechanism outside the language: the construct, its place, what to write instead
+    ├── FormulaError (ValueError)      a text that is no formula of the logic: with a caret under the place
     ├── FormatError (ValueError)       a file that cannot be read
     └── QuestionError (ValueError)     a question that cannot be asked: no budget, no such engine, ...
 
@@ -65,6 +66,27 @@ class ScenarioError(PrivproofError, ValueError):
 
 class LanguageError(PrivproofError, ValueError):
     """A mechanism that is not in the mechanism language, or declares what cannot be."""
+
+
+class FormulaError(PrivproofError, ValueError):
+    """A text that is no formula; the message shows the text with a caret under the place."""
+
+    shown = ""
+
+    def __str__(self) -> str:
+        first, _, rest = super().__str__().partition("\n")
+        return "\n".join(part for part in (first, self.shown, rest) if part)
+
+    @classmethod
+    def under(cls, text: str, at: int, message: str, *, hint: str = "") -> FormulaError:
+        """The complaint about the character at a position of the text."""
+        begin = text.rfind("\n", 0, at) + 1
+        line = text[begin:].partition("\n")[0]
+        column = at - begin
+        first = max(0, column - 60)
+        error = cls("formula", message, place=f"formula:{at + 1}", hint=hint)
+        error.shown = f"    {line[first : first + 100]}\n    {' ' * (column - first)}^"
+        return error
 
 
 class FormatError(PrivproofError, ValueError):

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias, overload
+from typing import TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +153,7 @@ class DecisionProcess:
                         raise ModelError("transitions", "expected a row for each action", place=here)
                     build.choice(acts.index(action), checked_row(row, known, here))
             else:
-                build.choice(None, checked_row(given, known, f"transitions.{state}"))
+                build.choice(None, checked_row(cast(Row, given), known, f"transitions.{state}"))
             build.state()
         if stuck and not self_loops:
             raise deadlock(stuck)

@@ -1,0 +1,310 @@
+"""Model checking dpCTL*: state formulas from the inside out, each becomes a label (dpCTL* paper, Sections 5 and 8).
+
+Truth is three-valued inside: a state where a comparison cannot be decided (enclosures too wide, the undecidable part of decision
+processes) is neither true nor false, and nothing is concluded from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from privproof.engines.logic import chains
+from privproof.engines.logic.enclosed import Enclosed, Floats
+from privproof.engines.logic.exactly import PRECISION, Exactly, TooLarge
+from privproof.engines.logic.graphs import Graph
+from privproof.engines.logic.measures import (
+    Between,
+    Closeness,
+    Gap,
+    Likelihood,
+    Probabilities,
+    Truths,
+    worse_direction,
+)
+from privproof.engines.logic.paths import Path, normal
+from privproof.engines.monitor import Monitor
+from privproof.errors import QuestionError
+from privproof.exact import ONE, ZERO, fraction
+from privproof.exact.balls import precision
+from privproof.formulas import (
+    And,
+    Atom,
+    Comparison,
+    Family,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Private,
+    Probable,
+    Range,
+    Truth,
+)
+from privproof.models.distributions import known_name
+from privproof.models.process import Bools, DecisionProcess
+
+Judge: TypeAlias = "Callable[[Probabilities, tuple[Floats, Floats] | None], Truths]"
+"""From probabilities (and float enclosures of all of them, where there are such) to where a formula holds."""
+
+EXACT_ENTRIES = 300_000
+"""Up to so many entries a chain is solved exactly at once; beyond, in enclosures first."""
+EXACT_AT_ALL = 8_000_000
+"""Beyond so many entries not even a comparison that enclosures leave open is tried exactly."""
+
+
+@dataclass
+class Checker:
+    """Evaluates formulas on one process; remembers what it knows.
+
+    Attributes:
+        process: the process.
+        monitor: progress, a time limit, an interrupt.
+        always_exact: never be content with enclosures.
+        measured: what is behind the P and D formulas met so far, outer ones later.
+        reasons: why something is not decided.
+    """
+
+    process: DecisionProcess
+    monitor: Monitor
+    always_exact: bool = False
+    measured: dict[Formula, Likelihood | Closeness] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+    _known: dict[Formula, Truths] = field(default_factory=dict)
+
+    def truth(self, formula: Formula) -> Truths:
+        """Where a state formula holds."""
+        found = self._known.get(formula)
+        if found is None:
+            self.monitor.pause()
+            found = self._known[formula] = self._truth(formula)
+        return found
+
+    def _truth(self, formula: Formula) -> Truths:
+        count = len(self.process)
+        match formula:
+            case Truth(value):
+                return np.full(count, int(value), np.int8)
+            case Atom():
+                return self._labelled(formula).astype(np.int8)
+            case Comparison():
+                return self._compared(formula).astype(np.int8)
+            case Not(inner):
+                return _not(self.truth(inner))
+            case And(parts):
+                return _all([self.truth(part) for part in parts])
+            case Or(parts):
+                return _not(_all([_not(self.truth(part)) for part in parts]))
+            case Implies(left, right):
+                return _not(_all([self.truth(left), _not(self.truth(right))]))
+            case Iff(left, right):
+                first, second = self.truth(left), self.truth(right)
+                return np.where((first < 0) | (second < 0), -1, (first == second).astype(np.int8)).astype(np.int8)
+            case Family(quantifier):
+                found = [self.truth(part) for part in formula.instances()]
+                return _all(found) if quantifier == "all" else _not(_all([_not(one) for one in found]))
+            case Probable():
+                self.measured[formula] = likely = self._probable(formula)
+                return likely.truth
+            case Private():
+                self.measured[formula] = close = self._private(formula)
+                return close.truth
+        raise AssertionError(formula)
+
+    def _labelled(self, atom: Atom) -> Bools:
+        process = self.process
+        carried = process.labels.get(atom.name)
+        if carried is not None:
+            return carried
+        if len(process) <= 100_000 or atom.name.startswith("("):
+            known: Sequence[str] = (*process.labels, *process.names)
+        else:
+            known = tuple(process.labels)
+        known_name(atom.name, among=known, what="label or state", place="formula", error=QuestionError)
+        here = np.zeros(len(process), np.bool_)
+        here[process.state(atom.name)] = True
+        return here
+
+    def _compared(self, comparison: Comparison) -> Bools:
+        variables = self.process.variables
+        if not variables:
+            raise QuestionError(
+                "formula",
+                f"{comparison} compares a variable, and the model has none",
+                place="formula",
+                hint="variables belong to PRISM models; use labels",
+            )
+        known_name(comparison.variable, among=tuple(variables), what="variable", place="formula", error=QuestionError)
+        values, bound = variables[comparison.variable], comparison.value.constant
+        answers: dict[str, Bools] = {
+            "=": values == bound,
+            "!=": values != bound,
+            "<": values < bound,
+            "<=": values <= bound,
+            ">": values > bound,
+            ">=": values >= bound,
+        }
+        return answers[comparison.operator]
+
+    # ------------------------------------------------------------------------------------------------ path formulas
+
+    def path(self, formula: Formula) -> tuple[Path, list[Bools]] | None:
+        """The normal form of a path formula and the truth of its leaves; None where a leaf is not decided."""
+        numbered: dict[Formula, int] = {}
+        path = normal(formula, lambda inner: numbered.setdefault(inner, len(numbered)))
+        truths = [self.truth(inner) for inner in numbered]
+        if any(bool((truth < 0).any()) for truth in truths):
+            self.reasons.append(f"{formula} is about a formula that is not decided everywhere")
+            return None
+        return path, [truth == 1 for truth in truths]
+
+    def _undecided(self) -> Truths:
+        return np.full(len(self.process), -1, np.int8)
+
+    def _probable(self, formula: Probable) -> Likelihood:
+        prepared = self.path(formula.path)
+        if prepared is None:
+            return Likelihood(formula, self._undecided(), _unknown, _unknown, "not decided")
+        if not self.process.is_chain:
+            from privproof.engines.logic.schedulers import likelihood
+
+            return likelihood(self, formula, *prepared)
+        count, within = len(self.process), formula.within
+
+        def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:
+            if within is None:
+                return np.ones(count, np.int8)
+            truth = np.full(count, -1, np.int8) if ends is None else _clearly(within, *ends)
+            for s in np.flatnonzero(truth < 0).tolist():
+                truth[s] = inside(within, bounds(s), bounds(s))
+            return truth
+
+        truth, bounds, how = self._measured(*prepared, judge)
+        return Likelihood(formula, truth, bounds, bounds, how)
+
+    def _private(self, formula: Private) -> Closeness:
+        pairs = self.process.related
+        if not pairs:
+            raise QuestionError(
+                "neighbours",
+                f"{formula} compares neighbours, and the model names none",
+                place="formula",
+                hint='name them: scenario: {pairs: [...]} in a model file, or --neighbours "plus ~ minus"',
+            )
+        prepared = self.path(formula.path)
+        if prepared is None:
+            return Closeness(formula, self._undecided(), _no_gap(formula), pairs, "not decided")
+        if not self.process.is_chain:
+            from privproof.engines.logic.queries import closeness
+
+            return closeness(self, formula, *prepared)
+        known: dict[tuple[int, int], Gap] = {}
+
+        def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:
+            known.clear()
+            truth = np.ones(len(self.process), np.int8)
+            for left, right in pairs:
+                gap = known[left, right] = worse_direction(left, right, bounds(left), bounds(right), formula)
+                lower(truth, (left, right), holds=gap.holds)
+            return truth
+
+        truth, _, how = self._measured(*prepared, judge)
+        return Closeness(formula, truth, lambda s, t: known[min(s, t), max(s, t)], pairs, how)
+
+    def _measured(self, path: Path, truths: list[Bools], judge: Judge) -> tuple[Truths, Probabilities, str]:
+        """Judge the probabilities of a path formula: exactly, or in enclosures and exactly only where they leave something open."""
+        process = self.process
+        graph = Graph(process.rows, process.targets, process.values)
+        entries = len(process.targets)
+        if entries <= EXACT_ENTRIES or self.always_exact:
+            try:
+                return self._exactly(graph, path, truths, judge)
+            except TooLarge:
+                if self.always_exact:
+                    self.reasons.append("the exact numbers grow beyond what can be computed")
+        try:
+            arithmetic = Enclosed(process.numbers, self.monitor)
+            ball = chains.probabilities(graph, truths, path, arithmetic)
+            bounds: Probabilities = lambda s: Between(*arithmetic.bounds(ball, s))  # noqa: E731
+            truth = judge(bounds, arithmetic.ends(ball))
+            if not (truth < 0).any() or not process.exact or entries > EXACT_AT_ALL:
+                if (truth < 0).any():
+                    self.reasons.append("the enclosures of some probabilities contain the bound they are compared with")
+                return truth, bounds, "enclosed in floating point with certified errors"
+        except TooLarge:
+            truth, bounds = self._undecided(), _unknown
+        try:
+            return self._exactly(graph, path, truths, judge)
+        except TooLarge:
+            self.reasons.append("neither enclosures nor exact numbers of reasonable size decide a comparison")
+            return truth, bounds, "not decided everywhere"
+
+    def _exactly(
+        self, graph: Graph, path: Path, truths: list[Bools], judge: Judge
+    ) -> tuple[Truths, Probabilities, str]:
+        arithmetic = Exactly(self.process.numbers, self.monitor)
+        with precision(PRECISION):
+            values: list[Any] = chains.probabilities(graph, truths, path, arithmetic)
+            ends = [] if arithmetic.exact else [arithmetic.bounds(value) for value in values]
+        if arithmetic.exact:
+            bounds: Probabilities = lambda s: Between(values[s], values[s])  # noqa: E731
+            return judge(bounds, None), bounds, "exact"
+        enclosed: Probabilities = lambda s: Between(*ends[s])  # noqa: E731
+        truth = judge(enclosed, None)
+        if (truth < 0).any():
+            self.reasons.append("the model's enclosures are too wide to decide a comparison")
+        return truth, enclosed, "enclosed in rigorous balls"
+
+
+def inside(within: Range, least: Between, most: Between) -> int:
+    """Whether every probability between the least and the most lies in a range: 1, 0, or -1 where that is open."""
+    if within.contains(least.low) and within.contains(most.high):
+        return 1
+    for number in (least, most):
+        above = number.low > within.high or (number.low == within.high and not within.high_included)
+        below = number.high < within.low or (number.high == within.low and not within.low_included)
+        if above or below:
+            return 0
+    return -1
+
+
+def _clearly(within: Range, low: Floats, high: Floats) -> Truths:
+    """Where enclosures decide at a glance whether a probability lies in a range; -1 where they must be looked at closely."""
+    bottom, top = float(fraction(within.low)), float(fraction(within.high))
+    margin = 1e-15
+    truth = np.full(len(low), -1, np.int8)
+    below_top = np.full(len(low), within.high == 1 and within.high_included) | (high < top - margin)
+    above_bottom = np.full(len(low), within.low == 0 and within.low_included) | (low > bottom + margin)
+    truth[below_top & above_bottom] = 1
+    truth[(low > top + margin) | (high < bottom - margin)] = 0
+    return truth
+
+
+def lower(truth: Truths, states: Sequence[int], *, holds: bool | None) -> None:
+    """Take the truth of states down by one more condition."""
+    for state in states:
+        if holds is False:
+            truth[state] = 0
+        elif holds is None and truth[state] == 1:
+            truth[state] = -1
+
+
+def _unknown(state: int) -> Between:
+    return Between(ZERO, ONE)
+
+
+def _no_gap(formula: Private) -> Callable[[int, int], Gap]:
+    return lambda s, t: worse_direction(s, t, _unknown(s), _unknown(t), formula)
+
+
+def _not(truth: Truths) -> Truths:
+    return np.where(truth < 0, -1, 1 - truth).astype(np.int8)
+
+
+def _all(parts: list[Truths]) -> Truths:
+    table = np.stack(parts)
+    return np.where((table == 0).any(axis=0), 0, np.where((table < 0).any(axis=0), -1, 1)).astype(np.int8)

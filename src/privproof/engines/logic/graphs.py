@@ -1,0 +1,99 @@
+"""Graphs of chains as arrays: who can reach whom, and in which order to solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from privproof.models.process import Bools, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A weighted graph: node ``i`` has the edges ``rows[i] .. rows[i+1]-1``, each with a target and the index of a number."""
+
+    rows: Ints
+    targets: Ints
+    values: Ints
+
+    def __len__(self) -> int:
+        return len(self.rows) - 1
+
+    @cached_property
+    def sources(self) -> Ints:
+        """The source of every edge."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.rows))
+
+    @cached_property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """The arrays as lists, which are faster one entry at a time."""
+        return self.rows.tolist(), self.targets.tolist(), self.values.tolist()
+
+    @classmethod
+    def sorted_by_source(cls, nodes: int, sources: Ints, targets: Ints, values: Ints) -> Graph:
+        """The graph of edges given in any order."""
+        order = np.argsort(sources, kind="stable")
+        rows = np.zeros(nodes + 1, np.int64)
+        np.cumsum(np.bincount(sources, minlength=nodes), out=rows[1:])
+        return cls(rows, targets[order], values[order])
+
+    def reaching(self, goal: Bools, through: Bools) -> Bools:
+        """The nodes from which a path through nodes of `through` leads to the goal (the goal included)."""
+        count = len(self)
+        used = through[self.sources]
+        hits = np.flatnonzero(goal)
+        if not len(hits):
+            return goal.copy()
+        # the reversed edges, and one extra node from which every goal is a step away
+        tails = np.concatenate([self.targets[used], np.full(len(hits), count)])
+        heads = np.concatenate([self.sources[used], hits])
+        backwards = csr_matrix((np.ones(len(tails), np.int8), (tails, heads)), shape=(count + 1, count + 1))
+        found = np.zeros(count + 1, np.bool_)
+        found[breadth_first_order(backwards, count, directed=True, return_predecessors=False)] = True
+        return found[:count]
+
+    def order(self, among: Bools) -> tuple[Ints, Ints]:
+        """The nodes of `among` so that each comes after those it leads to, and where each strongly connected part begins."""
+        nodes = np.flatnonzero(among)
+        place = np.full(len(self), -1, np.int64)
+        place[nodes] = np.arange(len(nodes))
+        inside = among[self.sources] & among[self.targets]
+        tails, heads = place[self.sources[inside]], place[self.targets[inside]]
+        if not len(nodes):
+            return nodes, np.zeros(1, np.int64)
+        links = csr_matrix((np.ones(len(tails), np.int8), (tails, heads)), shape=(len(nodes), len(nodes)))
+        count, part = connected_components(links, directed=True, connection="strong")
+        belongs = part.astype(np.int64)
+        rank = _ranks(count, belongs[tails], belongs[heads])[belongs]
+        order = np.argsort(rank, kind="stable")
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(rank[order])) + 1, [len(nodes)]])
+        return nodes[order], starts.astype(np.int64)
+
+
+def _ranks(count: int, tails: Ints, heads: Ints) -> Ints:
+    """A number for every part so that edges lead from larger numbers to smaller ones."""
+    ranks = np.arange(count, dtype=np.int64)
+    if np.all(ranks[tails] >= ranks[heads]):
+        return ranks
+    if np.all(ranks[tails] <= ranks[heads]):
+        return ranks[::-1].copy()
+    waiting = np.zeros(count, np.int64)
+    across = tails != heads
+    tails, heads = tails[across], heads[across]
+    np.add.at(waiting, tails, 1)
+    into = Graph.sorted_by_source(count, heads, tails, np.zeros(len(tails), np.int64))
+    ready = list(np.flatnonzero(waiting == 0))
+    done = 0
+    while ready:
+        part = ready.pop()
+        ranks[part] = done
+        done += 1
+        for before in into.targets[into.rows[part] : into.rows[part + 1]]:
+            waiting[before] -= 1
+            if waiting[before] == 0:
+                ready.append(before)
+    return ranks

@@ -1,0 +1,157 @@
+"""What is behind a verdict of the logic: the probabilities of a path formula, and how close they are between neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privproof.exact import ZERO, Epsilon, Rational, asked_for
+from privproof.formulas import Private, Probable
+
+Truths: TypeAlias = NDArray[np.int8]
+"""For every state 1 (true), 0 (false) or -1 (not decided)."""
+
+
+class Between(NamedTuple):
+    """A probability that lies between two rationals; known exactly where they are equal."""
+
+    low: Rational
+    high: Rational
+
+    @property
+    def exact(self) -> bool:
+        """Whether the number itself is known."""
+        return bool(self.low == self.high)
+
+
+Probabilities: TypeAlias = "Callable[[int], Between]"
+"""The probability of a path formula from each state."""
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """What is known of ``P_J φ``.
+
+    Attributes:
+        formula: the formula.
+        truth: where it holds.
+        least: the smallest probability over all schedulers, from each state; on a chain the probability.
+        most: the largest.
+        how: how the numbers were found.
+    """
+
+    formula: Probable
+    truth: Truths
+    least: Probabilities
+    most: Probabilities
+    how: str
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Two neighbours, and how much likelier the formula is from the left one than from the right one.
+
+    Attributes:
+        left: the state from which it is likelier than allowed, or comes closest to it.
+        right: its neighbour.
+        left_probability: the probability from the left state.
+        right_probability: the probability from the right one.
+        epsilon: bounds on the smallest epsilon that this direction needs, at the formula's delta.
+        delta: bounds on the smallest delta that it needs, at the formula's epsilon.
+        holds: whether the direction is within the budget; None where that is not decided.
+        actions: on a decision process, the actions (before, repeated) after which these are the probabilities.
+        reason: how it was decided, or why not.
+    """
+
+    left: int
+    right: int
+    left_probability: Between
+    right_probability: Between
+    epsilon: tuple[Epsilon, Epsilon]
+    delta: Between
+    holds: bool | None
+    actions: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Closeness:
+    """What is known of ``D_{ε,δ} φ``.
+
+    Attributes:
+        formula: the formula.
+        truth: where it holds.
+        gap: the worse direction of a pair of neighbours.
+        pairs: the pairs of neighbours.
+        how: how the numbers were found.
+    """
+
+    formula: Private
+    truth: Truths
+    gap: Callable[[int, int], Gap]
+    pairs: tuple[tuple[int, int], ...]
+    how: str
+
+    @cached_property
+    def _near(self) -> dict[int, list[int]]:
+        near: dict[int, list[int]] = {}
+        for left, right in self.pairs:
+            near.setdefault(left, []).append(right)
+            near.setdefault(right, []).append(left)
+        return near
+
+    def worst(self, state: int) -> Gap | None:
+        """The worst neighbour of a state; None where it has none but itself."""
+        return worst_of([self.gap(state, other) for other in self._near.get(state, ())])
+
+
+def worst_of(gaps: list[Gap]) -> Gap | None:
+    """The gap that needs the most: a violation first, then what is not decided, then the largest epsilon, then delta."""
+    worst: Gap | None = None
+    for gap in gaps:
+        if worst is None or _worse(gap, worst):
+            worst = gap
+    return worst
+
+
+def _worse(gap: Gap, other: Gap) -> bool:
+    order = {False: 0, None: 1, True: 2}
+    if order[gap.holds] != order[other.holds]:
+        return order[gap.holds] < order[other.holds]
+    compared = gap.epsilon[0].compare(other.epsilon[0])
+    return compared > 0 or (compared == 0 and gap.delta.low > other.delta.low)
+
+
+def gap_between(left: int, right: int, p: Between, q: Between, formula: Private) -> Gap:
+    """The gap in one direction, from the two probabilities."""
+    budget, share = formula.epsilon, formula.delta
+    assert isinstance(budget, Epsilon)
+    assert not isinstance(share, str)
+    holds: bool | None = None
+    if budget.allows(p.high, q.low, share):
+        holds = True
+    elif not budget.allows(p.low, q.high, share):
+        holds = False
+    least = asked_for(p.low, q.high, share)
+    most = least if p.exact and q.exact else asked_for(p.high, q.low, share)
+    return Gap(left, right, p, q, (least, most), needed_delta(p, q, budget), holds)
+
+
+def needed_delta(p: Between, q: Between, budget: Epsilon) -> Between:
+    """Bounds on ``max(0, p - e^epsilon q)``."""
+    if budget.infinite:
+        return Between(p.low if q.high == 0 else ZERO, p.high if q.low == 0 else ZERO)
+    low, high = budget.enclosure(128)
+    return Between(max(ZERO, p.low - high * q.high), max(ZERO, p.high - low * q.low))
+
+
+def worse_direction(left: int, right: int, p: Between, q: Between, formula: Private) -> Gap:
+    """The worse of the two directions between two neighbours."""
+    worst = worst_of([gap_between(left, right, p, q, formula), gap_between(right, left, q, p, formula)])
+    assert worst is not None
+    return worst

@@ -1,0 +1,467 @@
+"""Reading formulas of dpCTL*: a text becomes a formula, or one complaint with a caret under the place.
+
+From loose to tight: ``<->`` and ``->`` (to the right), ``|``, ``&``, ``U W R`` (to the right), then ``! X F G``.  A family
+``all k in 0..9: ...`` reaches as far as it can.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal, NoReturn, cast
+
+from privproof.errors import FormulaError, PrivproofError
+from privproof.exact import ONE, ZERO, Rational, delta, epsilon, rational
+from privproof.formulas.sublogics import is_state_formula, subformulas
+from privproof.formulas.syntax import (
+    RESERVED,
+    And,
+    Atom,
+    Bound,
+    Comparison,
+    Count,
+    Family,
+    Formula,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Private,
+    Probable,
+    Range,
+    Truth,
+    Unary,
+    Until,
+)
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<quoted>\"(?:[^\"\\\n]|\\.)*\")|(?P<number>[0-9]+(?:\.(?!\.)[0-9]*)?(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_{][A-Za-z0-9_{}']*)|(?P<mark><->|->|=>|<=|>=|!=|==|&&|\|\||\.\.|=\?|[-+*/^!&|()\[\]{},:=<>?~]))"
+)
+_LONGEST = 20_000
+_DEEPEST = 150
+_LARGEST_FAMILY = 100_000
+_LARGEST_COUNT = 10**6
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def parse_formula(text: str) -> Formula:
+    """The state formula that a text denotes.
+
+    Raises:
+        FormulaError: the text is no state formula; the message shows where.
+
+    >>> formula = parse_formula("D[ln(3),0](X out1)&D[ ln(3) , 0 ](X out0)")
+    >>> print(formula)
+    D[ln(3), 0](X out1) & D[ln(3), 0](X out0)
+    >>> print(parse_formula("P>=.5[ F<=10 done ]"))
+    P>=1/2 [ F<=10 done ]
+    >>> parse_formula("P>=1/2 [ F ]")
+    Traceback (most recent call last):
+    ...
+    privproof.errors.FormulaError: formula:12: expected a formula and found ']' [formula]
+        P>=1/2 [ F ]
+                   ^
+    """
+    return _Reader(text).whole()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.depth = 0
+        self.scope: dict[str, type] = {}
+        if len(text) > _LONGEST:
+            raise FormulaError(
+                "formula", f"the formula has {len(text)} characters, more than {_LONGEST}", place="formula"
+            )
+        self.tokens: list[_Token] = []
+        at = 0
+        while text[at:].strip():
+            match = _TOKEN.match(text, at)
+            if match is None:
+                start = at + len(text[at:]) - len(text[at:].lstrip())
+                small = re.match(r"\.[0-9]+", text[start:])
+                if small is not None:
+                    self.tokens.append(_Token("number", "0" + small[0], start, start + len(small[0])))
+                    at = start + len(small[0])
+                    continue
+                what = "an unclosed quotation mark" if text[start] == '"' else repr(text[start])
+                self.complain(f"cannot read {what}", start)
+            kind = cast(str, match.lastgroup)
+            self.tokens.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
+            at = match.end()
+        self.tokens.append(_Token("end", "", len(text.rstrip()), len(text.rstrip())))
+        self.at = 0
+
+    # ------------------------------------------------------------------------------------------------------ tokens
+
+    def complain(self, message: str, at: int, *, hint: str = "") -> NoReturn:
+        raise FormulaError.under(self.text, at, message, hint=hint)
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.at]
+
+    def found(self) -> str:
+        return repr(self.token.text) if self.token.kind != "end" else "the end"
+
+    def accept(self, *texts: str) -> _Token | None:
+        token = self.token
+        if token.kind in ("mark", "name") and token.text in texts:
+            self.at += 1
+            return token
+        return None
+
+    def expect(self, text: str) -> _Token:
+        token = self.accept(text)
+        if token is None:
+            self.complain(f"expected {text!r} and found {self.found()}", self.token.start)
+        return token
+
+    # ----------------------------------------------------------------------------------------------------- formulas
+
+    def whole(self) -> Formula:
+        formula = self.formula()
+        if self.token.kind != "end":
+            self.complain(
+                f"expected an operator or the end and found {self.found()}", self.token.start, hint=self.near()
+            )
+        self.state(formula, 0)
+        for part in subformulas(formula):
+            if isinstance(part, Probable) and part.within is None and part is not formula:
+                at = self.text.rfind("=?")
+                self.complain("P=? asks for a number and can only be the whole formula", at, hint="P>=1/2 [ ... ]")
+        return formula
+
+    def near(self) -> str:
+        if self.token.kind == "name" and self.at and self.tokens[self.at - 1].kind == "name":
+            close = get_close_matches(self.tokens[self.at - 1].text, RESERVED, n=1)
+            return f"operators are {', '.join(sorted(RESERVED))}" + (f"; did you mean {close[0]}?" if close else "")
+        return ""
+
+    def state(self, formula: Formula, at: int) -> None:
+        """Complain about a temporal operator that no P or D is about."""
+        if not is_state_formula(formula):
+            self.complain(
+                "a temporal operator stands outside P and D: this is a formula about paths, not about states",
+                at,
+                hint=f"P=? [ {str(formula)[:60]} ]",
+            )
+
+    def formula(self) -> Formula:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.complain(f"the formula nests deeper than {_DEEPEST}", self.token.start)
+        left = self.disjunction()
+        sign = self.accept("->", "=>", "<->")
+        if sign is not None:
+            right = self.formula()
+            left = Iff(left, right) if sign.text == "<->" else Implies(left, right)
+        self.depth -= 1
+        return left
+
+    def disjunction(self) -> Formula:
+        parts = [self.conjunction()]
+        while self.accept("|", "||"):
+            parts.append(self.conjunction())
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def conjunction(self) -> Formula:
+        parts = [self.until()]
+        while self.accept("&", "&&"):
+            parts.append(self.until())
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+    def until(self) -> Formula:
+        left = self.unary()
+        operator = self.accept("U", "W", "R")
+        if operator is None:
+            return left
+        self.depth += 1
+        bound = self.bound()
+        right = self.until()
+        self.depth -= 1
+        return Until(cast(Literal["U", "W", "R"], operator.text), left, right, bound)
+
+    def unary(self) -> Formula:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.complain(f"the formula nests deeper than {_DEEPEST}", self.token.start)
+        try:
+            if self.accept("!"):
+                return Not(self.unary())
+            if self.accept("X"):
+                times = self.count() if self.accept("^") else Count(1)
+                return Next(self.unary(), times)
+            operator = self.accept("F", "G")
+            if operator is not None:
+                bound = self.bound()
+                return Unary(cast(Literal["F", "G"], operator.text), self.unary(), bound)
+            return self.primary()
+        finally:
+            self.depth -= 1
+
+    def primary(self) -> Formula:
+        token = self.token
+        if self.accept("("):
+            inner = self.formula()
+            self.expect(")")
+            return inner
+        if token.kind == "quoted":
+            self.at += 1
+            return self.compared(Atom(re.sub(r"\\(.)", r"\1", token.text[1:-1])))
+        if self.accept("true", "false"):
+            return Truth(token.text == "true")
+        if self.accept("P", "Pmin", "Pmax"):
+            return self.probable(token)
+        if self.accept("D"):
+            return self.private()
+        if self.accept("all", "some"):
+            return self.family(token)
+        if token.kind == "name" and token.text not in RESERVED:
+            self.at += 1
+            for inner in re.findall(r"\{([^{}]*)\}", token.text):
+                if inner not in self.scope:
+                    self.complain(
+                        f"{{{inner}}} names no variable of a family",
+                        token.start,
+                        hint="all k in 0..9: D[1, 0](X out{k})",
+                    )
+            bound = token.text in self.scope
+            return self.compared(Atom(f"{{{token.text}}}" if bound else token.text))
+        if token.kind == "name":
+            self.complain(
+                f"expected a formula and found the operator {token.text}",
+                token.start,
+                hint=f'a label of this name is written "{token.text}"',
+            )
+        hint = 'a label that is a number is written in quotes: "1"' if token.kind == "number" else ""
+        self.complain(f"expected a formula and found {self.found()}", token.start, hint=hint)
+
+    def compared(self, atom: Atom) -> Formula:
+        operator = self.accept("=", "==", "!=", "<", "<=", ">", ">=")
+        if operator is None:
+            return atom
+        text = "=" if operator.text == "==" else operator.text
+        sign = -1 if self.accept("-") else 1
+        count = self.count()
+        value = Count(sign * count.constant, tuple((name, sign * factor) for name, factor in count.terms))
+        return Comparison(atom.name, cast(Literal["="], text), value)
+
+    # ---------------------------------------------------------------------------------------------------- operators
+
+    def probable(self, token: _Token) -> Formula:
+        within: Range | None = None
+        start = self.token.start
+        if token.text != "P":
+            self.complain(
+                f"{token.text} asks for one side only", token.start, hint="write P=? [...]: it gives both min and max"
+            )
+        if self.accept("=?"):
+            within = None
+        elif self.accept("in"):
+            opening = self.accept("[", "(") or self.expect("[")
+            low = self.number()
+            self.expect(",")
+            high = self.number()
+            closing = self.accept("]", ")") or self.expect("]")
+            within = Range(low, high, opening.text == "[", closing.text == "]")
+            if low > high or (low == high and not (within.low_included and within.high_included)):
+                self.complain(f"no probability lies in {within}", start)
+        else:
+            operator = self.accept(">=", ">", "<=", "<", "=", "==")
+            if operator is None:
+                self.complain(
+                    f"expected a bound on the probability and found {self.found()}",
+                    self.token.start,
+                    hint="P>=1/2 [ F done ], P in [1/4, 3/4] [ F done ] or P=? [ F done ]",
+                )
+            value = self.number()
+            within = {
+                ">=": Range(value, ONE),
+                ">": Range(value, ONE, low_included=False),
+                "<=": Range(ZERO, value),
+                "<": Range(ZERO, value, high_included=False),
+            }.get(operator.text, Range(value, value))
+        for end in () if within is None else (within.low, within.high):
+            if not 0 <= end <= 1:
+                self.complain(f"the bound {end} is no probability", start)
+        self.expect("[")
+        path = self.formula()
+        self.expect("]")
+        return Probable(within, path)
+
+    def private(self) -> Formula:
+        start = self.expect("[").end
+        share_at = None
+        level = 0
+        while not (level == 0 and self.token.text == "]"):
+            if self.token.kind == "end":
+                self.complain("the bracket of D is not closed", start - 1, hint="D[ln(3), 0](X out1)")
+            level += {"(": 1, ")": -1}.get(self.token.text, 0)
+            if level == 0 and self.token.text == ",":
+                if share_at is not None:
+                    self.complain("D has two numbers, epsilon and delta", self.token.start, hint="D[ln(3), 0](X out1)")
+                share_at = self.token.start
+            self.at += 1
+        end = self.expect("]").start
+        if share_at is None:
+            self.complain("D needs two numbers, epsilon and delta", start, hint="D[ln(3), 0](X out1)")
+        budget = self.text[start:share_at].strip()
+        share = self.text[share_at + 1 : end].strip()
+        loss: object = budget
+        part: object = share
+        try:
+            loss = budget if "{" in budget else epsilon(budget)
+        except PrivproofError as error:
+            self.complain(error.message, start, hint=error.hint)
+        try:
+            part = share if "{" in share else delta(share)
+        except PrivproofError as error:
+            self.complain(error.message, share_at + 1, hint=error.hint)
+        self.expect("(")
+        path = self.formula()
+        self.expect(")")
+        return Private(loss, part, path)
+
+    def family(self, quantifier: _Token) -> Formula:
+        token = self.token
+        if token.kind != "name" or token.text in RESERVED or "{" in token.text:
+            self.complain(f"expected a variable and found {self.found()}", token.start, hint="all k in 0..9: ...")
+        self.at += 1
+        self.expect("in")
+        values: list[int] | list[str]
+        if self.token.kind in ("name", "mark") and self.token.text.startswith("{"):
+            values = self.listed()
+        else:
+            low = self.whole_number()
+            self.expect("..")
+            place = self.token.start
+            high = self.whole_number()
+            if high < low:
+                self.complain(f"{low}..{high} has no value", place)
+            if high - low > _LARGEST_FAMILY:
+                self.complain(f"{low}..{high} has more than {_LARGEST_FAMILY} values", place)
+            values = list(range(low, high + 1))
+        self.expect(":")
+        outer = self.scope.get(token.text)
+        if outer is not None:
+            self.complain(
+                f"the variable {token.text} is used by an outer family", token.start, hint="take another name"
+            )
+        self.scope[token.text] = type(values[0])
+        body = self.formula()
+        del self.scope[token.text]
+        every = cast("tuple[int, ...]", tuple(values))
+        return Family(cast(Literal["all"], quantifier.text), token.text, every, body)
+
+    def listed(self) -> list[str]:
+        """Names in braces; a brace sticks to a name beside it when it is read as a token."""
+        start = self.token.start
+        end = self.text.find("}", start)
+        if end < 0:
+            self.complain("the brace is not closed", start, hint="all a in {out0, out1}: ...")
+        names = [part.strip() for part in self.text[start + 1 : end].split(",")]
+        names = [n[1:-1] if len(n) > 1 and n[0] == n[-1] == '"' else n for n in names]
+        if not all(names):
+            self.complain("an empty name", start, hint="all a in {out0, out1}: ...")
+        while self.token.kind != "end" and self.token.start < end + 1:
+            self.at += 1
+        return names
+
+    # ------------------------------------------------------------------------------------------------------ numbers
+
+    def number(self) -> Rational:
+        """An exact number."""
+        start = self.token.start
+        begin = self.at
+        while self.token.kind == "number" or self.token.text in ("/", "-", "+"):
+            self.at += 1
+        text = self.text[start : self.tokens[self.at - 1].end].strip() if self.at > begin else ""
+        if not text:
+            self.complain(f"expected a number and found {self.found()}", start, hint="for instance 1/2 or 0.5")
+        try:
+            return rational("0" + text if text.startswith(".") else text)
+        except PrivproofError as error:
+            self.complain(error.message, start, hint=error.hint)
+
+    def whole_number(self) -> int:
+        token = self.token
+        if token.kind != "number" or not token.text.isdigit() or len(token.text) > 9:
+            self.complain(f"expected a whole number and found {self.found()}", token.start)
+        self.at += 1
+        return int(token.text)
+
+    def count(self) -> Count:
+        """A number of steps: a number, a variable of a family, or a linear expression in parentheses."""
+        if self.accept("("):
+            total = self.linear()
+            self.expect(")")
+            return total
+        return self.term()
+
+    def linear(self) -> Count:
+        total = self.term()
+        while True:
+            sign = self.accept("+", "-")
+            if sign is None:
+                return total
+            other = self.term()
+            factor = 1 if sign.text == "+" else -1
+            terms = dict(total.terms)
+            for name, times in other.terms:
+                terms[name] = terms.get(name, 0) + factor * times
+            total = Count(total.constant + factor * other.constant, tuple((n, f) for n, f in terms.items() if f != 0))
+
+    def term(self) -> Count:
+        token = self.token
+        if token.kind == "name" and self.scope.get(token.text) is int:
+            self.at += 1
+            return Count(0, ((token.text, 1),))
+        if token.kind == "name":
+            known = ", ".join(name for name, kind in self.scope.items() if kind is int)
+            self.complain(
+                f"expected a number of steps and found {self.found()}",
+                token.start,
+                hint=f"variables here: {known}" if known else "a variable is bound by a family: all k in 0..9: ...",
+            )
+        value = self.whole_number()
+        if value > _LARGEST_COUNT:
+            self.complain(f"{value} is beyond {_LARGEST_COUNT} steps", token.start)
+        if self.accept("*"):
+            other = self.term()
+            return Count(value * other.constant, tuple((name, value * f) for name, f in other.terms))
+        return Count(value)
+
+    def bound(self) -> Bound:
+        """What stands right behind a temporal operator: ``<=k``, ``<k``, ``>=k``, ``=k`` or ``[a,b]``; nothing for no bound."""
+        place = self.token.start
+        if self.accept("["):
+            low = self.linear()
+            self.expect(",")
+            high = self.linear()
+            self.expect("]")
+            if not (low.terms or high.terms) and low.constant > high.constant:
+                self.complain(f"[{low},{high}] has no step", place)
+            return Bound(low, high)
+        sign = self.accept("<=", "<", ">=", ">", "=")
+        if sign is None:
+            return Bound()
+        count = self.count()
+        if sign.text == "<":
+            if not count.terms and count.constant == 0:
+                self.complain("<0 has no step", place)
+            return Bound(Count(), Count(count.constant - 1, count.terms))
+        if sign.text == ">":
+            return Bound(Count(count.constant + 1, count.terms))
+        return {"<=": Bound(Count(), count), ">=": Bound(count), "=": Bound(count, count)}[sign.text]

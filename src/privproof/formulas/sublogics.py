@@ -1,0 +1,51 @@
+"""Which logic a formula belongs to: PCTL, PCTL*, dpCTL or dpCTL* (dpCTL* paper, Section 4.1).
+
+In dpCTL every path formula is one temporal operator over state formulas; PCTL and PCTL* are dpCTL and dpCTL* without D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from privproof.formulas.syntax import Formula, Next, Private, Probable, Unary, Until, children
+
+_TEMPORAL = (Next, Unary, Until)
+
+
+def subformulas(formula: Formula) -> Iterator[Formula]:
+    """The formula and everything below it, outer ones first."""
+    waiting = [formula]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(children(current)))
+
+
+def is_state_formula(formula: Formula) -> bool:
+    """Whether every temporal operator stands inside P or D."""
+    waiting = [formula]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, _TEMPORAL):
+            return False
+        if not isinstance(current, Probable | Private):
+            waiting.extend(children(current))
+    return True
+
+
+def sublogic(formula: Formula) -> str:
+    """The smallest of PCTL, PCTL*, dpCTL and dpCTL* that the formula belongs to.
+
+    >>> from privproof.formulas.reading import parse_formula
+    >>> [sublogic(parse_formula(text)) for text in ("P>=1/2 [ F done ]", "P>=1/2 [ G F done ]",
+    ...     "D[ln(3), 0](X out1)", "D[ln(9), 0](X (out1 & X out1))")]
+    ['PCTL', 'PCTL*', 'dpCTL', 'dpCTL*']
+    """
+    private, star = False, False
+    for part in subformulas(formula):
+        if isinstance(part, Private | Probable):
+            private = private or isinstance(part, Private)
+            path = part.path
+            plain = isinstance(path, _TEMPORAL) and all(map(is_state_formula, children(path)))
+            star = star or not plain
+    return ("dpCTL" if private else "PCTL") + ("*" if star else "")

@@ -1,0 +1,325 @@
+"""The syntax of dpCTL* (dpCTL* paper, Section 4.1), with the usual derived operators, step bounds and finite families.
+
+    state formulas   true  label  x >= 3  !Φ  Φ & Φ  Φ | Φ  Φ -> Φ  Φ <-> Φ  P>=1/2 [ φ ]  D[ε, δ](φ)  all k in 0..9: Φ
+    path formulas    Φ  !φ  φ & φ  ...  X φ  F φ  G φ  φ U φ  φ W φ  φ R φ    with bounds F<=10, G[2,5], U<=k, X^3
+
+State and path formulas are built from the same nodes; `privproof.formulas.reading` keeps them apart.  ``str`` of a formula is its
+canonical text, which reads back as the same formula.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Literal, TypeAlias
+
+from privproof.exact import Epsilon, Rational, delta, epsilon
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number of steps: a whole number, or linear in the variables of the families around it, such as ``2*k + 1``."""
+
+    constant: int = 0
+    terms: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        parts = [name if factor == 1 else f"{factor}*{name}" for name, factor in self.terms]
+        if self.constant or not parts:
+            parts.append(str(self.constant))
+        return " + ".join(parts).replace("+ -", "- ")
+
+    @property
+    def simple(self) -> bool:
+        """Whether it is one number or one variable."""
+        return not self.terms or (self.constant == 0 and len(self.terms) == 1 and self.terms[0][1] == 1)
+
+    def at(self, values: Mapping[str, int | str]) -> Count:
+        """With the variables replaced by their values."""
+        constant, rest = self.constant, []
+        for name, factor in self.terms:
+            value = values.get(name)
+            if isinstance(value, int):
+                constant += factor * value
+            else:
+                rest.append((name, factor))
+        return Count(constant, tuple(rest))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The steps in which a temporal operator looks: from `low` to `high`, without end where high is None."""
+
+    low: Count = Count()
+    high: Count | None = None
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return "" if self.low == Count() else f">={_wrapped(self.low)}"
+        if self.low == self.high:
+            return f"={_wrapped(self.high)}"
+        return f"<={_wrapped(self.high)}" if self.low == Count() else f"[{self.low},{self.high}]"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """``true`` or ``false``."""
+
+    value: bool
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A label, or the name of a state."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A condition on a variable of the model, such as ``x >= 3``."""
+
+    variable: str
+    operator: Literal["=", "!=", "<", "<=", ">", ">="]
+    value: Count
+
+
+@dataclass(frozen=True)
+class Not:
+    """Negation."""
+
+    inner: Formula
+
+
+@dataclass(frozen=True)
+class And:
+    """Conjunction."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    """Disjunction."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Implies:
+    """Implication."""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class Iff:
+    """Equivalence."""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class Next:
+    """In the next state; with `times`, after so many steps."""
+
+    inner: Formula
+    times: Count = Count(1)
+
+
+@dataclass(frozen=True)
+class Unary:
+    """Finally (``F``) or globally (``G``)."""
+
+    operator: Literal["F", "G"]
+    inner: Formula
+    bound: Bound = Bound()
+
+
+@dataclass(frozen=True)
+class Until:
+    """Until (``U``), weak until (``W``) or release (``R``)."""
+
+    operator: Literal["U", "W", "R"]
+    left: Formula
+    right: Formula
+    bound: Bound = Bound()
+
+
+@dataclass(frozen=True)
+class Range:
+    """Probabilities from `low` to `high`, each end included or not.
+
+    >>> from privproof.exact import rational
+    >>> str(Range(rational("1/2"), rational(1))), str(Range(rational(0), rational(0)))
+    ('>=1/2', '=0')
+    """
+
+    low: Rational
+    high: Rational
+    low_included: bool = True
+    high_included: bool = True
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return f"={self.low}"
+        if self.low == 0 and self.low_included:
+            return f"<{'=' if self.high_included else ''}{self.high}"
+        if self.high == 1 and self.high_included:
+            return f">{'=' if self.low_included else ''}{self.low}"
+        return f" in {'[' if self.low_included else '('}{self.low}, {self.high}{']' if self.high_included else ')'}"
+
+    def contains(self, value: Rational) -> bool:
+        """Whether a probability lies in the range."""
+        above = self.low <= value if self.low_included else self.low < value
+        return above and (value <= self.high if self.high_included else value < self.high)
+
+
+@dataclass(frozen=True)
+class Probable:
+    """``P_J φ``: the probability of φ lies in the range J; a range of None asks for the probability itself (``P=?``)."""
+
+    within: Range | None
+    path: Formula
+
+
+@dataclass(frozen=True)
+class Private:
+    """``D_{ε,δ} φ``: from no neighbour is φ more than e^ε times likelier, plus δ (dpCTL* paper, Section 4)."""
+
+    epsilon: Epsilon | str
+    delta: Rational | str
+    path: Formula
+
+
+@dataclass(frozen=True)
+class Family:
+    """A conjunction (``all``) or disjunction (``some``) over the values of a variable."""
+
+    quantifier: Literal["all", "some"]
+    variable: str
+    values: tuple[int, ...] | tuple[str, ...]
+    body: Formula
+
+    def instances(self) -> Iterator[Formula]:
+        """The body at every value."""
+        for value in self.values:
+            yield instance(self.body, {self.variable: value})
+
+
+Formula: TypeAlias = (
+    "Truth | Atom | Comparison | Not | And | Or | Implies | Iff | Next | Unary | Until | Probable | Private | Family"
+)
+
+
+def children(formula: Formula) -> tuple[Formula, ...]:
+    """The formulas directly below a formula."""
+    if isinstance(formula, And | Or):
+        return formula.parts
+    if isinstance(formula, Implies | Iff | Until):
+        return formula.left, formula.right
+    if isinstance(formula, Probable | Private):
+        return (formula.path,)
+    if isinstance(formula, Family):
+        return (formula.body,)
+    if isinstance(formula, Not | Next | Unary):
+        return (formula.inner,)
+    return ()
+
+
+def instance(formula: Formula, values: Mapping[str, int | str]) -> Formula:
+    """The formula with the variables of families replaced by values."""
+    if isinstance(formula, Atom):
+        return Atom(_filled(formula.name, values))
+    changed: dict[str, object] = {}
+    for part in fields(formula):
+        old = getattr(formula, part.name)
+        new = old
+        if isinstance(old, Count):
+            new = old.at(values)
+        elif isinstance(old, Bound):
+            new = Bound(old.low.at(values), None if old.high is None else old.high.at(values))
+        elif isinstance(old, tuple) and part.name == "parts":
+            new = tuple(instance(inner, values) for inner in old)
+        elif part.name in ("inner", "left", "right", "path", "body"):
+            new = instance(old, values)
+        elif isinstance(old, str) and part.name in ("epsilon", "delta"):
+            text = _filled(old, values)
+            new = text if "{" in text else (epsilon(text) if part.name == "epsilon" else delta(text))
+        if new is not old:
+            changed[part.name] = new
+    return replace(formula, **changed) if changed else formula  # type: ignore[arg-type]
+
+
+def _filled(text: str, values: Mapping[str, int | str]) -> str:
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    return text
+
+
+# ------------------------------------------------------------------------------------------------------------- text
+
+RESERVED = frozenset({"X", "F", "G", "U", "W", "R", "P", "D", "true", "false", "all", "some", "in", "Pmin", "Pmax"})
+PLAIN = re.compile(r"[A-Za-z_{][A-Za-z0-9_{}']*")
+_BINDING = {Iff: 1, Implies: 1, Or: 2, And: 3, Until: 4}
+
+
+def show_formula(formula: Formula) -> str:
+    """The canonical text of a formula."""
+    match formula:
+        case Truth(value):
+            return "true" if value else "false"
+        case Atom(name):
+            plain = PLAIN.fullmatch(name) and name not in RESERVED
+            return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case Comparison(variable, operator, value):
+            return f"{variable} {operator} {value}"
+        case Not(inner):
+            return f"!{_tight(inner)}"
+        case And(parts):
+            return " & ".join(_under(part, 4) for part in parts)
+        case Or(parts):
+            return " | ".join(_under(part, 3) for part in parts)
+        case Implies(left, right):
+            return f"{_under(left, 2)} -> {_under(right, 2)}"
+        case Iff(left, right):
+            return f"{_under(left, 2)} <-> {_under(right, 2)}"
+        case Next(inner, times):
+            return f"X{'' if times == Count(1) else '^' + _wrapped(times)} {_tight(inner)}"
+        case Unary(operator, inner, bound):
+            return f"{operator}{bound} {_tight(inner)}"
+        case Until(operator, left, right, bound):
+            return f"{_under(left, 5)} {operator}{bound} {_under(right, 5)}"
+        case Probable(within, path):
+            return f"P{'=?' if within is None else within} [ {show_formula(path)} ]"
+        case Private(eps, share, path):
+            return f"D[{eps}, {share}]({show_formula(path)})"
+        case Family(quantifier, variable, values, body):
+            listed = f"{{{', '.join(show_formula(Atom(str(v))) for v in values)}}}"
+            if all(isinstance(v, int) for v in values):
+                first, last = int(values[0]), int(values[-1])
+                listed = f"{first}..{last}"
+            return f"{quantifier} {variable} in {listed}: {show_formula(body)}"
+
+
+def _under(formula: Formula, level: int) -> str:
+    binding = _BINDING.get(type(formula), 0 if isinstance(formula, Family) else 9)
+    text = show_formula(formula)
+    return text if binding >= level else f"({text})"
+
+
+def _tight(formula: Formula) -> str:
+    if isinstance(formula, Comparison):
+        return f"({show_formula(formula)})"
+    return _under(formula, 5)
+
+
+def _wrapped(count: Count) -> str:
+    return str(count) if count.simple else f"({count})"
+
+
+for _kind in (Truth, Atom, Comparison, Not, And, Or, Implies, Iff, Next, Unary, Until, Probable, Private, Family):
+    _kind.__str__ = show_formula  # type: ignore[method-assign, assignment]
