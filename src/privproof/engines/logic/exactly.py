@@ -122,7 +122,11 @@ class Exactly:
                 if part % _PAUSE == 0:
                     self._small(result[i])
             elif end > begin:
-                self._system(nodes[begin:end], rows, targets, values, result)
+                members = nodes[begin:end]
+                edges = [
+                    [(numbers[values[e]], targets[e]) for e in range(rows[node], rows[node + 1])] for node in members
+                ]
+                self.settle(members, edges, result)
         return result
 
     def totals(self, owner: Ints, count: int, vector: list[Value], nodes: Bools) -> list[Value]:
@@ -144,18 +148,15 @@ class Exactly:
         if self.exact and max(int(value.p).bit_length(), int(value.q).bit_length()) > _LONGEST:
             raise TooLarge
 
-    def _system(
-        self, part: list[int], rows: list[int], targets: list[int], values: list[int], result: list[Value]
-    ) -> None:
-        """Solve one strongly connected part, in place."""
+    def settle(self, part: list[int], edges: list[list[tuple[Value, int]]], result: list[Value]) -> None:
+        """Solve one strongly connected part in place, given the edges (number, target) of its nodes and the values outside."""
         place = {node: k for k, node in enumerate(part)}
         inside: list[dict[int, Value]] = []
         outside: list[Value] = []
-        for node in part:
+        for own in edges:
             row: dict[int, Value] = {}
             total = self.zero
-            for e in range(rows[node], rows[node + 1]):
-                number, target = self.numbers[values[e]], targets[e]
+            for number, target in own:
                 k = place.get(target)
                 if k is None:
                     total += number * result[target]

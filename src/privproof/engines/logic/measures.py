@@ -66,6 +66,7 @@ class Gap:
         holds: whether the direction is within the budget; None where that is not decided.
         actions: on a decision process, the actions (before, repeated) after which these are the probabilities.
         reason: how it was decided, or why not.
+        proof: what shows it, on a decision process.
     """
 
     left: int
@@ -77,6 +78,7 @@ class Gap:
     holds: bool | None
     actions: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     reason: str = ""
+    proof: object = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,458 @@
+"""``D_{ε,δ} φ`` on decision processes: over query schedulers, which fix one sequence of actions for both neighbours (paper, Section 8).
+
+For a path formula that is safe or co-safe the question is about words of actions.  After a word, the mass that has arrived at the goal of
+the product is linear in the initial vector; so all words of a length, or of every length, are a word problem, with an extra action
+``stop`` after which exactly the mass that counts halts.
+
+The problem is undecidable in general (Theorem 1), so the steps are ordered by cost and each is sound:
+
+1. *extremes* (Proposition 2): the largest probability over all schedulers on the left, the least on the right;
+2. *words*: frontier search where the formula is decided after k steps (exact), inductive invariants where it is not.  A bound that holds
+   after every finite word holds in the limit, so such a proof is sound; a word beyond the bound is not yet a violation, because the right
+   side may catch up;
+3. *lasso*: such a word, continued periodically, with both probabilities computed exactly in the limit: a violation;
+4. *tree*: Proposition 2 after every word of a finite complete prefix code: a proof that step 1 is too coarse for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from privproof.compiling import Compiled, word_problem
+from privproof.engines.findings import Finding
+from privproof.engines.logic.exactly import Exactly, TooLarge
+from privproof.engines.logic.graphs import Graph
+from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, worst_of
+from privproof.engines.logic.paths import Path, horizon
+from privproof.engines.logic.products import Product, product, supported
+from privproof.engines.logic.schedulers import reaching
+from privproof.engines.monitor import Monitor
+from privproof.engines.words.bounded import FrontierEngine
+from privproof.engines.words.unbounded import UnboundedEngine
+from privproof.errors import QuestionError
+from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
+from privproof.formulas import Private
+from privproof.models import Branch, Horizon, Transducer
+from privproof.models.process import Bools
+from privproof.scenarios import Pair, Question, Scenario, Words
+
+if TYPE_CHECKING:
+    from privproof.engines.logic.checking import Checker
+
+STOP, STAY, HALTED = "stop", "stay", "halted"
+_TREE = 4_000
+_LARGEST = 3_000
+
+Masses: TypeAlias = "Mapping[int, Rational]"
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """Proposition 2 shows it."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Proposition 2 shows it after each of these words, which are a complete prefix code."""
+
+    words: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ByWords:
+    """A word problem shows it: the compiled question, what was found, and the product's node behind each state."""
+
+    compiled: Compiled
+    finding: Finding
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lasso:
+    """A sequence of actions that violates it: these before, these repeated for ever."""
+
+    before: tuple[int, ...]
+    repeated: tuple[int, ...]
+
+
+Reason: TypeAlias = "Extremes | Tree | ByWords | Lasso"
+
+
+def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools]) -> Closeness:
+    """What is known of ``D_{ε,δ} φ`` on a decision process."""
+    pairs = checker.process.related
+    directions = [side for s, t in pairs for side in ((s, t), (t, s))]
+    search = _Search.of(checker, formula, path, truths, sorted({s for pair in pairs for s in pair}))
+    gaps: dict[tuple[int, int], Gap] = {}
+    if search is not None:
+        for s, t in directions:
+            gaps[s, t] = search.by_extremes(s, t)
+        search.by_words(gaps)
+    truth: Truths = np.ones(len(checker.process), np.int8)
+    for s, t in directions:
+        gap = gaps.get((s, t))
+        if gap is None:
+            unknown = Between(ZERO, ONE)
+            gap = gaps[s, t] = replace(gap_between(s, t, unknown, unknown, formula), holds=None)
+        for state in (s, t):
+            if gap.holds is False:
+                truth[state] = 0
+            elif gap.holds is None and truth[state] == 1:
+                truth[state] = -1
+    how = "over query schedulers"
+
+    def worse(s: int, t: int) -> Gap:
+        found = worst_of([gaps[s, t], gaps[t, s]])
+        assert found is not None
+        return found
+
+    return Closeness(formula, truth, worse, pairs, how)
+
+
+class _Search:
+    """The search for one formula: the product, and the extremes of every node."""
+
+    def __init__(self, checker: Checker, formula: Private, path: Path, whole: Product) -> None:
+        self.checker = checker
+        self.monitor: Monitor = checker.monitor
+        self.formula = formula
+        self.whole = whole
+        self.steps = horizon(path)
+        assert isinstance(formula.epsilon, Epsilon)
+        assert not isinstance(formula.delta, str)
+        self.budget = Budget(formula.epsilon, formula.delta, pointwise=True)
+        low = reaching(whole, largest=False, monitor=self.monitor)
+        high = reaching(whole, largest=True, monitor=self.monitor)
+        if whole.complemented:
+            low, high = [1 - x for x in high], [1 - x for x in low]
+        self.low, self.high = low, high
+
+    @classmethod
+    def of(
+        cls, checker: Checker, formula: Private, path: Path, truths: list[Bools], states: list[int]
+    ) -> _Search | None:
+        """The search, or None with a reason noted."""
+        process = checker.process
+        if not process.exact:
+            checker.reasons.append("a decision process with enclosures is not supported")
+            return None
+        if not supported(path):
+            checker.reasons.append(
+                f"{formula.path} is neither safe nor co-safe, and D over query schedulers needs one of them"
+            )
+            return None
+        try:
+            whole = product(process, truths, path, states, checker.monitor)
+            _reactive(whole)
+            return cls(checker, formula, path, whole)
+        except TooLarge:
+            checker.reasons.append("the product of the process and the formula is too large")
+            return None
+
+    def by_extremes(self, s: int, t: int) -> Gap:
+        """Proposition 2 in one direction."""
+        left, right = self.whole.start[s], self.whole.start[t]
+        p, q = Between(self.low[left], self.high[left]), Between(self.low[right], self.high[right])
+        gap = gap_between(s, t, p, q, self.formula)
+        if gap.holds:
+            return replace(
+                gap, proof=Extremes(), reason="the extremes over all schedulers are close enough (Proposition 2)"
+            )
+        # the extremes belong to different schedulers: what looks like a violation is none yet
+        if gap.holds is False:
+            action = (0,)
+            return replace(
+                gap, proof=Lasso((), action), actions=self._named((), action), reason="every scheduler violates it"
+            )
+        return gap
+
+    def by_words(self, gaps: dict[tuple[int, int], Gap]) -> None:
+        """Decide the directions that are open, in place."""
+        unknown = [side for side, gap in gaps.items() if gap.holds is None]
+        waiting = list(dict.fromkeys((min(side), max(side)) for side in unknown))
+        if len(self.whole) > _LARGEST:
+            self._unknown(gaps, waiting, f"the product has {len(self.whole)} nodes, too many for a search over words")
+            return
+        while waiting:
+            self.monitor.pause()
+            compiled, nodes = self._problem(waiting)
+            engine = UnboundedEngine() if self.steps is None else FrontierEngine()
+            finding = engine.check(compiled, self.budget, self.monitor)
+            if finding.proof is not None:
+                self._proved(gaps, waiting, compiled, finding, nodes)
+                return
+            if finding.word is None or finding.stopped is not None:
+                if len(waiting) == 1:
+                    self._by_tree(gaps, waiting[0], finding.stopped or "the search found nothing")
+                    return
+                for pair in waiting:
+                    self.by_words_alone(gaps, pair)
+                return
+            pair = self._violated(gaps, waiting, compiled, finding)
+            waiting = [other for other in waiting if other != pair]
+
+    def by_words_alone(self, gaps: dict[tuple[int, int], Gap], pair: tuple[int, int]) -> None:
+        """Decide one pair alone."""
+        alone = {side: gaps[side] for side in (pair, (pair[1], pair[0]))}
+        self.by_words(alone)
+        gaps.update(alone)
+
+    def _proved(
+        self,
+        gaps: dict[tuple[int, int], Gap],
+        pairs: list[tuple[int, int]],
+        compiled: Compiled,
+        finding: Finding,
+        nodes: tuple[int, ...],
+    ) -> None:
+        every = "every sequence of actions" if self.steps is None else f"every sequence of {self.steps} actions"
+        for pair in pairs:
+            for side in (pair, (pair[1], pair[0])):
+                if gaps[side].holds is None:
+                    proof = ByWords(compiled, finding, nodes)
+                    epsilon = (Epsilon(), min_epsilon(gaps[side].epsilon[1], self.budget.epsilon))
+                    gaps[side] = replace(
+                        gaps[side], holds=True, proof=proof, epsilon=epsilon, reason=f"{every} was compared"
+                    )
+        if finding.word is not None and self.steps is not None:
+            side, before = self._ordered(pairs, compiled, finding)
+            if gaps[side].holds:
+                gaps[side] = self._measured(side, before, (0,), gaps[side])
+
+    def _violated(
+        self, gaps: dict[tuple[int, int], Gap], pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding
+    ) -> tuple[int, int]:
+        """A word beyond the budget was found: judge the pair by its continuations, and by trees."""
+        (s, t), before = self._ordered(pairs, compiled, finding)
+        count = len(self.whole.process.actions)
+        for repeated in [(a,) for a in range(count)] + ([before] if before else []):
+            gap = self._measured((s, t), before, repeated, gaps[s, t])
+            if gap.holds is False:
+                gaps[s, t] = replace(gap, proof=Lasso(before, repeated), reason="this sequence of actions violates it")
+                return min(s, t), max(s, t)
+            if self.steps is not None:
+                break
+        self._by_tree(gaps, (s, t), "after some actions the left side is ahead, and the right side may catch up")
+        return min(s, t), max(s, t)
+
+    def _ordered(
+        self, pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding
+    ) -> tuple[tuple[int, int], tuple[int, ...]]:
+        assert finding.word is not None
+        name = compiled.begins[finding.word.start].pair.name
+        number, _, turned = name.partition(" ")
+        s, t = pairs[int(number)]
+        names = self.whole.process.actions
+        letters = [str(letter.left) for letter in finding.word.letters]
+        kept = letters[: letters.index(STOP)] if STOP in letters else letters
+        return ((t, s) if turned else (s, t)), tuple(names.index(action) for action in kept)
+
+    def _measured(self, side: tuple[int, int], before: tuple[int, ...], repeated: tuple[int, ...], known: Gap) -> Gap:
+        """The gap under one sequence of actions, exactly."""
+        s, t = side
+        p, q = (self._under(state, before, repeated) for state in side)
+        exact = gap_between(s, t, Between(p, p), Between(q, q), self.formula)
+        return replace(
+            exact,
+            epsilon=(exact.epsilon[0], known.epsilon[1]),
+            delta=Between(exact.delta.low, max(known.delta.high, exact.delta.high)),
+            actions=self._named(before, repeated),
+            proof=known.proof,
+            reason=known.reason,
+        )
+
+    def _named(self, before: tuple[int, ...], repeated: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        names = self.whole.process.actions
+        kept = before if self.steps is None else before[: self.steps]
+        return tuple(names[a] for a in kept), tuple(names[a] for a in repeated) if self.steps is None else ()
+
+    def _under(self, state: int, before: tuple[int, ...], repeated: tuple[int, ...]) -> Rational:
+        """The probability of the formula from a state under one sequence of actions."""
+        whole, length = self.whole, len(before) + len(repeated)
+        sequence = before + repeated
+        numbers: dict[Rational, int] = {}
+        places: dict[tuple[int, int], int] = {}
+        waiting: list[tuple[int, int]] = []
+
+        def place(node: int, at: int) -> int:
+            key = (node, 0 if node in (Product.GOAL, Product.LOST) else at)
+            if key not in places:
+                places[key] = len(places)
+                waiting.append(key)
+            return places[key]
+
+        goal = place(Product.GOAL, 0)
+        begin = place(whole.start[state], 0)
+        sources, targets, values = [], [], []
+        done = 0
+        while done < len(waiting):
+            node, at = waiting[done]
+            done += 1
+            if node in (Product.GOAL, Product.LOST):
+                continue
+            following = at + 1 if at + 1 < length else len(before)
+            for target, number in self._row(node, sequence[at]):
+                sources.append(places[node, at])
+                targets.append(place(target, following))
+                values.append(numbers.setdefault(number, len(numbers)))
+        graph = Graph.sorted_by_source(
+            len(places), np.array(sources, np.int64), np.array(targets, np.int64), np.array(values, np.int64)
+        )
+        goals = np.zeros(len(places), np.bool_)
+        goals[goal] = True
+        everywhere = np.ones(len(places), np.bool_)
+        can = graph.reaching(goals, everywhere)
+        arithmetic = Exactly(tuple(numbers), self.monitor)
+        unknown = can & ~goals
+        reached: Rational = arithmetic.solve(graph, arithmetic.indicator(goals), unknown)[begin]
+        return 1 - reached if whole.complemented else reached
+
+    def _row(self, node: int, action: int) -> tuple[tuple[int, Rational], ...]:
+        return next(row for own, row in self.whole.choices[node] if own == action)
+
+    def _by_tree(self, gaps: dict[tuple[int, int], Gap], pair: tuple[int, int], why: str) -> None:
+        for s, t in (pair, (pair[1], pair[0])):
+            if gaps[s, t].holds is not None:
+                continue
+            found = self._tree(self.whole.start[s], self.whole.start[t])
+            if isinstance(found, Tree):
+                reason = f"Proposition 2 after each of {len(found.words)} sequences of actions"
+                upper = min_epsilon(gaps[s, t].epsilon[1], self.budget.epsilon)
+                gaps[s, t] = replace(gaps[s, t], holds=True, proof=found, reason=reason, epsilon=(Epsilon(), upper))
+            elif isinstance(found, Lasso):
+                gap = self._measured((s, t), found.before, found.repeated, gaps[s, t])
+                gaps[s, t] = replace(gap, proof=found, reason="every continuation of this sequence violates it")
+            else:
+                gaps[s, t] = replace(gaps[s, t], reason=why)
+                self.checker.reasons.append(f"D over query schedulers is undecidable in general, and here {why}")
+
+    def _tree(self, left: int, right: int) -> Tree | Lasso | None:
+        """Proposition 2 on the leaves of a tree of words, the least certain of them grown first."""
+        words: list[tuple[int, ...]] = []
+        waiting: list[tuple[tuple[int, ...], Masses, Masses]] = [((), {left: ONE}, {right: ONE})]
+        grown = 0
+        budget = self.budget
+        while waiting:
+            word, p, q = waiting.pop(0)
+            self.monitor.pause()
+            if budget.epsilon.allows(_weighed(p, self.high), _weighed(q, self.low), budget.delta):
+                words.append(word)
+                continue
+            if not budget.epsilon.allows(_weighed(p, self.low), _weighed(q, self.high), budget.delta):
+                return Lasso(word, (0,))
+            grown += 1
+            if grown * len(self.whole.process.actions) > _TREE:
+                return None
+            waiting.extend(
+                ((*word, action), self._moved(p, action), self._moved(q, action))
+                for action in range(len(self.whole.process.actions))
+            )
+        return Tree(tuple(words))
+
+    def _moved(self, masses: Masses, action: int) -> Masses:
+        result: dict[int, Rational] = {}
+        for node, mass in masses.items():
+            if node in (Product.GOAL, Product.LOST):
+                result[node] = result.get(node, ZERO) + mass
+                continue
+            for target, number in self._row(node, action):
+                result[target] = result.get(target, ZERO) + mass * number
+        return result
+
+    def _unknown(self, gaps: dict[tuple[int, int], Gap], pairs: list[tuple[int, int]], why: str) -> None:
+        for pair in pairs:
+            for side in (pair, (pair[1], pair[0])):
+                if gaps[side].holds is None:
+                    gaps[side] = replace(gaps[side], reason=why)
+        self.checker.reasons.append(why)
+
+    def _problem(self, pairs: list[tuple[int, int]]) -> tuple[Compiled, tuple[int, ...]]:
+        """The word problem of some pairs: actions as letters, and `stop`, after which the mass that counts halts."""
+        whole = self.whole
+        names = whole.process.actions
+        surely = [x == 1 for x in self.low]
+        never = [x == 0 for x in self.high]
+        counted = Product.LOST if whole.complemented else Product.GOAL
+        other = Product.GOAL if whole.complemented else Product.LOST
+
+        def merged(node: int) -> int:
+            return counted if surely[node] else other if never[node] else node
+
+        reached = list(dict.fromkeys(merged(whole.start[s]) for pair in pairs for s in pair))
+        at = 0
+        steps: dict[str, dict[str, list[Branch]]] = {}
+        while at < len(reached):
+            node = reached[at]
+            at += 1
+            rows: dict[str, list[Branch]] = {}
+            for action, name in enumerate(names):
+                entries: dict[int, Rational] = {}
+                row = ((node, ONE),) if node in (counted, other) else self._row(node, action)
+                for target, number in row:
+                    key = merged(target)
+                    entries[key] = entries.get(key, ZERO) + number
+                    if key not in reached:
+                        reached.append(key)
+                rows[name] = [Branch(number, str(key)) for key, number in entries.items()]
+            survives = node == counted or (whole.complemented and node != other)
+            rows[STOP] = [Branch(ONE, HALTED if survives else STAY)]
+            steps[str(node)] = rows
+        steps[STAY] = {name: [Branch(ONE, STAY)] for name in (*names, STOP)}
+        states = [str(node) for node in reached]
+        model = Transducer(
+            states=[*states, STAY, HALTED],
+            inputs=[*names, STOP],
+            outputs=["output"],
+            initial={states[0]: ONE},
+            steps=[steps],
+            repeats=True,
+        )
+        listed = []
+        for number, pair in enumerate(pairs):
+            left, right = (str(merged(whole.start[x])) for x in pair)
+            listed.append(Pair.of(model, str(number), {left: 1}, {right: 1}))
+        question = Question(
+            model=model,
+            scenario=Scenario(pairs=tuple(listed), words=Words(ending="complete")),
+            horizon=Horizon.unbounded() if self.steps is None else Horizon.exactly(self.steps + 1),
+            name=str(self.formula),
+        )
+        return word_problem(question.under(self.budget)), tuple(reached)
+
+
+def min_epsilon(left: Epsilon, right: Epsilon) -> Epsilon:
+    """The smaller of two epsilons."""
+    return left if left.compare(right) <= 0 else right
+
+
+def _weighed(masses: Masses, values: list[Rational]) -> Rational:
+    total = ZERO
+    for node, mass in masses.items():
+        total += mass * values[node]
+    return total
+
+
+def _reactive(whole: Product) -> None:
+    """Complain unless every action can be taken in every state: a query scheduler does not look where it is."""
+    process = whole.process
+    wanted = set(range(len(process.actions)))
+    for node, options in enumerate(whole.choices):
+        if node in (Product.GOAL, Product.LOST):
+            continue
+        own = [action for action, _ in options]
+        missing = wanted.difference(own)
+        if missing:
+            state = process.names[whole.nodes[node][0]]
+            raise QuestionError(
+                "actions",
+                f"D compares neighbours under one sequence of actions, and the state {state} has no choice for the action "
+                f"{process.actions[min(missing)]}",
+                place="formula",
+                hint="give every state a choice for every action (a loop, or a step to a dead state)",
+            )
+    if STOP in process.actions:
+        raise QuestionError("actions", f"the action {STOP!r} is used inside", place="actions", hint="rename it")

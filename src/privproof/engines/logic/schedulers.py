@@ -1,0 +1,181 @@
+"""The least and the largest probability of a path formula over all schedulers of a decision process, exactly.
+
+On the product with a co-safe formula this is the probability of reaching the goal.  The product is solved part by part in reverse
+topological order; a strongly connected part by policy iteration in exact arithmetic:
+
+* largest: start from a policy that leaves the part almost surely, and improve strictly.  A strict improvement never makes a policy that
+  stays for ever (on a recurrent class the expected gain would have to vanish), so the process ends in a policy no action improves, and its
+  value is both attained and, as a supersolution, an upper bound.
+* least: first the nodes from which some scheduler avoids the goal for ever are set to zero (a greatest fixed point on the graph).  Among
+  the others no scheduler can stay, so policy iteration ends in the only fixed point.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privproof.engines.logic.exactly import Exactly, TooLarge
+from privproof.engines.logic.measures import Between, Likelihood
+from privproof.engines.logic.paths import Path
+from privproof.engines.logic.products import Product, product, supported
+from privproof.engines.monitor import Monitor
+from privproof.exact import ONE, ZERO, Rational
+from privproof.formulas import Probable
+from privproof.models.process import Bools
+
+if TYPE_CHECKING:
+    from privproof.engines.logic.checking import Checker
+
+
+def likelihood(checker: Checker, formula: Probable, path: Path, truths: list[Bools]) -> Likelihood:
+    """What is known of ``P_J φ`` on a decision process."""
+    from privproof.engines.logic.checking import inside
+
+    process = checker.process
+    count = len(process)
+    found = extremes(checker, path, truths, range(count))
+    if found is None:
+        unknown = Between(ZERO, ONE)
+        truth = np.full(count, -1 if formula.within is not None else 1, np.int8)
+        return Likelihood(formula, truth, lambda s: unknown, lambda s: unknown, "not decided")
+    least, most, how = found
+    truth = np.ones(count, np.int8)
+    if formula.within is not None:
+        for s in range(count):
+            truth[s] = inside(formula.within, Between(least[s], least[s]), Between(most[s], most[s]))
+    return Likelihood(formula, truth, lambda s: Between(least[s], least[s]), lambda s: Between(most[s], most[s]), how)
+
+
+def extremes(
+    checker: Checker, path: Path, truths: list[Bools], states: Any
+) -> tuple[dict[int, Rational], dict[int, Rational], str] | None:
+    """The least and the largest probability from the given states; None, with a reason noted, where they cannot be had."""
+    process = checker.process
+    if not process.exact:
+        checker.reasons.append("a decision process with enclosures is not supported")
+        return None
+    if not supported(path):
+        from privproof.engines.logic.storm import storm_extremes
+
+        found = storm_extremes(process, truths, path)
+        if isinstance(found, str):
+            checker.reasons.append(found)
+            return None
+        least, most = found
+        return dict(enumerate(least)), dict(enumerate(most)), "exact, by Storm"
+    try:
+        whole = product(process, truths, path, states, checker.monitor)
+        low = reaching(whole, largest=False, monitor=checker.monitor)
+        high = reaching(whole, largest=True, monitor=checker.monitor)
+    except TooLarge:
+        checker.reasons.append("the product of the process and the formula is too large for exact arithmetic")
+        return None
+    if whole.complemented:
+        low, high = [1 - x for x in high], [1 - x for x in low]
+    return (
+        {s: low[node] for s, node in whole.start.items()},
+        {s: high[node] for s, node in whole.start.items()},
+        "exact",
+    )
+
+
+def reaching(whole: Product, *, largest: bool, monitor: Monitor) -> list[Rational]:
+    """The largest or least probability of reaching the goal, from every node of a product."""
+    count = len(whole)
+    goal = np.zeros(count, np.bool_)
+    goal[Product.GOAL] = True
+    can = whole.graph.reaching(goal, np.ones(count, np.bool_))
+    if not largest:
+        can &= ~_avoiding(whole)
+    values: list[Rational] = [ZERO] * count
+    values[Product.GOAL] = ONE
+    open_ = can.copy()
+    open_[Product.GOAL] = False
+    order, starts = whole.graph.order(open_)
+    arithmetic = Exactly((), monitor)
+    nodes, begins = order.tolist(), starts.tolist()
+    for number in range(len(begins) - 1):
+        part = nodes[begins[number] : begins[number + 1]]
+        monitor.pause()
+        _settle(whole, part, values, arithmetic, largest=largest)
+    return values
+
+
+def _avoiding(whole: Product) -> Bools:
+    """The nodes from which some scheduler never reaches the goal."""
+    count = len(whole)
+    alive = np.ones(count, np.bool_)
+    alive[Product.GOAL] = False
+    left = [len(options) for options in whole.choices]
+    users: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    dead: set[tuple[int, int]] = set()
+    for node, options in enumerate(whole.choices):
+        for c, (_, row) in enumerate(options):
+            for target, _ in row:
+                users[target].append((node, c))
+    waiting = [Product.GOAL]
+    while waiting:
+        for node, c in users[waiting.pop()]:
+            if (node, c) not in dead:
+                dead.add((node, c))
+                left[node] -= 1
+                if left[node] == 0 and alive[node]:
+                    alive[node] = False
+                    waiting.append(node)
+    return alive
+
+
+def _worth(row: tuple[tuple[int, Rational], ...], values: list[Rational]) -> Rational:
+    total = ZERO
+    for target, number in row:
+        total += number * values[target]
+    return total
+
+
+def _settle(whole: Product, part: list[int], values: list[Rational], arithmetic: Exactly, *, largest: bool) -> None:
+    """Solve one strongly connected part in place."""
+    first = part[0]
+    if len(part) == 1 and not any(target == first for _, row in whole.choices[first] for target, _ in row):
+        worths = [_worth(row, values) for _, row in whole.choices[first]]
+        values[first] = max(worths) if largest else min(worths)
+        return
+    inside = set(part)
+    policy = _leaving(whole, part, inside)
+    if not policy:
+        return  # no way out of the part, and the goal is outside
+    while True:
+        edges = [[(number, target) for target, number in whole.choices[node][policy[node]][1]] for node in part]
+        arithmetic.settle(part, edges, values)
+        changed = False
+        for node in part:
+            best = values[node]
+            for c, (_, row) in enumerate(whole.choices[node]):
+                worth = _worth(row, values)
+                if worth > best if largest else worth < best:
+                    best, policy[node], changed = worth, c, True
+        if not changed:
+            return
+
+
+def _leaving(whole: Product, part: list[int], inside: set[int]) -> dict[int, int]:
+    """A choice for every node so that the part is left almost surely; empty where it cannot be left."""
+    policy: dict[int, int] = {}
+    into: dict[int, list[tuple[int, int]]] = {}
+    waiting: list[int] = []
+    for node in part:
+        for c, (_, row) in enumerate(whole.choices[node]):
+            for target, _ in row:
+                if target not in inside:
+                    if node not in policy:
+                        policy[node] = c
+                        waiting.append(node)
+                else:
+                    into.setdefault(target, []).append((node, c))
+    while waiting:
+        for node, c in into.get(waiting.pop(), ()):
+            if node not in policy:
+                policy[node] = c
+                waiting.append(node)
+    return policy
