@@ -25,13 +25,13 @@ from rich.text import Text
 import privproof
 from privproof.asking import check as ask
 from privproof.asking import probabilities, tight_epsilon
-from privproof.cli.loading import load, only_pair
+from privproof.cli.loading import load, only_pair, setting
 from privproof.compiling import word_problem
 from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.evidence import Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import Accepted, recheck_file
-from privproof.exact import Budget, Epsilon, asked_for, delta, epsilon, fraction, rational
+from privproof.exact import Budget, Epsilon, asked_for, delta, epsilon
 from privproof.formats import dot, svg, write_question
 from privproof.models import Horizon, Letter, Transducer
 from privproof.profiles import privacy_profile
@@ -80,7 +80,7 @@ TimeLimit = Annotated[
 
 
 @contextmanager
-def _monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
+def monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
     """A monitor that shows progress on a terminal; an interrupt stops the search, a second one the program."""
     monitor = Monitor(deadline=None if limit is None else time.monotonic() + limit)
     errors = Console(stderr=True)
@@ -110,7 +110,7 @@ def _question(
     target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
 ) -> Question | UnderPriors:
     lengths = None if horizon is None else Horizon.of(horizon)
-    question = load(target, size=size, horizon=lengths, parameters=dict(map(_setting, settings or ())))
+    question = load(target, size=size, horizon=lengths, parameters=dict(map(setting, settings or ())))
     if pair is None:
         return question
     return only_pair(_about_words(question, "--pair"), pair)
@@ -128,20 +128,6 @@ def _about_words(question: Question | UnderPriors, place: str) -> Question:
     return question
 
 
-def _setting(text: str) -> tuple[str, object]:
-    """A parameter and its value: a whole number, a truth value, an exact fraction, or a text."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise QuestionError("parameter", f"{text!r} sets nothing", place="--set", hint="--set N=3")
-    if value in ("True", "False"):
-        return name, value == "True"
-    if re.fullmatch(r"[+-]?[0-9]+", value):
-        return name, int(value)
-    if re.fullmatch(r"[+-]?[0-9]+/[0-9]+|[+-]?[0-9]*\.[0-9]+", value):
-        return name, fraction(rational(value))
-    return name, value
-
-
 def _sizes(text: str | None) -> list[int | None]:
     """The sizes that ``--size`` names."""
     if text is None:
@@ -155,7 +141,7 @@ def _sizes(text: str | None) -> list[int | None]:
     return list(range(low, high + 1))
 
 
-def _one_size(text: str | None) -> int | None:
+def one_size(text: str | None) -> int | None:
     sizes = _sizes(text)
     if len(sizes) > 1:
         raise QuestionError("size", f"{text!r} names several sizes", place="--size", hint="--size 3")
@@ -196,10 +182,10 @@ def _finish(
     written, failed = None, None
     try:
         if certificate is not None and verdict.certificate is not None:
-            _write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+            write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
             written = str(certificate)
         if report is not None:
-            _write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
+            write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
     except FormatError as error:
         failed = error
     if as_json:
@@ -236,7 +222,7 @@ def _finish_table(
     raise typer.Exit(STATUS[table.status])
 
 
-def _writable(*paths: Path | None) -> None:
+def writable(*paths: Path | None) -> None:
     """Complain about a path that cannot be written before anything is searched."""
     for path in paths:
         if path is None:
@@ -254,7 +240,7 @@ def _writable(*paths: Path | None) -> None:
             raise FormatError("file", f"cannot write: {os.strerror(reason)}", place=str(path))
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -298,7 +284,7 @@ def check(
     time_limit: TimeLimit = None,
 ) -> None:
     """Is the mechanism private within the budget?"""
-    _writable(certificate, report)
+    writable(certificate, report)
 
     def posed(number: int | None) -> Question | UnderPriors:
         question = _question(target, number, horizon, pair, settings)
@@ -314,7 +300,7 @@ def check(
 
     sizes = _sizes(size)
     if len(sizes) > 1:
-        with _monitored(time_limit, quiet=as_json) as monitor:
+        with monitored(time_limit, quiet=as_json) as monitor:
             table = over_sizes(lambda n: ask(posed(n), engine=engine, monitor=monitor), [n for n in sizes if n])
         return _finish_table(table, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
     question = posed(sizes[0])
@@ -324,7 +310,7 @@ def check(
         return _finish(
             verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report
         )
-    with _monitored(time_limit, quiet=as_json) as monitor:
+    with monitored(time_limit, quiet=as_json) as monitor:
         verdict = ask(question, engine=engine, monitor=monitor)
     _finish(verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
 
@@ -397,9 +383,9 @@ def epsilon_command(
     time_limit: TimeLimit = None,
 ) -> None:
     """The tight epsilon: exact, or certified lower and upper bounds."""
-    _writable(certificate, report)
+    writable(certificate, report)
     sizes = _sizes(size)
-    with _monitored(time_limit, quiet=as_json) as monitor:
+    with monitored(time_limit, quiet=as_json) as monitor:
 
         def answer(number: int | None) -> Verdict:
             question = _question(target, number, horizon, pair, settings)
@@ -427,7 +413,7 @@ def profile(
     as_json: AsJson = False,
 ) -> None:
     """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
-    curve = privacy_profile(_about_words(_question(target, _one_size(size), horizon, pair, settings), target))
+    curve = privacy_profile(_about_words(_question(target, one_size(size), horizon, pair, settings), target))
     if csv:
         typer.echo(curve.csv(points), nl=False)
     elif as_json:
@@ -471,16 +457,16 @@ def convert(
     pair: Annotated[str | None, typer.Option("--pair", help="The pair, for .smt2.")] = None,
 ) -> None:
     """Write a model in another form: YAML, JSON, DOT, SVG, SMT-LIB."""
-    question = _about_words(_question(target, _one_size(size), horizon, pair, settings), target)
+    question = _about_words(_question(target, one_size(size), horizon, pair, settings), target)
     suffix = out.suffix.lower()
     if suffix in (".yaml", ".yml", ".json"):
         write_question(question, out)
     elif suffix == ".dot":
-        _write(out, dot(question))
+        write(out, dot(question))
     elif suffix == ".svg":
-        _write(out, svg(question))
+        write(out, svg(question))
     elif suffix == ".smt2":
-        _write(out, _smtlib(question, epsilon_))
+        write(out, _smtlib(question, epsilon_))
     else:
         raise FormatError(
             "suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .dot, .svg or .smt2"
@@ -545,7 +531,7 @@ def examples(
         typer.echo(f"{example.title} ({example.citation})\nknown: {example.known}\n")
         if example.mechanism is not None:
             typer.echo(inspect.getsource(example.mechanism.function))
-    with _monitored(None, quiet=as_json) as monitor:
+    with monitored(None, quiet=as_json) as monitor:
         verdict = ask(question, monitor=monitor) if question.budget else tight_epsilon(question, monitor=monitor)
     asked_tight = question.budget is None
     _finish(verdict, command=None, asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -13,11 +14,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from privproof.compiling import mechanism_question
+from privproof.compiling import mechanism_process, mechanism_question
 from privproof.errors import FormatError, PrivproofError, QuestionError
+from privproof.exact import fraction, rational
 from privproof.formats import read_question
+from privproof.formats.processes import read_process, related
 from privproof.language import Mechanism
-from privproof.models import Horizon
+from privproof.models import DecisionProcess, Horizon
 from privproof.scenarios import (
     Pair,
     ParametricQuestion,
@@ -68,6 +71,59 @@ def load(
             raise QuestionError("pair", f"there is no pair {name!r}", place="pair", hint=f"pairs: {names}")
         return replace(question, pairs=chosen)
     return question if name is None else only_pair(question, name)
+
+
+def load_process(
+    target: str,
+    *,
+    neighbours: str | None = None,
+    size: int | None = None,
+    horizon: Horizon | None = None,
+    settings: Mapping[str, str] | None = None,
+    self_loops: bool = False,
+) -> DecisionProcess:
+    """The labelled Markov chain or decision process that ``FILE[:NAME]`` stands for.
+
+    A Python file holds a process, a function that returns one, or a mechanism, which is made into a chain.
+    """
+    path, name = _split(target)
+    settings = settings or {}
+    if path.suffix != ".py":
+        if name is not None:
+            raise QuestionError("name", "a model file holds one model", place=target, hint=str(path))
+        if size is not None or horizon is not None:
+            raise QuestionError("size", "a model file has the size it has", place=target, hint="drop --size, --horizon")
+        return read_process(path, neighbours=neighbours, constants=settings, self_loops=self_loops)
+    found, name = _found(path, name)
+    with _running(path, f"{path}:{name}"):
+        if isinstance(found, Mechanism):
+            parameters = dict(setting(f"{n}={v}") for n, v in settings.items())
+            changed = found.having(**parameters) if parameters else found
+            process = mechanism_process(changed, size=size, horizon=horizon)
+        else:
+            process = found() if callable(found) else found
+    if not isinstance(process, DecisionProcess):
+        raise QuestionError(
+            "name",
+            f"{name!r} is a {type(process).__name__}, not a mechanism or a process",
+            place=str(path),
+            hint="a @mechanism, a DecisionProcess, or a function that returns one",
+        )
+    return process if neighbours is None else related(process, neighbours)
+
+
+def setting(text: str) -> tuple[str, object]:
+    """A parameter and its value: a whole number, a truth value, an exact fraction, or a text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise QuestionError("parameter", f"{text!r} sets nothing", place="--set", hint="--set N=3")
+    if value in ("True", "False"):
+        return name, value == "True"
+    if re.fullmatch(r"[+-]?[0-9]+", value):
+        return name, int(value)
+    if re.fullmatch(r"[+-]?[0-9]+/[0-9]+|[+-]?[0-9]*\.[0-9]+", value):
+        return name, fraction(rational(value))
+    return name, value
 
 
 def _split(target: str) -> tuple[Path, str | None]:
@@ -169,7 +225,7 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(value, Question | PufferfishQuestion | ParametricQuestion)
+    return isinstance(value, Question | PufferfishQuestion | ParametricQuestion | DecisionProcess)
 
 
 def _run(path: Path) -> ModuleType:

@@ -1,6 +1,7 @@
 """From a mechanism to a question, and from a question to the problem an engine solves; imports all above it."""
 
 from privproof.compiling.distributions import output_distribution, output_probability, printable
+from privproof.compiling.labelled import mechanism_process
 from privproof.compiling.lumping import Classes, Lumped, lump
 from privproof.compiling.programs import question as mechanism_question
 from privproof.compiling.series import time_series
@@ -13,6 +14,7 @@ __all__ = [
     "Compiled",
     "Lumped",
     "lump",
+    "mechanism_process",
     "mechanism_question",
     "near_inputs",
     "output_distribution",

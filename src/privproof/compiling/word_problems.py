@@ -277,7 +277,7 @@ class _Builder:
         self.model = model
         self.words = question.scenario.words
         self.pairs = ordered_pairs(question)
-        self.memory, self.choices = _choices(question.scenario.neighbours, model)
+        self.memory, self.choices = input_choices(question.scenario.neighbours, model)
         self.supports = _supports(model, self.pairs)
         self.finishes: tuple[str | None, ...] = (None,) if model.finish is None or together else model.outputs
         self.numbers: dict[_Node, int] = {}
@@ -395,7 +395,7 @@ def _stream_finals(model: Transducer, words: Words, step: int, support: tuple[in
     return _finals(words, tuple(table is None or model.states[i] not in table for i in support))
 
 
-def _choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Choices]:
+def input_choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Choices]:
     """The memory a relation starts with, and its choices."""
     if relation is None:
         return 0, lambda step, memory: ((v, v, 0) for v in model.inputs)

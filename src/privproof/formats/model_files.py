@@ -37,7 +37,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "markov-chain": ("transitions", "labels"),
     "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish"),
 }
-RESERVED = ("mdp", "stream-automaton")
+RESERVED = ("stream-automaton",)
 RELATIONS = ("each", "one", "monotone", "pairs")
 ENDINGS = ("any", "complete", "visible")
 _DEEPEST_PARENTHESES = 100
@@ -124,6 +124,13 @@ def _model(root: Table) -> Model:
             place="kind",
             hint=f"supported: {', '.join(KINDS)}",
         )
+    if kind == "mdp":
+        raise FormatError(
+            "kind",
+            "a decision process is asked about by formulas",
+            place="kind",
+            hint="privproof logic FILE 'D[ln(2), 0](F done)'",
+        )
     fields.one_of(Scalar(kind), tuple(KINDS), "kind", code="kind")
     others = {
         key: f"it belongs to kind: {' or '.join(k for k, keys in KINDS.items() if key in keys)}"
@@ -132,7 +139,10 @@ def _model(root: Table) -> Model:
     }
     if kind != "transducer":
         others["initial"] = "initial distributions are the left and right of scenario.pairs"
-    fields.known_keys(root, (*COMMON, *KINDS[kind]), "", elsewhere=others)
+    starts = root.get(Scalar("initial"))
+    named = kind == "markov-chain" and starts is not None and not isinstance(starts, Table)
+    known = (*COMMON, *KINDS[kind], "initial") if named else (*COMMON, *KINDS[kind])  # where formulas are asked
+    fields.known_keys(root, known, "", elsewhere=others)
     states = fields.required(root, "states", fields.names, hint="states: [first, second]")
     if kind == "transducer":
         return _transducer(root, states)
@@ -149,10 +159,11 @@ def _model(root: Table) -> Model:
                 hint=f'emissions: {{{states[0] if states else "state"}: {{"0": 1/2, "1": 1/2}}}}',
             ),
         )
-    return MarkovChain(states=states, transitions=transitions, labels=fields.optional(root, "labels", _labels))
+    return MarkovChain(states=states, transitions=transitions, labels=fields.optional(root, "labels", read_labels))
 
 
-def _labels(node: Node, place: str) -> dict[str, tuple[str, ...]]:
+def read_labels(node: Node, place: str) -> dict[str, tuple[str, ...]]:
+    """The labels of states."""
     result = {}
     for state, entry in fields.table(node, place, hint="labels: {state: [label]}").items():
         here = f"{place}.{state}"
@@ -221,7 +232,10 @@ def _scenario(node: Table, model: Model) -> Scenario:
     return Scenario(
         pairs=fields.optional(node, "pairs", lambda entry, place: _pairs(entry, place, model), "scenario") or (),
         neighbours=fields.optional(
-            node, "neighbours", lambda entry, place: _neighbours(entry, place, model), "scenario"
+            node,
+            "neighbours",
+            lambda entry, place: read_neighbours(entry, place, model.states, _inputs(model)),
+            "scenario",
         ),
         words=words or Words(),
     )
@@ -306,7 +320,14 @@ def _pairs(node: Node, place: str, model: Model) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
-def _neighbours(node: Node, place: str, model: Model) -> Neighbours:
+def _inputs(model: Model) -> tuple[str, ...] | None:
+    return model.inputs if isinstance(model, Transducer) else None
+
+
+def read_neighbours(
+    node: Node, place: str, states: tuple[str, ...], inputs: tuple[str, ...] | None = None
+) -> Neighbours:
+    """A neighbour relation, on the coordinates of states or, where a model reads them, on inputs."""
     given = fields.table(node, place, hint="neighbours: {relation: each, within: 1}")
     fields.known_keys(given, ("relation", "within", "coordinates", "pairs"), place)
     kind = fields.required(
@@ -319,24 +340,28 @@ def _neighbours(node: Node, place: str, model: Model) -> Neighbours:
     unused = ("within", "coordinates") if kind == "pairs" else ("pairs",)
     known = {"relation", "within", "coordinates", "pairs"}.difference(unused)
     elsewhere = dict.fromkeys(unused, f"relation: {kind} does not use it")
-    if isinstance(model, Transducer):
+    if inputs is not None:
         known.discard("coordinates")
         elsewhere["coordinates"] = "only for kind: hmm or markov-chain; the inputs of a transducer are its numbers"
     fields.known_keys(given, known, place, elsewhere=elsewhere)
     if kind == "pairs":
         return fields.required(
-            given, "pairs", lambda entry, at: _listed(entry, at, model), place, hint='pairs: [[["0", "1"], ["1", "1"]]]'
+            given,
+            "pairs",
+            lambda entry, at: _listed(entry, at, inputs),
+            place,
+            hint='pairs: [[["0", "1"], ["1", "1"]]]',
         )
     within: Rational | None = None
     entry = given.get(Scalar("within"), Scalar("1"))
     if entry != "any":
         within = fields.number(entry, f"{place}.within")
-    coordinates = fields.optional(given, "coordinates", lambda table, at: _coordinates(table, at, model), place)
+    coordinates = fields.optional(given, "coordinates", lambda table, at: _coordinates(table, at, states), place)
     make = {"each": Neighbours.each, "one": Neighbours.one, "monotone": Neighbours.monotone}[kind]
     return make(within=within, coordinates=coordinates)
 
 
-def _listed(node: Node, place: str, model: Model) -> Neighbours:
+def _listed(node: Node, place: str, inputs: tuple[str, ...] | None) -> Neighbours:
     pairs = []
     for number, entry in enumerate(fields.series(node, place)):
         here = f"{place}[{number}]"
@@ -346,19 +371,19 @@ def _listed(node: Node, place: str, model: Model) -> Neighbours:
                 "shape", f"a pair has two sides, not {len(both)}", place=here, hint='[["0", "1"], ["1", "1"]]'
             )
         left, right = (fields.names(side, f"{here}[{i}]") for i, side in enumerate(both))
-        if isinstance(model, Transducer):
+        if inputs is not None:
             for i, side in enumerate((left, right)):
                 for j, symbol in enumerate(side):
-                    known_name(symbol, among=model.inputs, what="input", place=f"{here}[{i}][{j}]", error=ScenarioError)
+                    known_name(symbol, among=inputs, what="input", place=f"{here}[{i}][{j}]", error=ScenarioError)
         pairs.append((left, right))
     return Neighbours.pairs(pairs)
 
 
-def _coordinates(node: Node, place: str, model: Model) -> dict[str, list[Rational]]:
+def _coordinates(node: Node, place: str, states: tuple[str, ...]) -> dict[str, list[Rational]]:
     result = {}
     for state, entry in fields.table(node, place, hint="coordinates: {state: [0, 1]}").items():
         here = f"{place}.{state}"
-        known_name(str(state), among=model.states, what="state", place=here, error=ScenarioError)
+        known_name(str(state), among=states, what="state", place=here, error=ScenarioError)
         values = [entry] if isinstance(entry, Scalar) else fields.series(entry, here)
         result[str(state)] = [fields.number(value, f"{here}[{i}]") for i, value in enumerate(values)]
     return result

@@ -69,6 +69,11 @@ def write_question(question: Question, path: str | Path) -> None:
     path = Path(path)
     said = document(question)
     text = json.dumps(said, indent=2, ensure_ascii=False) + "\n" if path.suffix.lower() == ".json" else to_yaml(said)
+    write_text(path, text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file."""
     try:
         path.write_text(text, encoding="utf-8")
     except UnicodeEncodeError:

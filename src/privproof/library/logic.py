@@ -6,7 +6,6 @@ Where the paper says that missing transitions lead to a special state with a loo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from math import comb
 
 from flint import arb, fmpq
@@ -18,20 +17,15 @@ from privproof.models import DecisionProcess, Enclosure
 from privproof.models.process import Row
 
 DEAD = "dead"
-_HALF = Fraction(1, 2)
 
 
 def survey() -> DecisionProcess:
     """Fig. 1: the survey with a coin; ``out1`` with probability 3/4 from plus, 1/4 from minus."""
+    rows: dict[str, Row] = {"plus": {"yes": "3/4", "no": "1/4"}, "minus": {"yes": "1/4", "no": "3/4"}}
+    rows |= {state: {DEAD: 1} for state in ("yes", "no", DEAD)}
     return DecisionProcess.of(
         states=["plus", "minus", "yes", "no", DEAD],
-        transitions={
-            "plus": {"yes": "3/4", "no": "1/4"},
-            "minus": {"yes": "1/4", "no": "3/4"},
-            "yes": {DEAD: 1},
-            "no": {DEAD: 1},
-            DEAD: {DEAD: 1},
-        },
+        transitions=rows,
         labels={"yes": "out1", "no": "out0"},
         neighbours=[("plus", "minus")],
         name="survey",
@@ -96,7 +90,11 @@ def interactive_survey() -> DecisionProcess:
 
 
 def above_threshold(
-    *, high: int = 5, threshold_alpha: Number = "1/4", query_alpha: Number = "1/2", thresholds: Sequence[int] | None = None
+    *,
+    high: int = 5,
+    threshold_alpha: Number = "1/4",
+    query_alpha: Number = "1/2",
+    thresholds: Sequence[int] | None = None,
 ) -> DecisionProcess:
     """Fig. 6 and Algorithm 3: above threshold as a decision process of two copies, kept in step by the actions ``mn``.
 
@@ -116,9 +114,7 @@ def above_threshold(
     for copy, mark in enumerate(("", "_")):
         for t in values:
             labels[f"{mark}~t{t}"] = "bot"
-            rows[f"{mark}~t{t}"] = {
-                action: _answer(above[t][int(action[copy])], f"{mark}~t{t}") for action in actions
-            }
+            rows[f"{mark}~t{t}"] = {action: _answer(above[t][int(action[copy])], f"{mark}~t{t}") for action in actions}
         for t in kept:
             for r in values:
                 row: dict[str, Rational] = {"halted": ZERO}
@@ -142,7 +138,9 @@ def _answer(above: Rational, onward: str) -> Row:
     return {"halted": above, onward: 1 - above}
 
 
-def subsampling_majority(*, epsilon: Number = 1, delta: Number = "1/2", people: int = 3, bits: int = 192) -> DecisionProcess:
+def subsampling_majority(
+    *, epsilon: Number = 1, delta: Number = "1/2", people: int = 3, bits: int = 192
+) -> DecisionProcess:
     """Fig. 3 and Algorithm 1: which team has the majority, by subsampling, for `people` people.
 
     The number of people of team R is the data set: ``r0, r1, ...``.  What the paper leaves open is chosen here: a subsample without

@@ -1,6 +1,7 @@
 """Verdicts for readers: text, JSON and HTML; imports `evidence` and computes nothing."""
 
 from privproof.reporting.html import page
+from privproof.reporting.logic import print_satisfaction, satisfaction_data, satisfaction_page
 from privproof.reporting.profiles import print_profile, profile_data
 from privproof.reporting.text import print_table, print_verdict
 from privproof.reporting.wording import Command, Fact, data, headline
@@ -12,7 +13,10 @@ __all__ = [
     "headline",
     "page",
     "print_profile",
+    "print_satisfaction",
     "print_table",
     "print_verdict",
     "profile_data",
+    "satisfaction_data",
+    "satisfaction_page",
 ]

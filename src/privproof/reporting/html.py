@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 from html import escape
+from typing import Any
 
 from privproof.evidence import PriorWitness, Verdict, Witness
 from privproof.exact import decimal, fraction
 from privproof.formats import svg
-from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
+from privproof.reporting.wording import SYMBOLS, Command, Fact, data, facts, headline
 from privproof.scenarios import PufferfishQuestion, Question, UnderPriors
 
 _DRAWN = 60
@@ -34,23 +35,24 @@ footer { color: #60646c; margin-top: 2rem; font-size: .9rem; }
 def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certificate: str | None) -> str:
     """The page."""
     sentence = headline(verdict, asked_tight=asked_tight)
-    rows = "\n".join(
-        f"<tr><th>{escape(fact.label)}</th><td>{escape(fact.text)}</td></tr>"
-        for fact in facts(verdict, command=command, asked_tight=asked_tight)
-    )
-    badge = f'<span class="status" style="background:{_COLOURS[verdict.status]}">{SYMBOLS[verdict.status]} {verdict.status}</span>'
+    listed = facts(verdict, command=command, asked_tight=asked_tight)
     bars = "" if verdict.witness is None else _bars(verdict.witness)
-    question = verdict.question
-    drawing = _mechanism(question)
-    raw = escape(json.dumps(data(verdict, certificate=certificate), indent=2, ensure_ascii=False))
+    more = f"{bars}\n{_mechanism(verdict.question)}"
+    return document_page(verdict.status, sentence, listed, more, data(verdict, certificate=certificate))
+
+
+def document_page(status: str, sentence: str, listed: list[Fact], more: str, raw: dict[str, Any]) -> str:
+    """A page: the sentence with its verdict, the facts, what else there is to see, and everything as data."""
+    rows = "\n".join(f"<tr><th>{escape(fact.label)}</th><td>{escape(fact.text)}</td></tr>" for fact in listed)
+    badge = f'<span class="status" style="background:{_COLOURS[status]}">{SYMBOLS[status]} {status}</span>'
+    said = escape(json.dumps(raw, indent=2, ensure_ascii=False))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(sentence)}</title><style>{_STYLE}</style></head><body>
 <h1>{badge}{escape(sentence)}</h1>
 <table>{rows}</table>
-{bars}
-{drawing}
-<h2>Everything, as data</h2><details><summary>JSON</summary><pre>{raw}</pre></details>
+{more}
+<h2>Everything, as data</h2><details><summary>JSON</summary><pre>{said}</pre></details>
 <footer>privproof. Probabilities and ratios are exact; decimals are rounded.</footer>
 </body></html>
 """

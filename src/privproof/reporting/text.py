@@ -19,11 +19,15 @@ def print_verdict(
     console: Console, verdict: Verdict, *, command: Command | None, asked_tight: bool, more: tuple[Fact, ...] = ()
 ) -> None:
     """Print a verdict: one sentence, then the facts behind it, then what the caller adds."""
-    status = verdict.status
-    title = Text(f"{SYMBOLS[status]} {status}  ", style=_STYLES[status])
-    title.append(headline(verdict, asked_tight=asked_tight), style="bold")
-    console.print(title, soft_wrap=True)
     listed = [*facts(verdict, command=command, asked_tight=asked_tight), *more]
+    print_facts(console, verdict.status, headline(verdict, asked_tight=asked_tight), listed)
+
+
+def print_facts(console: Console, status: str, sentence: str, listed: list[Fact]) -> None:
+    """Print a sentence with its verdict, and the facts behind it."""
+    title = Text(f"{SYMBOLS[status]} {status}  ", style=_STYLES[status])
+    title.append(sentence, style="bold")
+    console.print(title, soft_wrap=True)
     if not console.is_terminal:
         for fact in listed:
             indented = fact.text.replace("\n", "\n" + " " * (_WIDTH + 2))

@@ -39,7 +39,7 @@ def headline(verdict: Verdict, *, asked_tight: bool) -> str:
             return f"{name}: there is no epsilon at all"
         if verdict.tight is not None:
             return f"{name}: the tight epsilon is {verdict.tight.show()}"
-        low, high = _outward(verdict.lower, up=False, digits=9), _outward(verdict.upper, up=True, digits=9)
+        low, high = outward(verdict.lower, up=False, digits=9), outward(verdict.upper, up=True, digits=9)
         if verdict.upper.infinite:
             return f"{name}: the tight epsilon is at least {low}; no upper bound is proved"
         return f"{name}: the tight epsilon lies between {low} and {high}"
@@ -326,7 +326,7 @@ def bound_words(value: Epsilon) -> str:
     return text(value.bound) if value.bound is not None else decimal(value.enclosure(64)[0])
 
 
-def _outward(value: Epsilon, *, up: bool, digits: int = 12) -> str:
+def outward(value: Epsilon, *, up: bool, digits: int = 12) -> str:
     """A decimal that is not above (below) the value."""
     if value.infinite:
         return "inf"
@@ -356,8 +356,8 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
             "ratio": text(tight.bound) if tight is not None and tight.bound is not None else None,
             "epsilon": "inf" if infinite else tight.decimal(digits=10) if tight is not None else None,
             "exact": "inf" if infinite else str(tight) if tight is not None else None,
-            "lower": _outward(verdict.lower, up=False),
-            "upper": _outward(verdict.upper, up=True),
+            "lower": outward(verdict.lower, up=False),
+            "upper": outward(verdict.upper, up=True),
         },
         "witness": None if verdict.witness is None else _any_witness(verdict.witness, question),
         "certificate": certificate,

@@ -92,7 +92,7 @@ class Checker:
             case Atom():
                 return self._labelled(formula).astype(np.int8)
             case Comparison():
-                return self._compared(formula).astype(np.int8)
+                return compared(formula, self.process).astype(np.int8)
             case Not(inner):
                 return _not(self.truth(inner))
             case And(parts):
@@ -129,38 +129,17 @@ class Checker:
         here[process.state(atom.name)] = True
         return here
 
-    def _compared(self, comparison: Comparison) -> Bools:
-        variables = self.process.variables
-        if not variables:
-            raise QuestionError(
-                "formula",
-                f"{comparison} compares a variable, and the model has none",
-                place="formula",
-                hint="variables belong to PRISM models; use labels",
-            )
-        known_name(comparison.variable, among=tuple(variables), what="variable", place="formula", error=QuestionError)
-        values, bound = variables[comparison.variable], comparison.value.constant
-        answers: dict[str, Bools] = {
-            "=": values == bound,
-            "!=": values != bound,
-            "<": values < bound,
-            "<=": values <= bound,
-            ">": values > bound,
-            ">=": values >= bound,
-        }
-        return answers[comparison.operator]
-
     # ------------------------------------------------------------------------------------------------ path formulas
 
-    def path(self, formula: Formula) -> tuple[Path, list[Bools]] | None:
-        """The normal form of a path formula and the truth of its leaves; None where a leaf is not decided."""
+    def path(self, formula: Formula) -> tuple[Path, list[Bools], tuple[Formula, ...]] | None:
+        """The normal form of a path formula, the truth of its leaves, and the leaves; None where a leaf is not decided."""
         numbered: dict[Formula, int] = {}
         path = normal(formula, lambda inner: numbered.setdefault(inner, len(numbered)))
         truths = [self.truth(inner) for inner in numbered]
         if any(bool((truth < 0).any()) for truth in truths):
             self.reasons.append(f"{formula} is about a formula that is not decided everywhere")
             return None
-        return path, [truth == 1 for truth in truths]
+        return path, [truth == 1 for truth in truths], tuple(numbered)
 
     def _undecided(self) -> Truths:
         return np.full(len(self.process), -1, np.int8)
@@ -172,7 +151,7 @@ class Checker:
         if not self.process.is_chain:
             from privproof.engines.logic.schedulers import likelihood
 
-            return likelihood(self, formula, *prepared)
+            return likelihood(self, formula, *prepared[:2])
         count, within = len(self.process), formula.within
 
         def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:
@@ -183,7 +162,7 @@ class Checker:
                 truth[s] = inside(within, bounds(s), bounds(s))
             return truth
 
-        truth, bounds, how = self._measured(*prepared, judge)
+        truth, bounds, how = self._measured(*prepared[:2], judge)
         return Likelihood(formula, truth, bounds, bounds, how)
 
     def _private(self, formula: Private) -> Closeness:
@@ -212,7 +191,7 @@ class Checker:
                 lower(truth, (left, right), holds=gap.holds)
             return truth
 
-        truth, _, how = self._measured(*prepared, judge)
+        truth, _, how = self._measured(*prepared[:2], judge)
         return Closeness(formula, truth, lambda s, t: known[min(s, t), max(s, t)], pairs, how)
 
     def _measured(self, path: Path, truths: list[Bools], judge: Judge) -> tuple[Truths, Probabilities, str]:
@@ -258,6 +237,29 @@ class Checker:
         if (truth < 0).any():
             self.reasons.append("the model's enclosures are too wide to decide a comparison")
         return truth, enclosed, "enclosed in rigorous balls"
+
+
+def compared(comparison: Comparison, process: DecisionProcess) -> Bools:
+    """Where a condition on a variable holds."""
+    variables = process.variables
+    if not variables:
+        raise QuestionError(
+            "formula",
+            f"{comparison} compares a variable, and the model has none",
+            place="formula",
+            hint="variables belong to PRISM models; use labels",
+        )
+    known_name(comparison.variable, among=tuple(variables), what="variable", place="formula", error=QuestionError)
+    values, bound = variables[comparison.variable], comparison.value.constant
+    answers: dict[str, Bools] = {
+        "=": values == bound,
+        "!=": values != bound,
+        "<": values < bound,
+        "<=": values <= bound,
+        ">": values > bound,
+        ">=": values >= bound,
+    }
+    return answers[comparison.operator]
 
 
 def inside(within: Range, least: Between, most: Between) -> int:

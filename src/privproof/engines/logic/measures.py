@@ -91,6 +91,7 @@ class Closeness:
         gap: the worse direction of a pair of neighbours.
         pairs: the pairs of neighbours.
         how: how the numbers were found.
+        directions: on a decision process, what is known of each ordered pair.
     """
 
     formula: Private
@@ -98,6 +99,7 @@ class Closeness:
     gap: Callable[[int, int], Gap]
     pairs: tuple[tuple[int, int], ...]
     how: str
+    directions: tuple[Gap, ...] = ()
 
     @cached_property
     def _near(self) -> dict[int, list[int]]:

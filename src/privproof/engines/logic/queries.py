@@ -35,7 +35,7 @@ from privproof.engines.words.bounded import FrontierEngine
 from privproof.engines.words.unbounded import UnboundedEngine
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
-from privproof.formulas import Private
+from privproof.formulas import Formula, Private
 from privproof.models import Branch, Horizon, Transducer
 from privproof.models.process import Bools
 from privproof.scenarios import Pair, Question, Scenario, Words
@@ -64,11 +64,21 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class ByWords:
-    """A word problem shows it: the compiled question, what was found, and the product's node behind each state."""
+    """A word problem shows it.
+
+    Attributes:
+        compiled: the question about words, compiled.
+        finding: what was found.
+        states: the process's state and the formula asked there behind the states of the question's model.
+        leaves: the state formulas that these formulas number.
+        complemented: whether the formulas are negated, so that what does not satisfy them counts.
+    """
 
     compiled: Compiled
     finding: Finding
-    nodes: tuple[int, ...]
+    states: Mapping[str, tuple[int, Path]]
+    leaves: tuple[Formula, ...]
+    complemented: bool
 
 
 @dataclass(frozen=True)
@@ -82,11 +92,13 @@ class Lasso:
 Reason: TypeAlias = "Extremes | Tree | ByWords | Lasso"
 
 
-def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools]) -> Closeness:
+def closeness(
+    checker: Checker, formula: Private, path: Path, truths: list[Bools], leaves: tuple[Formula, ...]
+) -> Closeness:
     """What is known of ``D_{ε,δ} φ`` on a decision process."""
     pairs = checker.process.related
     directions = [side for s, t in pairs for side in ((s, t), (t, s))]
-    search = _Search.of(checker, formula, path, truths, sorted({s for pair in pairs for s in pair}))
+    search = _Search.of(checker, formula, path, truths, leaves, sorted({s for pair in pairs for s in pair}))
     gaps: dict[tuple[int, int], Gap] = {}
     if search is not None:
         for s, t in directions:
@@ -110,14 +122,17 @@ def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools
         assert found is not None
         return found
 
-    return Closeness(formula, truth, worse, pairs, how)
+    return Closeness(formula, truth, worse, pairs, how, tuple(gaps.values()))
 
 
 class _Search:
     """The search for one formula: the product, and the extremes of every node."""
 
-    def __init__(self, checker: Checker, formula: Private, path: Path, whole: Product) -> None:
+    def __init__(
+        self, checker: Checker, formula: Private, path: Path, whole: Product, leaves: tuple[Formula, ...]
+    ) -> None:
         self.checker = checker
+        self.leaves = leaves
         self.monitor: Monitor = checker.monitor
         self.formula = formula
         self.whole = whole
@@ -133,7 +148,13 @@ class _Search:
 
     @classmethod
     def of(
-        cls, checker: Checker, formula: Private, path: Path, truths: list[Bools], states: list[int]
+        cls,
+        checker: Checker,
+        formula: Private,
+        path: Path,
+        truths: list[Bools],
+        leaves: tuple[Formula, ...],
+        states: list[int],
     ) -> _Search | None:
         """The search, or None with a reason noted."""
         process = checker.process
@@ -148,7 +169,7 @@ class _Search:
         try:
             whole = product(process, truths, path, states, checker.monitor)
             _reactive(whole)
-            return cls(checker, formula, path, whole)
+            return cls(checker, formula, path, whole, leaves)
         except TooLarge:
             checker.reasons.append("the product of the process and the formula is too large")
             return None
@@ -213,7 +234,8 @@ class _Search:
         for pair in pairs:
             for side in (pair, (pair[1], pair[0])):
                 if gaps[side].holds is None:
-                    proof = ByWords(compiled, finding, nodes)
+                    states = {str(node): self.whole.nodes[node] for node in nodes if node > Product.LOST}
+                    proof = ByWords(compiled, finding, states, self.leaves, self.whole.complemented)
                     epsilon = (Epsilon(), min_epsilon(gaps[side].epsilon[1], self.budget.epsilon))
                     gaps[side] = replace(
                         gaps[side], holds=True, proof=proof, epsilon=epsilon, reason=f"{every} was compared"
@@ -412,9 +434,9 @@ class _Search:
             repeats=True,
         )
         listed = []
-        for number, pair in enumerate(pairs):
+        for position, pair in enumerate(pairs):
             left, right = (str(merged(whole.start[x])) for x in pair)
-            listed.append(Pair.of(model, str(number), {left: 1}, {right: 1}))
+            listed.append(Pair.of(model, str(position), {left: 1}, {right: 1}))
         question = Question(
             model=model,
             scenario=Scenario(pairs=tuple(listed), words=Words(ending="complete")),

@@ -9,6 +9,7 @@ from pathlib import Path
 from privproof.evidence.checker.cones import proved_by_cone
 from privproof.evidence.checker.documents import a_text, an_object, load, plain
 from privproof.evidence.checker.enumeration import proved_by_enumeration
+from privproof.evidence.checker.logic import check_logic
 from privproof.evidence.checker.outcomes import DEFAULT_LIMITS, Accepted, Limits, Outcome, Refusal, Rejected, refuse
 from privproof.evidence.checker.pufferfish import check_pufferfish
 from privproof.evidence.checker.pumps import refuted_by_pump
@@ -63,6 +64,8 @@ def _checked(document: object, limits: Limits) -> Accepted:
     asked = an_object(certificate.get("question"), "question")
     if asked.get("kind") == "pufferfish":
         return check_pufferfish(verdict, asked, certificate, limits)
+    if asked.get("kind") == "logic":
+        return check_logic(verdict, asked, certificate, limits)
     question = read_question(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")

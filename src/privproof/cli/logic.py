@@ -1,0 +1,112 @@
+"""The command ``logic``: a formula of dpCTL* asked of a Markov chain, a decision process or a mechanism."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from privproof.cli.commands import (
+    STATUS,
+    AsJson,
+    CertificateOut,
+    HorizonText,
+    ReportOut,
+    Settings,
+    Size,
+    TimeLimit,
+    app,
+    monitored,
+    one_size,
+    writable,
+    write,
+)
+from privproof.cli.loading import load_process
+from privproof.errors import QuestionError
+from privproof.formulas import parse_formula
+from privproof.model_checking import model_check
+from privproof.models import Horizon
+from privproof.reporting import Fact, print_satisfaction, satisfaction_data, satisfaction_page
+
+
+@app.command()
+def logic(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A model file (.yaml, .json, PRISM .pm .nm .prism, .drn), or a Python file and a name.",
+        ),
+    ],
+    formula: Annotated[
+        str, typer.Argument(metavar="FORMULA", help="A state formula: D[ln(3), 0](X out1), P=? [ F done ].")
+    ],
+    states: Annotated[
+        list[str] | None, typer.Option("--state", help="Ask about this state; may be repeated. Default: see below.")
+    ] = None,
+    neighbours: Annotated[
+        str | None,
+        typer.Option("--neighbours", metavar="'A ~ B; ...'", help="The neighbour relation, instead of the model's."),
+    ] = None,
+    settings: Settings = None,
+    size: Size = None,
+    horizon: HorizonText = None,
+    self_loops: Annotated[
+        bool, typer.Option("--self-loops", help="Let a state without a transition stay where it is.")
+    ] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Exact numbers however large the model is.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List all states and all pairs.")] = False,
+    as_json: AsJson = False,
+    certificate: CertificateOut = None,
+    report: ReportOut = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """In which states does a formula hold, and what are the probabilities behind it?
+
+    The verdict is about the states named by --state; without it about the states that have neighbours (for a formula with D), or
+    those where the model starts, or all. Exit status: 0 it holds in all of them, 1 it fails in one, 3 not decided.
+    """
+    writable(certificate, report)
+    parsed = parse_formula(formula)
+    given = {}
+    for text in settings or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise QuestionError("parameter", f"{text!r} sets nothing", place="--set", hint="--set N=3")
+        given[name] = value
+    process = load_process(
+        target,
+        neighbours=neighbours,
+        size=one_size(size),
+        horizon=None if horizon is None else Horizon.of(horizon),
+        settings=given,
+        self_loops=self_loops,
+    )
+    with monitored(time_limit, quiet=as_json) as monitor:
+        found = model_check(
+            process,
+            parsed,
+            states=states,
+            exact=exact,
+            certify=True if certificate is not None else None,
+            monitor=monitor,
+        )
+    written = None
+    if certificate is not None and found.certificate is not None:
+        write(certificate, json.dumps(found.certificate, ensure_ascii=False, indent=1) + "\n")
+        written = str(certificate)
+    if report is not None:
+        write(report, satisfaction_page(found, certificate=written))
+    if as_json:
+        typer.echo(json.dumps(satisfaction_data(found, certificate=written, every=every), ensure_ascii=False))
+    else:
+        more: list[Fact] = []
+        if certificate is not None:
+            more.append(Fact("certificate", written or "none: only a decided formula has one"))
+        if report is not None:
+            more.append(Fact("report", str(Path(report))))
+        print_satisfaction(Console(highlight=False), found, every=every, more=tuple(more))
+    raise typer.Exit(STATUS[found.status])

@@ -1,0 +1,286 @@
+"""Path formulas as obligations, and what is left of an obligation after one step of a path.
+
+A path formula is first written with negations at its leaves only.  Its parts are numbered *nodes*:
+
+    ("leaf", i, truth)    ("and", nodes)    ("or", nodes)    ("X", k, f)
+    ("U", f, g, low, high)    g at some step j from low to high, f at all steps before j
+    ("R", f, g, low, high)    the dual: for every step j from low to high, g at j or f at a step before j
+
+An *obligation* is a positive Boolean combination of nodes, kept as the antichain of its minimal conjunctions: the
+empty antichain is false, the one with the empty conjunction true.  Two obligations that are equal as Boolean functions
+of their nodes are the same antichain, so from one formula only finitely many obligations arise.
+
+`left(obligation, state)` is the obligation with: a path ``s, t, ...`` satisfies the old one if and only if ``t, ...``
+satisfies the new one (Bacchus and Kabanza, "Using temporal logics to express search control knowledge", 2000).
+
+* **Co-safe** (no R without end): a path satisfies the obligation if and only if what is left becomes true.
+* **Safe** (no U without end): a path violates it if and only if what is left becomes false.
+
+The second follows by induction on the formula: a violated leaf is false after one step, a violated conjunction with
+one of its parts, a violated disjunction with the last of them, a violated R when g is at some step j and f at all
+steps before j, and each of those finitely many after finitely many steps.  The first is its dual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from privproof.evidence.checker.logic.formulas import Leaf, Next, Path, PathNot, PathSeveral, State, Until
+from privproof.evidence.checker.outcomes import within
+
+Node: TypeAlias = tuple[object, ...]
+Antichain: TypeAlias = frozenset[frozenset[int]]
+Truths: TypeAlias = tuple[bool | None, ...]
+
+TRUE: Antichain = frozenset((frozenset(),))
+FALSE: Antichain = frozenset()
+
+_MOST_CONJUNCTIONS = 1_000
+_MOST_OBLIGATIONS = 2_000_000
+
+
+class Obligations:
+    """The obligations that arise from path formulas; leaves are numbered in `leaves`."""
+
+    def __init__(self) -> None:
+        self.leaves: list[State] = []
+        self._leaf_numbers: dict[State, int] = {}
+        self._nodes: list[Node] = []
+        self._numbers: dict[Node, int] = {}
+        self._chains: list[Antichain] = []
+        self._chain_numbers: dict[Antichain, int] = {}
+        self._steps: dict[tuple[int, Truths], Antichain | None] = {}
+        self._left: dict[tuple[int, Truths], int | None] = {}
+        self._endless: dict[tuple[int, str], bool] = {}
+        self.true, self.false = self.numbered(TRUE), self.numbered(FALSE)
+        self._true, self._false = self._node(("and", ())), self._node(("or", ()))
+
+    # ------------------------------------------------------------------------------------------------------- building
+
+    def of(self, path: Path) -> int:
+        """The obligation of a path formula."""
+        return self.numbered(self._expanded(self._read(path, truth=True)))
+
+    def numbered(self, chain: Antichain) -> int:
+        """The number of an obligation."""
+        number = self._chain_numbers.get(chain)
+        if number is None:
+            number = self._chain_numbers[chain] = len(self._chains)
+            within(number, _MOST_OBLIGATIONS, "obligations", "question.formula")
+            self._chains.append(chain)
+        return number
+
+    def _node(self, node: Node) -> int:
+        number = self._numbers.get(node)
+        if number is None:
+            number = self._numbers[node] = len(self._nodes)
+            within(number, _MOST_OBLIGATIONS, "parts of obligations", "question.formula")
+            self._nodes.append(node)
+        return number
+
+    def _read(self, path: Path, *, truth: bool) -> int:
+        """The node of a path formula, or of its negation."""
+        match path:
+            case Leaf(state):
+                number = self._leaf_numbers.setdefault(state, len(self.leaves))
+                if number == len(self.leaves):
+                    self.leaves.append(state)
+                return self._node(("leaf", number, truth))
+            case PathNot(inner):
+                return self._read(inner, truth=not truth)
+            case PathSeveral(every, parts):
+                return self._several(
+                    "and" if every == truth else "or", [self._read(each, truth=truth) for each in parts]
+                )
+            case Next(steps, inner):
+                return self._next(steps, self._read(inner, truth=truth))
+            case Until(left, right, low, high):
+                f, g = self._read(left, truth=truth), self._read(right, truth=truth)
+                return self._until("U" if truth else "R", f, g, low, high)
+        raise AssertionError(path)
+
+    def _several(self, kind: str, parts: Iterable[int]) -> int:
+        unit, zero = (self._true, self._false) if kind == "and" else (self._false, self._true)
+        kept = sorted({part for part in parts if part != unit})
+        if zero in kept:
+            return zero
+        return kept[0] if len(kept) == 1 else self._node((kind, tuple(kept)))
+
+    def _next(self, steps: int, inner: int) -> int:
+        return inner if inner in (self._true, self._false) else self._node(("X", steps, inner))
+
+    def _until(self, kind: str, f: int, g: int, low: int, high: int | None) -> int:
+        """U or R.  Without end and from a later step on, it is split at that step, so that endless ones begin at 0."""
+        absorbed, escape = (self._true, self._false) if kind == "U" else (self._false, self._true)
+        if g == escape or (g == absorbed and low == 0):
+            return g
+        if high is None and low > 0:
+            if kind == "U":  # f at the steps before low, and from low on the endless until
+                first = self._until("R", self._false, f, 0, low - 1)
+                return self._several("and", (first, self._next(low, self._until("U", f, g, 0, None))))
+            first = self._until("U", self._true, f, 0, low - 1)
+            return self._several("or", (first, self._next(low, self._until("R", f, g, 0, None))))
+        return self._node((kind, f, g, low, high))
+
+    def _expanded(self, number: int) -> Antichain:
+        """A node as an obligation."""
+        if number == self._true:
+            return TRUE
+        if number == self._false:
+            return FALSE
+        match self._nodes[number]:
+            case ("and", tuple(parts)):
+                return _known(_all(self._expanded(part) for part in parts))
+            case ("or", tuple(parts)):
+                return _known(_any(self._expanded(part) for part in parts))
+        return frozenset((frozenset((number,)),))
+
+    # ------------------------------------------------------------------------------------------------------- stepping
+
+    def left(self, obligation: int, truths: Truths) -> int | None:
+        """What is left of an obligation after a state with these truths of the leaves; None if that is unknown."""
+        key = (obligation, truths)
+        if key not in self._left:
+            chains = (_all(self._step(number, truths) for number in each) for each in self._chains[obligation])
+            found = _any(chains)
+            self._left[key] = None if found is None else self.numbered(found)
+        return self._left[key]
+
+    def _step(self, number: int, truths: Truths) -> Antichain | None:
+        key = (number, truths)
+        if key not in self._steps:
+            self._steps[key] = self._stepped(number, truths)
+        return self._steps[key]
+
+    def _stepped(self, number: int, truths: Truths) -> Antichain | None:
+        match self._nodes[number]:
+            case ("leaf", int(leaf), bool(truth)):
+                holds = truths[leaf]
+                return None if holds is None else TRUE if holds == truth else FALSE
+            case ("and", tuple(parts)):
+                return _all(self._step(part, truths) for part in parts)
+            case ("or", tuple(parts)):
+                return _any(self._step(part, truths) for part in parts)
+            case ("X", int(steps), int(inner)):
+                return self._expanded(inner if steps == 1 else self._next(steps - 1, inner))
+            case ("U" | "R" as kind, int(f), int(g), int(low), high):
+                assert high is None or isinstance(high, int)
+                if high == 0:
+                    return self._step(g, truths)
+                later = self._expanded(self._until(kind, f, g, max(low - 1, 0), None if high is None else high - 1))
+                one, other = (_any, _all) if kind == "U" else (_all, _any)
+                goes_on = other(iter((self._step(f, truths), later)))
+                return goes_on if low > 0 else one(iter((self._step(g, truths), goes_on)))
+        raise AssertionError(self._nodes[number])
+
+    # ------------------------------------------------------------------------------------------------- kinds and limits
+
+    def safe(self, obligation: int) -> bool:
+        """Whether no U without end occurs."""
+        return not any(self._has_endless(node, "U") for each in self._chains[obligation] for node in each)
+
+    def co_safe(self, obligation: int) -> bool:
+        """Whether no R without end occurs."""
+        return not any(self._has_endless(node, "R") for each in self._chains[obligation] for node in each)
+
+    def _has_endless(self, number: int, kind: str) -> bool:
+        key = (number, kind)
+        if key not in self._endless:
+            node = self._nodes[number]
+            endless = node[0] == kind and node[4] is None
+            self._endless[key] = endless or any(self._has_endless(part, kind) for part in _parts(node))
+        return self._endless[key]
+
+    def in_the_limit(self, obligation: int, recurs: Callable[[int], bool]) -> int:
+        """The obligation with every endless ``f U g`` replaced: by the weak until where g recurs, else by false.
+
+        ``recurs`` is asked about the obligation of the replaced g.
+        """
+        replaced: dict[int, int] = {}
+
+        def weak(number: int) -> int:
+            if number not in replaced:
+                replaced[number] = change(self._nodes[number])
+            return replaced[number]
+
+        def change(node: Node) -> int:
+            match node:
+                case ("and" | "or" as kind, tuple(parts)):
+                    return self._several(kind, [weak(part) for part in parts])
+                case ("X", int(steps), int(inner)):
+                    return self._next(steps, weak(inner))
+                case ("U", int(f), int(g), 0, None):
+                    goal = weak(g)
+                    if not recurs(self.numbered(self._expanded(goal))):
+                        return self._false
+                    return self._until("R", goal, self._several("or", (weak(f), goal)), 0, None)
+                case ("U" | "R" as kind, int(f), int(g), int(low), high):
+                    assert high is None or isinstance(high, int)
+                    return self._until(kind, weak(f), weak(g), low, high)
+            return self._node(node)
+
+        chains = (_all(self._expanded(weak(number)) for number in each) for each in self._chains[obligation])
+        return self.numbered(_known(_any(chains)))
+
+
+def _known(chain: Antichain | None) -> Antichain:
+    assert chain is not None
+    return chain
+
+
+def _parts(node: Node) -> tuple[int, ...]:
+    match node:
+        case ("and" | "or", tuple(parts)):
+            return parts
+        case ("X", _, int(inner)):
+            return (inner,)
+        case ("U" | "R", int(f), int(g), _, _):
+            return (f, g)
+    return ()
+
+
+# --------------------------------------------------------------------------------------------------------- antichains
+
+
+def _minimal(sets: set[frozenset[int]]) -> Antichain:
+    """The sets that contain no other."""
+    if len(sets) < 2:
+        return frozenset(sets)
+    within(len(sets), _MOST_CONJUNCTIONS, "conjunctions of an obligation", "question.formula")
+    kept: list[frozenset[int]] = []
+    for each in sorted(sets, key=len):
+        if not any(smaller <= each for smaller in kept):
+            kept.append(each)
+    return frozenset(kept)
+
+
+def _any(parts: Iterator[Antichain | None]) -> Antichain | None:
+    """The disjunction, None if it is unknown; true as soon as a part is, even if another is unknown."""
+    result, unknown = FALSE, False
+    for part in parts:
+        if part == TRUE:
+            return TRUE
+        if part is None:
+            unknown = True
+        else:
+            result = _minimal(set(result | part))
+    return None if unknown else result
+
+
+def _all(parts: Iterator[Antichain | None]) -> Antichain | None:
+    """The conjunction, None if it is unknown; false as soon as a part is, even if another is unknown."""
+    result, unknown = TRUE, False
+    for part in parts:
+        if part == FALSE:
+            return FALSE
+        if part is None:
+            unknown = True
+        else:
+            within(
+                len(result) * len(part), 10 * _MOST_CONJUNCTIONS, "conjunctions of an obligation", "question.formula"
+            )
+            result = _minimal({one | other for one in result for other in part})
+            if result == FALSE:
+                return FALSE
+    return None if unknown else result

@@ -1,0 +1,77 @@
+"""What model checking a formula establishes: in which states it holds, and the probabilities behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from privproof.engines.logic.measures import Closeness, Gap, Likelihood, Truths, worst_of
+from privproof.formulas import Formula, Probable, sublogic
+from privproof.models import DecisionProcess
+
+
+@dataclass(frozen=True, eq=False)
+class Satisfaction:
+    """The answer to "in which states does the formula hold?".
+
+    Attributes:
+        process: the Markov chain or decision process.
+        formula: the formula.
+        asked: the states the verdict is about.
+        chosen: how these states were chosen.
+        truth: for every state 1 (holds), 0 (fails) or -1 (not decided).
+        measured: what is behind the P and D formulas inside, inner ones first.
+        reasons: why something is not decided.
+        notes: what else the reader should know.
+        certificate: data from which the verdict can be checked, if there is one.
+        seconds: how long it took.
+    """
+
+    process: DecisionProcess
+    formula: Formula
+    asked: tuple[int, ...]
+    chosen: str
+    truth: Truths
+    measured: Mapping[Formula, Likelihood | Closeness]
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    certificate: dict[str, Any] | None = None
+    seconds: float = 0.0
+    engine: str = field(default="logic", init=False)
+
+    @property
+    def status(self) -> Literal["proved", "refuted", "unknown"]:
+        """Proved where the formula holds in every asked state, refuted where it fails in one of them."""
+        found = {int(self.truth[s]) for s in self.asked}
+        if self.is_query and any(likely.how == "not decided" for likely in self.measured.values()):
+            return "unknown"
+        if 0 in found:
+            return "refuted"
+        return "unknown" if -1 in found else "proved"
+
+    @property
+    def is_query(self) -> bool:
+        """Whether the formula asks for probabilities (``P=?``) instead of a truth."""
+        return isinstance(self.formula, Probable) and self.formula.within is None
+
+    @property
+    def sublogic(self) -> str:
+        """The smallest logic that the formula belongs to."""
+        return sublogic(self.formula)
+
+    def holds(self, state: str) -> bool | None:
+        """Whether the formula holds in a state; None where that is not decided."""
+        truth = int(self.truth[self.process.state(state)])
+        return None if truth < 0 else truth == 1
+
+    def worst(self, closeness: Closeness) -> Gap | None:
+        """The worst pair of neighbours among those of the asked states."""
+        gaps = [closeness.worst(state) for state in self.asked]
+        return worst_of([gap for gap in gaps if gap is not None])
+
+    @property
+    def witness(self) -> Gap | None:
+        """The worst pair of the first D formula that fails, or else is not decided, or else is the tightest."""
+        found = [(m, self.worst(m)) for m in self.measured.values() if isinstance(m, Closeness)]
+        return worst_of([gap for _, gap in found if gap is not None])

@@ -1,0 +1,10 @@
+"""Models in the PRISM language: imports `models` and above; `formats` and users import it.
+
+The language is described at https://www.prismmodelchecker.org/manual/ThePRISMLanguage; read are ``dtmc`` and ``mdp`` models.
+PRISM knows no neighbour relation; lines ``//@ neighbours A ~ B``, which PRISM takes for comments, give it.
+"""
+
+from privproof.formats.prism.models import PrismModel, explore, neighbours_from, parse_prism, read_prism
+from privproof.formats.prism.writing import write_prism
+
+__all__ = ["PrismModel", "explore", "neighbours_from", "parse_prism", "read_prism", "write_prism"]

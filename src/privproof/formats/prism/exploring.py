@@ -1,0 +1,256 @@
+"""The reachable states of a system and what leads from one to the next, breadth first."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+
+from privproof.errors import FormatError
+from privproof.exact import ONE, rational
+from privproof.formats.prism.coding import Code, used
+from privproof.formats.prism.meanings import Meaning, Trouble
+from privproof.formats.prism.stepping import SILENT, Found, Row, Stepper
+from privproof.formats.prism.system import Slot, System
+from privproof.formats.prism.tables import Index, Numbers, State
+from privproof.models.process import Bools, DecisionProcess, Ints, deadlock
+
+_MOST = 5_000_000
+_CHUNK = 1 << 16
+_FARTHEST = 2**62
+
+
+class StateNames(Sequence[str]):
+    """The names ``(x=0,b=true)`` of states, made when they are asked for."""
+
+    def __init__(self, slots: Sequence[Slot], columns: Sequence[Ints]) -> None:
+        self._slots, self._columns = slots, columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        here = range(len(self))[index]
+        return state_name(self._slots, tuple(int(column[here]) for column in self._columns))
+
+
+def state_name(slots: Sequence[Slot], state: State) -> str:
+    """What a state is called."""
+    return "(" + ",".join(f"{slot.name}={slot.show(value)}" for slot, value in zip(slots, state, strict=True)) + ")"
+
+
+def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionProcess:
+    """The process of the reachable states; the neighbour relation is left empty.
+
+    Args:
+        system: the system.
+        self_loops: let a state without any choice stay where it is.
+        most_states: how many states there may be at most.
+    """
+    numbers = Numbers()
+    index = Index(most_states, lambda number: _too_many(system, number))
+    stepper = Stepper(system, index, numbers)
+    for state in _initial(system):
+        index[state]
+    first = len(index.states)
+    stuck: list[int] = []
+    choices, actions, rows, targets, values = (array("q", [0]), array("q"), array("q", [0]), array("q"), array("q"))
+    chain, one = system.kind == "dtmc", numbers.number(ONE)
+    at = 0
+    try:
+        for at, state in enumerate(index.states):
+            found = stepper.choices(state)
+            if not found:
+                stuck.append(at)
+                found = [(-1, {at: one})]
+            elif chain and len(found) > 1:
+                found = [(-1, _blend(found, numbers))]
+            for action, row in found:
+                targets.extend(row)
+                values.extend(row.values())
+                rows.append(len(targets))
+                actions.append(action)
+            choices.append(len(actions))
+    except Trouble as trouble:
+        where = f" in the state {state_name(system.slots, index.states[at])}"
+        raise FormatError(trouble.code, trouble.message + where, place=trouble.place, hint=trouble.hint) from None
+    columns = _columns(index.states, len(system.slots))
+    names = StateNames(system.slots, columns)
+    if stuck and not self_loops:
+        raise deadlock([names[state] for state in stuck[:6]] + [""] * (len(stuck) - 6), place=system.source.name)
+    labels = {"init": _marked(len(names), range(first))}
+    if stuck:
+        labels["deadlock"] = _marked(len(names), stuck)
+    begin, numbered = _ints(choices), _ints(values)
+    present = np.bincount(numbered, minlength=len(numbers.all)) > 0
+    called, action_of = ((), _ints(array("q"))) if chain else distinct_actions(stepper.actions, begin, _ints(actions))
+    marks = {name: satisfied(meaning, len(names), columns) for name, meaning in system.labels.items()}
+    return DecisionProcess(
+        names=names,
+        actions=called,
+        choices=begin,
+        action_of=action_of,
+        rows=_ints(rows),
+        targets=_ints(targets),
+        values=(np.cumsum(present) - 1)[numbered],
+        numbers=tuple(number for number, there in zip(numbers.all, present, strict=True) if there),
+        labels=marks | labels,
+        initial=tuple(range(first)),
+        variables={slot.name: column for slot, column in zip(system.slots, columns, strict=True)},
+    )
+
+
+def satisfied(meaning: Meaning, count: int, columns: Sequence[Ints | Bools]) -> Bools:
+    """The states, of so many, in which a condition holds, given the values of the variables in every state."""
+    if meaning.op == "const":
+        return np.full(count, bool(meaning.value))
+    ranges = _ranges(meaning)
+    if ranges is not None:
+        low, high = (np.array(ends, np.int64) for ends in zip(*sorted(ranges), strict=True))
+        column = columns[used(meaning.uses)[0]]
+        last = np.searchsorted(low, column, side="right") - 1
+        inside: Bools = (last >= 0) & (column <= np.maximum.accumulate(high)[last])
+        return inside
+    slots = used(meaning.uses)
+    result = np.zeros(count, np.bool_)
+    holds = Code().column(meaning)
+    try:
+        for begin in range(0, count, _CHUNK):
+            chunk = [columns[slot][begin : begin + _CHUNK].tolist() for slot in slots]
+            result[begin : begin + _CHUNK] = holds(zip(*chunk, strict=True))
+    except Trouble as trouble:
+        raise FormatError(trouble.code, trouble.message, place=trouble.place, hint=trouble.hint) from None
+    return result
+
+
+def _ranges(meaning: Meaning) -> list[tuple[int, int]] | None:
+    """The ranges of values of one integer variable that a condition is about, if it is as simple as that."""
+    if meaning.uses & (meaning.uses - 1):
+        return None
+    if meaning.op == "|":
+        parts = [_ranges(part) for part in meaning.args]
+        return None if None in parts else [ends for part in parts for ends in part or ()]
+    if meaning.op == "&" and len(meaning.args) == 2:
+        first, second = (_ranges(part) for part in meaning.args)
+        if first and second and len(first) == len(second) == 1:
+            return [(max(first[0][0], second[0][0]), min(first[0][1], second[0][1]))]
+        return None
+    if meaning.op not in ("=", "<=", ">=") or meaning.args[0].op != "var" or meaning.args[1].op != "const":
+        return None
+    value = meaning.args[1].value
+    if meaning.args[1].kind != "int" or abs(value) > _FARTHEST:
+        return None
+    return [(-_FARTHEST if meaning.op == "<=" else value, _FARTHEST if meaning.op == ">=" else value)]
+
+
+def _blend(found: Found, numbers: Numbers) -> Row:
+    """The row of a chain's state with several choices: each is as likely as the others."""
+    share = numbers.number(rational(1) / len(found))
+    row: Row = {}
+    for _, part in found:
+        for target, number in part.items():
+            added = numbers.times[number, share]
+            row[target] = numbers.plus[row[target], added] if target in row else added
+    return row
+
+
+def distinct_actions(known: Sequence[str], choices: Ints, actions: Ints) -> tuple[tuple[str, ...], Ints]:
+    """The actions of choices, made distinct within a state: the second of a name is ``name#2``."""
+    if (actions < 0).any():
+        known = [*known, *([] if SILENT in known else [SILENT])]
+        actions = np.where(actions < 0, known.index(SILENT), actions)
+    state = np.repeat(np.arange(len(choices) - 1), np.diff(choices))
+    key = state * len(known) + actions
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    fresh = np.ones(len(key), np.bool_)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    position = np.arange(len(key))
+    turn = np.empty_like(position)
+    turn[order] = position - np.maximum.accumulate(np.where(fresh, position, 0))
+    most = int(turn.max()) + 1
+    kinds, seen, which = np.unique(actions * most + turn, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(seen)
+    rank = np.empty_like(by_appearance)
+    rank[by_appearance] = np.arange(len(kinds))
+    names = []
+    for kind in kinds[by_appearance].tolist():
+        action, turns = divmod(kind, most)
+        names.append(known[action] + (f"#{turns + 1}" if turns else ""))
+    return tuple(names), rank[which].astype(np.int64)
+
+
+def _initial(system: System) -> list[State]:
+    """The initial states, in the order of their values."""
+    if system.start is None:
+        return [tuple(slot.initial for slot in system.slots)]
+    parts = system.start.args if system.start.op == "&" else (system.start,)
+    found: list[State] = [()]
+    decided = 0
+    for number, slot in enumerate(system.slots):
+        decided |= 1 << number
+        alone = [part for part in parts if part.uses == 1 << number]
+        others = [part for part in parts if part not in alone and not part.uses & ~decided and part.uses >> number & 1]
+        width = slot.high - slot.low + 1
+        values = (
+            _holding(alone, [(value,) for value in range(slot.low, slot.high + 1)], (number,)) if width <= _MOST else []
+        )
+        if width > _MOST or len(found) * len(values) > _MOST:
+            raise FormatError(
+                "size",
+                f"more than {_MOST} states would have to be tried for init ... endinit",
+                place=system.source.place(system.start_at),
+                hint="give the variables initial values, or ask for single values first: x=0 & ...",
+            )
+        found = _holding(others, [(*state, *value) for state in found for value in values], tuple(range(number + 1)))
+    if not found or any(part.op == "const" and not part.value for part in parts):
+        raise FormatError("initial", "no state satisfies init ... endinit", place=system.source.place(system.start_at))
+    return found
+
+
+def _holding(conditions: Sequence[Meaning], states: list[State], slots: tuple[int, ...]) -> list[State]:
+    """The states, given as values of some slots, in which all conditions hold."""
+    for condition in conditions:
+        places = [slots.index(slot) for slot in used(condition.uses)]
+        try:
+            kept = Code().column(condition)([tuple([state[place] for place in places]) for state in states])
+        except Trouble as trouble:
+            raise FormatError(trouble.code, trouble.message, place=trouble.place, hint=trouble.hint) from None
+        states = [state for state, keep in zip(states, kept, strict=True) if keep]
+    return states
+
+
+def _columns(states: Sequence[State], width: int) -> list[Ints]:
+    columns = [np.empty(len(states), np.int64) for _ in range(width)]
+    for begin in range(0, len(states), _CHUNK):
+        chunk = np.array(states[begin : begin + _CHUNK], np.int64)
+        for column, part in zip(columns, chunk.T, strict=True):
+            column[begin : begin + _CHUNK] = part
+    return columns
+
+
+def _too_many(system: System, number: int) -> FormatError:
+    return FormatError(
+        "size",
+        f"the model has more than {number} reachable states",
+        place=system.source.name,
+        hint="make the ranges smaller, or allow more: most_states",
+    )
+
+
+def _ints(numbers: array[int]) -> Ints:
+    return np.frombuffer(numbers, np.int64) if numbers else np.zeros(0, np.int64)
+
+
+def _marked(count: int, states: Sequence[int]) -> Bools:
+    marks = np.zeros(count, np.bool_)
+    marks[list(states)] = True
+    return marks

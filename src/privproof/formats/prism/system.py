@@ -1,0 +1,267 @@
+"""A PRISM model with every name looked up: constants have values, variables slots and bounds, commands meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from privproof.exact import Rational, rational
+from privproof.formats.prism.expressions import Node, parse_expression
+from privproof.formats.prism.meanings import Meaning, Scope, constant
+from privproof.formats.prism.syntax import Command, Module, Text
+from privproof.formats.prism.tokens import Source
+
+_LARGEST_VALUE = 2**62
+
+
+class Slot(NamedTuple):
+    """A variable: its place in the tuple of a state is its slot."""
+
+    name: str
+    kind: str
+    low: int
+    high: int
+    initial: int
+    module: str
+    at: int
+
+    def show(self, value: int) -> str:
+        """A value of the variable as the language writes it."""
+        return ("true" if value else "false") if self.kind == "bool" else str(value)
+
+
+class Outcome(NamedTuple):
+    """One branch of a command: its probability and the new values by slot."""
+
+    probability: Meaning
+    changes: tuple[tuple[int, Meaning], ...]
+    at: int
+
+
+class Rule(NamedTuple):
+    """A command with its meanings."""
+
+    module: str
+    action: str
+    guard: Meaning
+    outcomes: tuple[Outcome, ...]
+    at: int
+
+
+@dataclass(frozen=True)
+class System:
+    """What a model says.
+
+    Attributes:
+        source: its text.
+        kind: ``dtmc`` or ``mdp``.
+        scope: what names mean outside of modules.
+        slots: the variables in the order of their declarations.
+        rules: the commands of all modules.
+        alphabets: for every module its actions.
+        start: the condition of the initial states; without, the initial values.
+        start_at: where that condition stands.
+        labels: the conditions of the labels.
+        remarks: the ``//@`` comments, with their places.
+    """
+
+    source: Source
+    kind: str
+    scope: Scope
+    slots: tuple[Slot, ...]
+    rules: tuple[Rule, ...]
+    alphabets: Mapping[str, frozenset[str]]
+    start: Meaning | None
+    start_at: int
+    labels: Mapping[str, Meaning]
+    remarks: tuple[tuple[int, str], ...]
+
+    def partners(self, action: str) -> tuple[str, ...]:
+        """The modules that take part in an action; none in the silent one."""
+        return self._partners.get(action, ())
+
+    @cached_property
+    def _partners(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for module, alphabet in self.alphabets.items():
+            for action in alphabet:
+                found[action] = (*found.get(action, ()), module)
+        return found
+
+
+def system(text: Text, given: Mapping[str, str]) -> System:
+    """The system of a model as written, under values for the constants that it leaves open."""
+    values = _constants(text, given)
+    scope = Scope(text.source, values, text.formulas, formula_source=text.source)
+    slots = tuple(_slots(text, scope))
+    if text.start is not None:
+        for slot, (variable, _) in zip(slots, text.variables, strict=True):
+            if variable.initial is not None:
+                text.source.refuse(
+                    variable.initial.at,
+                    "initial",
+                    f"the variable {slot.name!r} has an initial value beside the init ... endinit block",
+                    hint="keep one of the two",
+                )
+    variables = {slot.name: (number, slot.kind) for number, slot in enumerate(slots)}
+    scope = replace(scope, variables=variables, _known={})
+    for name, node in text.formulas.items():
+        scope.meaning(Node("name", (), name, node.at))
+    rules: list[Rule] = []
+    alphabets: dict[str, frozenset[str]] = {}
+    for module in text.modules.values():
+        alphabets[module.name] = frozenset(command.action for command in module.commands if command.action)
+    for module in text.modules.values():
+        inside = replace(scope, names=module.names, _known={}) if module.names else scope
+        synchronising = {a for a in alphabets[module.name] if sum(a in other for other in alphabets.values()) > 1}
+        rules += [_rule(command, module, inside, slots, synchronising) for command in module.commands]
+    return System(
+        text.source,
+        text.kind,
+        scope,
+        slots,
+        tuple(rules),
+        alphabets,
+        None if text.start is None else scope.condition(text.start, "what init ... endinit holds"),
+        0 if text.start is None else text.start.at,
+        {name: scope.condition(node, f'the label "{name}"') for name, (node, _) in text.labels.items()},
+        text.remarks,
+    )
+
+
+def _constants(text: Text, given: Mapping[str, str]) -> dict[str, Any]:
+    source = text.source
+    for name in given:
+        place = Source(f"--set {name}", "")
+        if name not in text.constants:
+            place.unknown(0, "constant", name, tuple(text.constants))
+        if text.constants[name].value is not None:
+            place.refuse(
+                0,
+                "constant",
+                f"the constant {name!r} has a value on line {source.line(text.constants[name].at)} of {source.name}",
+                hint=f"leave it open in the file: const {text.constants[name].kind} {name};",
+            )
+    values: dict[str, Any] = {}
+    for first in text.constants:
+        waiting = [first]
+        while waiting:
+            name = waiting[-1]
+            declared = text.constants[name]
+            if name in values:
+                waiting.pop()
+                continue
+            scope, node = Scope(source, values), declared.value
+            if node is None:
+                if name not in given:
+                    example = {"int": "3", "double": "1/3", "bool": "true"}[declared.kind]
+                    source.refuse(
+                        declared.at, "constant", f"the constant {name!r} has no value", hint=f"--set {name}={example}"
+                    )
+                scope = Scope(Source(f"--set {name}", str(given[name])))
+                node = parse_expression(scope.source)
+            needed = [other for other in names_in(node) if other in text.constants and other not in values]
+            if needed and declared.value is not None:
+                if needed[0] in waiting:
+                    circle = " -> ".join([*waiting[waiting.index(needed[0]) :], needed[0]])
+                    source.refuse(declared.at, "circle", f"the constants define each other: {circle}")
+                waiting.append(needed[0])
+                continue
+            values[name] = _value(scope, node, declared.kind, f"the constant {name!r}")
+    return values
+
+
+def _value(scope: Scope, node: Node, kind: str, what: str) -> int | Rational | bool:
+    found = scope.fixed(node, what)
+    if kind == "bool":
+        return bool(scope.condition(node, what).value)
+    if kind == "int":
+        return int(scope.integer(node, what).value)
+    scope.number(node, what)
+    return rational(found.value)
+
+
+def names_in(node: Node) -> list[str]:
+    """The names that an expression mentions."""
+    found: list[str] = []
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if part.op == "name":
+            found.append(str(part.value))
+        waiting.extend(part.args)
+    return found
+
+
+def _slots(text: Text, scope: Scope) -> list[Slot]:
+    slots: list[Slot] = []
+    for variable, module in text.variables:
+        inside = replace(scope, names=text.modules[module].names, _known={}) if module else scope
+        name, what = variable.name, f"the initial value of {variable.name!r}"
+        if variable.low is None or variable.high is None:
+            initial = 0
+            if variable.initial is not None:
+                inside.fixed(variable.initial, what)
+                initial = int(inside.condition(variable.initial, what).value)
+            slots.append(Slot(name, "bool", 0, 1, initial, module, variable.at))
+            continue
+        low, high = _integer(inside, variable.low, "a bound"), _integer(inside, variable.high, "a bound")
+        if low > high:
+            text.source.refuse(
+                variable.at, "range", f"the range [{low}..{high}] of {name!r} is empty", hint=f"[{high}..{low}]"
+            )
+        initial = low
+        if variable.initial is not None:
+            initial = _integer(inside, variable.initial, what)
+            if not low <= initial <= high:
+                text.source.refuse(
+                    variable.initial.at, "range", f"{what} is {initial}, outside its range [{low}..{high}]"
+                )
+        slots.append(Slot(name, "int", low, high, initial, module, variable.at))
+    if not slots:
+        text.source.refuse(0, "variables", "the model has no variable", hint="declare one, for instance x : [0..1];")
+    return slots
+
+
+def _integer(scope: Scope, node: Node, what: str) -> int:
+    scope.fixed(node, what)
+    value = int(scope.integer(node, what).value)
+    if abs(value) > _LARGEST_VALUE:
+        scope.source.refuse(node.at, "range", f"{what} is {value}, beyond 2^62")
+    return value
+
+
+def _rule(command: Command, module: Module, scope: Scope, slots: tuple[Slot, ...], synchronising: set[str]) -> Rule:
+    outcomes: list[Outcome] = []
+    for branch in command.branches:
+        changes: dict[int, Meaning] = {}
+        for change in branch.updates:
+            if change.name not in scope.variables:
+                scope.source.unknown(change.at, "variable", change.name, tuple(scope.variables))
+            number, kind = scope.variables[change.name]
+            slot = slots[number]
+            if slot.module not in ("", module.name):
+                scope.source.refuse(
+                    change.at,
+                    "owner",
+                    f"the module {module.name} changes {slot.name!r}, which belongs to the module {slot.module}",
+                    hint="a module changes its own variables and global ones",
+                )
+            if not slot.module and command.action in synchronising:
+                scope.source.refuse(
+                    change.at,
+                    "owner",
+                    f"the global variable {slot.name!r} is changed by [{command.action}], which several modules share",
+                    hint="change global variables in commands that no other module takes part in",
+                )
+            if number in changes:
+                scope.source.refuse(change.at, "twice", f"{slot.name!r} is changed twice in one update")
+            what = f"the new value of {slot.name!r}"
+            value = scope.condition(change.value, what) if kind == "bool" else scope.integer(change.value, what)
+            changes[number] = value
+        probability = constant(1) if branch.probability is None else scope.number(branch.probability, "a probability")
+        outcomes.append(Outcome(probability, tuple(changes.items()), branch.at))
+    guard = scope.condition(command.guard, "a guard")
+    return Rule(module.name, command.action, guard, tuple(outcomes), command.at)

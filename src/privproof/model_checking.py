@@ -1,0 +1,94 @@
+"""Model checking: a formula of dpCTL* asked of a Markov chain, a decision process, or a mechanism made into one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from privproof.engines.logic.checking import Checker
+from privproof.engines.monitor import Monitor, Stopped
+from privproof.errors import QuestionError
+from privproof.evidence.checker import Rejected, recheck
+from privproof.evidence.logic_certificates import logic_certificate
+from privproof.evidence.satisfaction import Satisfaction
+from privproof.formulas import Formula, Private, parse_formula
+from privproof.formulas.sublogics import subformulas
+from privproof.models import DecisionProcess
+
+_CONFIRMED = 20_000
+"""A verdict about a process with at most so many entries is confirmed by the independent checker at once."""
+
+
+def model_check(
+    process: DecisionProcess,
+    formula: Formula | str,
+    *,
+    states: Collection[str] | None = None,
+    exact: bool = False,
+    certify: bool | None = None,
+    monitor: Monitor | None = None,
+) -> Satisfaction:
+    """In which states of a process does a formula of dpCTL* hold?
+
+    Args:
+        process: a labelled Markov chain or decision process.
+        formula: the formula, or its text.
+        states: the states the verdict is about; without it those a run starts in, or those that have neighbours, or all.
+        exact: never be content with enclosures, however long exact numbers take.
+        certify: whether to make a certificate and let the independent checker confirm the verdict; without it, where the process
+            is small.
+        monitor: progress, a time limit, an interrupt.
+
+    >>> from privproof.library.logic import survey
+    >>> found = model_check(survey(), "D[ln(3), 0](X out1)")
+    >>> found.status, found.witness.left_probability.low, found.witness.right_probability.low, found.witness.epsilon[0]
+    ('proved', 3/4, 1/4, Epsilon('ln(3)'))
+    """
+    begun = time.perf_counter()
+    parsed = parse_formula(formula) if isinstance(formula, str) else formula
+    asked, chosen = _asked(process, parsed, states)
+    checker = Checker(process, monitor or Monitor(), always_exact=exact)
+    try:
+        truth = checker.truth(parsed)
+    except Stopped:
+        truth = np.full(len(process), -1, np.int8)
+        checker.reasons.append(checker.monitor.stopped() or "stopped")
+    found = Satisfaction(process, parsed, asked, chosen, truth, checker.measured, tuple(dict.fromkeys(checker.reasons)))
+    found = _confirmed(found, certify=certify)
+    return replace(found, seconds=time.perf_counter() - begun)
+
+
+def _asked(process: DecisionProcess, formula: Formula, states: Collection[str] | None) -> tuple[tuple[int, ...], str]:
+    """The states that the verdict is about, and how they were chosen."""
+    if states:
+        return tuple(dict.fromkeys(process.state(name, place="states") for name in states)), "those asked about"
+    if states is not None:
+        raise QuestionError("states", "no state is named", place="states", hint="name one, or leave it out")
+    related = sorted({s for pair in process.related for s in pair})
+    if related and any(isinstance(part, Private) for part in subformulas(formula)):
+        return tuple(related), "those that have neighbours"
+    if process.initial:
+        return process.initial, "those a run starts in"
+    return tuple(range(len(process))), "all"
+
+
+def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
+    """The answer, where the independent checker accepts its certificate; otherwise nothing is said to be decided."""
+    if found.status == "unknown" or found.is_query or certify is False:
+        return found
+    by_storm = any(getattr(m, "how", "") == "exact, by Storm" for m in found.measured.values())
+    if by_storm:
+        return replace(found, notes=(*found.notes, "Storm computed some probabilities: there is no certificate"))
+    entries = len(found.process.targets)
+    if certify is None and entries > _CONFIRMED:
+        note = f"the process has {entries} transitions: ask for a certificate to have the verdict checked independently"
+        return replace(found, notes=(*found.notes, note))
+    document = logic_certificate(found)
+    outcome = recheck(document)
+    if isinstance(outcome, Rejected):
+        reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
+        return replace(found, truth=np.full(len(found.truth), -1, np.int8), reasons=(*found.reasons, reason))
+    return replace(found, certificate=document)

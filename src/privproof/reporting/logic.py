@@ -1,0 +1,295 @@
+"""What model checking established, on a terminal and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+
+from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood
+from privproof.evidence.satisfaction import Satisfaction
+from privproof.exact import Epsilon, decimal, show, text
+from privproof.reporting.html import document_page
+from privproof.reporting.text import print_facts
+from privproof.reporting.wording import Fact, outward
+
+_LISTED = 8
+_LINES = 12
+_PLAIN = 60
+
+
+def print_satisfaction(console: Console, found: Satisfaction, *, every: bool, more: tuple[Fact, ...] = ()) -> None:
+    """Print the answer: one sentence, then what is behind it."""
+    print_facts(console, found.status, sentence(found), [*facts(found, every=every), *more])
+
+
+def satisfaction_page(found: Satisfaction, *, certificate: str | None) -> str:
+    """The answer as one self-contained HTML page."""
+    return document_page(
+        found.status, sentence(found), facts(found, every=True), "", satisfaction_data(found, certificate=certificate)
+    )
+
+
+def sentence(found: Satisfaction) -> str:
+    """The answer in one sentence."""
+    name = found.process.name or "the process"
+    formula = str(found.formula)
+    if found.is_query:
+        if found.status == "unknown":
+            return f"{name}: {formula} is not known"
+        if len(found.asked) == 1:
+            return f"{name}: {formula} is {_likely(found, next(iter(found.measured.values())), found.asked[0])}"
+        return f"{name}: {formula}"
+    where = {1: [], 0: [], -1: []}  # type: dict[int, list[int]]
+    for state in found.asked:
+        where[int(found.truth[state])].append(state)
+    if found.status == "proved":
+        return f"{name}: {formula} holds in {_names(found, where[1])}"
+    if found.status == "refuted":
+        return f"{name}: {formula} fails in {_names(found, where[0])}"
+    return f"{name}: not known whether {formula} holds in {_names(found, where[-1])}"
+
+
+def _names(found: Satisfaction, states: list[int] | tuple[int, ...]) -> str:
+    listed = [found.process.names[s] for s in states[:_LISTED]]
+    if len(states) > _LISTED:
+        return f"{', '.join(listed)} and {len(states) - _LISTED} more states"
+    return ", ".join(listed) if len(states) != len(found.process) or len(states) < 4 else f"all {len(states)} states"
+
+
+def facts(found: Satisfaction, *, every: bool) -> list[Fact]:
+    """Everything a reader needs, in order."""
+    return list(_facts(found, every=every))
+
+
+def _facts(found: Satisfaction, *, every: bool) -> Iterator[Fact]:
+    process = found.process
+    kind = "Markov chain" if process.is_chain else f"decision process with {len(process.actions)} actions"
+    yield Fact("logic", found.sublogic)
+    yield Fact("model", f"{kind}, {len(process)} states, {len(process.targets)} transitions")
+    if len(found.asked) < len(process):
+        yield Fact("states", f"{_names(found, found.asked)} ({found.chosen})")
+    if found.status == "refuted":
+        holding = [s for s in found.asked if found.truth[s] == 1]
+        if holding:
+            yield Fact("holds in", _names(found, holding))
+    for measured in found.measured.values():
+        if len(found.measured) > 1:
+            yield Fact("formula", str(measured.formula))
+        if isinstance(measured, Closeness):
+            yield from _close(found, measured, every=every)
+        else:
+            yield from _probabilities(found, measured, every=every)
+    for reason in found.reasons:
+        yield Fact("reason", reason)
+    for note in found.notes:
+        yield Fact("note", note)
+    if found.certificate is not None:
+        yield Fact("checked", "the independent checker computed everything again and agrees")
+    yield Fact("time", f"{found.seconds:.2f} s")
+
+
+def _probabilities(found: Satisfaction, likely: Likelihood, *, every: bool) -> Iterator[Fact]:
+    shown = found.asked if every else found.asked[:_LINES]
+    lines = [f"{found.process.names[s]}: {_likely(found, likely, s)}" for s in shown]
+    if len(shown) < len(found.asked):
+        lines.append(f"... {len(found.asked) - len(shown)} more; --all lists them")
+    yield Fact("probability", "\n".join(lines) + (f"\n({likely.how})" if likely.how != "exact" else ""))
+
+
+def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> str:
+    assert isinstance(likely, Likelihood)
+    least, most = likely.least(state), likely.most(state)
+    if found.process.is_chain:
+        return between(least)
+    if least == most:
+        return f"{between(least)} under every scheduler"
+    return f"from {between(least)} to {between(most)} over all schedulers"
+
+
+def between(number: Between) -> str:
+    """A probability in words."""
+    if number.exact:
+        return show(number.low)
+    low, high = decimal(number.low, digits=12), decimal(number.high, digits=12)
+    width = float(number.high - number.low)
+    return (
+        f"≈ {decimal((number.low + number.high) / 2, digits=10)} (±{width / 2:.0e})"
+        if low[:6] == high[:6]
+        else (f"between {low} and {high}")
+    )
+
+
+def _close(found: Satisfaction, close: Closeness, *, every: bool) -> Iterator[Fact]:
+    worst = found.worst(close)
+    if worst is None:
+        yield Fact("neighbours", "the asked states have none but themselves")
+        return
+    yield from _gap(found, worst)
+    if every and len(close.pairs) > 1:
+        lines = []
+        for left, right in close.pairs:
+            gap = close.gap(left, right)
+            verdict = {True: "close enough", False: "too far apart", None: "not decided"}[gap.holds]
+            names = f"{found.process.names[gap.left]} against {found.process.names[gap.right]}"
+            lines.append(f"{names}: {verdict}, {_sides(gap)}, epsilon {_epsilons(gap)}")
+        yield Fact("all pairs", "\n".join(lines))
+
+
+def _sides(gap: Gap) -> str:
+    return f"{between(gap.left_probability)} against {between(gap.right_probability)}"
+
+
+def _gap(found: Satisfaction, gap: Gap) -> Iterator[Fact]:
+    process = found.process
+    names = f"{process.names[gap.left]} against {process.names[gap.right]}"
+    if gap.actions is not None or process.is_chain:
+        yield Fact("worst pair", f"{names}: {_sides(gap)}")
+    else:
+        yield Fact(
+            "worst pair",
+            f"{names}: at most {between_high(gap.left_probability)} against at least {between_low(gap.right_probability)}",
+        )
+    if gap.actions is not None:
+        before, repeated = gap.actions
+        cycle = f", then {' '.join(repeated)} for ever" if repeated else ""
+        yield Fact("actions", f"{' '.join(before) or '(none)'}{cycle}")
+    yield Fact("needs", f"epsilon {_epsilons(gap)} at this delta, or delta {_deltas(gap.delta)} at this epsilon")
+    if gap.reason:
+        yield Fact("because", gap.reason)
+
+
+def between_high(number: Between) -> str:
+    """The upper end."""
+    return show(number.high)
+
+
+def between_low(number: Between) -> str:
+    """The lower end."""
+    return show(number.low)
+
+
+def _epsilons(gap: Gap) -> str:
+    low, high = gap.epsilon
+    if low.compare(high) == 0:
+        return low.show()
+    if low.compare(Epsilon()) == 0:
+        return f"at most {outward(high, up=True, digits=6)}"
+    if outward(low, up=False, digits=9) == outward(high, up=True, digits=9):
+        return f"≈ {low.decimal(digits=9)}"
+    return f"between {outward(low, up=False, digits=6)} and {outward(high, up=True, digits=6)}"
+
+
+def _deltas(number: Between) -> str:
+    if number.exact:
+        return show(number.low)
+    if float(number.high - number.low) < 1e-9:
+        return f"≈ {decimal(number.low, digits=9)}"
+    if number.low == 0:
+        return f"at most {decimal(number.high)}"
+    return f"between {decimal(number.low)} and {decimal(number.high)}"
+
+
+# --------------------------------------------------------------------------------------------------------------- data
+
+
+def satisfaction_data(found: Satisfaction, *, certificate: str | None, every: bool = False) -> dict[str, Any]:
+    """The answer as plain data, the object that ``--json`` prints."""
+    process, worst = found.process, found.witness
+    result: dict[str, Any] = {
+        "verdict": found.status,
+        "engine": found.engine,
+        "question": {
+            "mechanism": process.name,
+            "kind": "markov-chain" if process.is_chain else "mdp",
+            "formula": str(found.formula),
+            "logic": found.sublogic,
+            "states": [process.names[s] for s in found.asked] if len(found.asked) <= _PLAIN or every else found.chosen,
+        },
+        "tight": _tight(worst),
+        "witness": None if worst is None else _witness(found, worst),
+        "states": [
+            {"state": process.names[s], "holds": {1: True, 0: False}.get(int(found.truth[s]))}
+            for s in (range(len(process)) if every else found.asked)
+        ],
+        "operators": [_operator(found, measured, every=every) for measured in found.measured.values()],
+        "certificate": certificate,
+        "seconds": round(found.seconds, 6),
+        "notes": list(found.notes),
+    }
+    if found.reasons:
+        result["reason"] = "; ".join(found.reasons)
+    return result
+
+
+def _tight(gap: Gap | None) -> dict[str, Any] | None:
+    if gap is None:
+        return None
+    low, high = gap.epsilon
+    same = low.compare(high) == 0
+    return {
+        "ratio": text(low.bound) if same and low.bound is not None else None,
+        "epsilon": low.decimal(digits=10) if same else None,
+        "exact": str(low) if same else None,
+        "lower": outward(low, up=False),
+        "upper": outward(high, up=True),
+        "delta": _number(gap.delta),
+    }
+
+
+def _number(number: Between) -> str | list[str]:
+    return text(number.low) if number.exact else [text(number.low), text(number.high)]
+
+
+def _witness(found: Satisfaction, gap: Gap) -> dict[str, Any]:
+    names = found.process.names
+    p, q = gap.left_probability, gap.right_probability
+    ratio = (
+        None
+        if not (p.exact and q.exact)
+        else "inf"
+        if q.low == 0 < p.low
+        else None
+        if q.low == 0
+        else text(p.low / q.low)
+    )
+    result: dict[str, Any] = {
+        "left": names[gap.left],
+        "right": names[gap.right],
+        "output": next(
+            (
+                str(m.formula.path)
+                for m in found.measured.values()
+                if isinstance(m, Closeness) and found.worst(m) is gap
+            ),
+            None,
+        ),
+        "left_probability": _number(p),
+        "right_probability": _number(q),
+        "ratio": ratio,
+        "holds": gap.holds,
+    }
+    if gap.actions is not None:
+        result["actions"] = {"before": list(gap.actions[0]), "repeated": list(gap.actions[1])}
+    if gap.reason:
+        result["reason"] = gap.reason
+    return result
+
+
+def _operator(found: Satisfaction, measured: Likelihood | Closeness, *, every: bool) -> dict[str, Any]:
+    names = found.process.names
+    states = range(len(found.process)) if every else found.asked
+    listed: list[dict[str, Any]] = []
+    for s in states:
+        entry: dict[str, Any] = {"state": names[s], "holds": {1: True, 0: False}.get(int(measured.truth[s]))}
+        if isinstance(measured, Likelihood):
+            if found.process.is_chain:
+                entry["probability"] = _number(measured.least(s))
+            else:
+                entry |= {"least": _number(measured.least(s)), "most": _number(measured.most(s))}
+        else:
+            gap = measured.worst(s)
+            entry["worst"] = None if gap is None else {**_witness(found, gap), "tight": _tight(gap)}
+        listed.append(entry)
+    return {"formula": str(measured.formula), "how": measured.how, "states": listed}
