@@ -27,12 +27,19 @@ Epsilon('ln(8)')
 """
 
 from privproof.asking import check, tight_epsilon
-from privproof.compiling import mechanism_question, output_distribution, output_probability, time_series
+from privproof.compiling import (
+    mechanism_process,
+    mechanism_question,
+    output_distribution,
+    output_probability,
+    time_series,
+)
 from privproof.engines.sampling import Samples, sample
 from privproof.errors import (
     BudgetError,
     FloatRefused,
     FormatError,
+    FormulaError,
     LanguageError,
     ModelError,
     NumberError,
@@ -42,8 +49,11 @@ from privproof.errors import (
 )
 from privproof.evidence import PriorWitness, Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import recheck, recheck_file
+from privproof.evidence.satisfaction import Satisfaction
 from privproof.exact import Budget, Epsilon, epsilon, from_float, log, rational
 from privproof.formats import read_question, write_question
+from privproof.formats.processes import read_process, write_process
+from privproof.formulas import parse_formula, sublogic
 from privproof.language import (
     Mechanism,
     Prior,
@@ -70,7 +80,18 @@ from privproof.language import (
     truncated_geometric,
     uniform,
 )
-from privproof.models import Branch, HiddenMarkovModel, Horizon, Letter, MarkovChain, Transducer, WordProblem
+from privproof.model_checking import model_check
+from privproof.models import (
+    Branch,
+    DecisionProcess,
+    Enclosure,
+    HiddenMarkovModel,
+    Horizon,
+    Letter,
+    MarkovChain,
+    Transducer,
+    WordProblem,
+)
 from privproof.profiles import Profile, privacy_loss_distribution, privacy_profile, renyi_divergence
 from privproof.scenarios import MarkovPrior, Neighbours, Pair, PufferfishQuestion, Question, Scenario, Words, pufferfish
 
@@ -80,9 +101,12 @@ __all__ = [
     "Branch",
     "Budget",
     "BudgetError",
+    "DecisionProcess",
+    "Enclosure",
     "Epsilon",
     "FloatRefused",
     "FormatError",
+    "FormulaError",
     "HiddenMarkovModel",
     "Horizon",
     "LanguageError",
@@ -104,6 +128,7 @@ __all__ = [
     "QuestionError",
     "Refuted",
     "Samples",
+    "Satisfaction",
     "Scenario",
     "ScenarioError",
     "Transducer",
@@ -124,10 +149,13 @@ __all__ = [
     "laplace",
     "log",
     "mechanism",
+    "mechanism_process",
     "mechanism_question",
+    "model_check",
     "one_of",
     "output_distribution",
     "output_probability",
+    "parse_formula",
     "prior",
     "privacy_loss_distribution",
     "privacy_profile",
@@ -136,6 +164,7 @@ __all__ = [
     "queries",
     "randomized_response",
     "rational",
+    "read_process",
     "read_question",
     "real",
     "real_queries",
@@ -148,9 +177,11 @@ __all__ = [
     "seeded",
     "stream",
     "stream_of",
+    "sublogic",
     "tight_epsilon",
     "time_series",
     "truncated_geometric",
     "uniform",
+    "write_process",
     "write_question",
 ]

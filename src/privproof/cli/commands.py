@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -25,7 +25,7 @@ from rich.text import Text
 import privproof
 from privproof.asking import check as ask
 from privproof.asking import probabilities, tight_epsilon
-from privproof.cli.loading import load, only_pair, setting
+from privproof.cli.loading import is_process, load, load_process, only_pair, setting
 from privproof.compiling import word_problem
 from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, PrivproofError, QuestionError
@@ -33,6 +33,8 @@ from privproof.evidence import Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import Accepted, recheck_file
 from privproof.exact import Budget, Epsilon, asked_for, delta, epsilon
 from privproof.formats import dot, svg, write_question
+from privproof.formats.processes import write_process
+from privproof.model_checking import model_check
 from privproof.models import Horizon, Letter, Transducer
 from privproof.profiles import privacy_profile
 from privproof.reporting import (
@@ -41,12 +43,17 @@ from privproof.reporting import (
     data,
     page,
     print_profile,
+    print_satisfaction,
     print_table,
     print_verdict,
     profile_data,
+    satisfaction_data,
 )
 from privproof.scenarios import ParametricQuestion, PufferfishQuestion, Question, UnderPriors
 from privproof.sizes import Table, over_sizes
+
+if TYPE_CHECKING:
+    from privproof.library import Example, FormulaExample
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
 
@@ -449,14 +456,25 @@ def recheck(
 @app.command()
 def convert(
     target: Target,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write: .yaml, .json, .dot, .svg or .smt2.")],
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT", help="Where to write: .yaml, .json, .pm, .nm, .prism, .drn, .dot, .svg or .smt2."
+        ),
+    ],
     epsilon_: Annotated[str | None, typer.Option("--epsilon", help="The budget, for .smt2.")] = None,
     size: Size = None,
     settings: Settings = None,
     horizon: HorizonText = None,
     pair: Annotated[str | None, typer.Option("--pair", help="The pair, for .smt2.")] = None,
 ) -> None:
-    """Write a model in another form: YAML, JSON, DOT, SVG, SMT-LIB."""
+    """Write a model in another form: YAML, JSON, PRISM, DRN, DOT, SVG, SMT-LIB."""
+    if is_process(target, out):
+        given = dict(text.partition("=")[::2] for text in settings or ())
+        lengths = None if horizon is None else Horizon.of(horizon)
+        write_process(load_process(target, size=one_size(size), horizon=lengths, settings=given), out)
+        typer.echo(f"{out} written")
+        return
     question = _about_words(_question(target, one_size(size), horizon, pair, settings), target)
     suffix = out.suffix.lower()
     if suffix in (".yaml", ".yml", ".json"):
@@ -469,7 +487,7 @@ def convert(
         write(out, _smtlib(question, epsilon_))
     else:
         raise FormatError(
-            "suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .dot, .svg or .smt2"
+            "suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .pm, .drn, .dot, .svg or .smt2"
         )
     typer.echo(f"{out} written")
 
@@ -504,37 +522,59 @@ def examples(
     as_json: AsJson = False,
 ) -> None:
     """The library: list its examples with their known verdicts, or run one."""
-    from privproof.library import EXAMPLES  # here, because no other command needs it
+    from privproof.library import EXAMPLES, FORMULAS, FormulaExample  # here, because no other command needs it
 
-    known = {example.name: example for example in EXAMPLES}
+    entries: list[Example | FormulaExample] = [*EXAMPLES, *FORMULAS]
+    known = {example.name: example for example in entries}
     if name is None:
         if as_json:
-            listed = [{"name": e.name, "title": e.title, "citation": e.citation, "known": e.known} for e in EXAMPLES]
+            listed = [
+                {"name": e.name, "title": e.title, "citation": e.citation, "known": e.known} for e in known.values()
+            ]
             typer.echo(json.dumps(listed, ensure_ascii=False))
             return
         table = Grid(box=None, pad_edge=False, header_style="bold")
         for heading in ("name", "what", "known"):
             table.add_column(heading, overflow="fold", no_wrap=heading == "name")
-        for example in EXAMPLES:
+        for example in known.values():
             table.add_row(example.name, Text(example.title), Text(example.known))
         Console(highlight=False).print(table)
         return
     if name not in known:
         raise QuestionError("example", f"there is no example {name!r}", place="examples", hint=", ".join(known))
     example = known[name]
+    if not as_json and write is None:
+        typer.echo(f"{example.title} ({example.citation})\nknown: {example.known}\n")
+    if isinstance(example, FormulaExample):
+        _formula_example(example, write, as_json=as_json)
+        return
     question = example.question()
     if write is not None:
         write_question(_about_words(question, "--write"), write)
         typer.echo(f"{write} written")
         return
-    if not as_json:
-        typer.echo(f"{example.title} ({example.citation})\nknown: {example.known}\n")
-        if example.mechanism is not None:
-            typer.echo(inspect.getsource(example.mechanism.function))
+    if not as_json and example.mechanism is not None:
+        typer.echo(inspect.getsource(example.mechanism.function))
     with monitored(None, quiet=as_json) as monitor:
         verdict = ask(question, monitor=monitor) if question.budget else tight_epsilon(question, monitor=monitor)
     asked_tight = question.budget is None
     _finish(verdict, command=None, asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)
+
+
+def _formula_example(example: FormulaExample, write: Path | None, *, as_json: bool) -> None:
+    """Run, or write, an example that asks a formula."""
+    process = example.process()
+    if write is not None:
+        write_process(process, write)
+        typer.echo(f"{write} written")
+        return
+    with monitored(None, quiet=as_json) as monitor:
+        found = model_check(process, example.formula, states=example.states, monitor=monitor)
+    if as_json:
+        typer.echo(json.dumps(satisfaction_data(found, certificate=None), ensure_ascii=False))
+    else:
+        print_satisfaction(Console(highlight=False), found, every=False)
+    raise typer.Exit(STATUS[found.status])
 
 
 @app.callback(invoke_without_command=True)

@@ -17,8 +17,9 @@ from typing import Any
 from privproof.compiling import mechanism_process, mechanism_question
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.exact import fraction, rational
-from privproof.formats import read_question
-from privproof.formats.processes import read_process, related
+from privproof.formats import read_document, read_question
+from privproof.formats.documents import Scalar
+from privproof.formats.processes import OURS, PRISM, read_process, related
 from privproof.language import Mechanism
 from privproof.models import DecisionProcess, Horizon
 from privproof.scenarios import (
@@ -110,6 +111,20 @@ def load_process(
             hint="a @mechanism, a DecisionProcess, or a function that returns one",
         )
     return process if neighbours is None else related(process, neighbours)
+
+
+def is_process(target: str, out: Path) -> bool:
+    """Whether a conversion is between forms of labelled chains and decision processes."""
+    path, name = _split(target)
+    if path.suffix == ".py":
+        found, _ = _found(path, name)
+        return isinstance(found, DecisionProcess) or out.suffix.lower() in (*PRISM, ".drn")
+    both = {path.suffix.lower(), out.suffix.lower()}
+    if both & {*PRISM, ".drn"}:
+        return True
+    if path.suffix.lower() not in OURS:
+        return False
+    return read_document(path).get(Scalar("kind")) == "mdp"
 
 
 def setting(text: str) -> tuple[str, object]:

@@ -2,6 +2,7 @@
 
 from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
 from privproof.library.examples import EXAMPLES, Example
+from privproof.library.formulas import FORMULAS, FormulaExample
 from privproof.library.geometric import contagious, geometric, geometric_chain
 from privproof.library.noise import truncated_geometric_row
 from privproof.library.noisy_max import noisy_max, noisy_max_hmm, noisy_max_question
@@ -9,7 +10,9 @@ from privproof.library.satisfiability import assignment, ratio_if_unsatisfiable,
 
 __all__ = [
     "EXAMPLES",
+    "FORMULAS",
     "Example",
+    "FormulaExample",
     "above_threshold",
     "above_threshold_two_copies",
     "assignment",

@@ -161,7 +161,10 @@ def subsampling_majority(
         for k, name in enumerate(names):
             chance = _majority(sampled, k, people - k)
             other = 1 - chance
-            weights = [comb(m, i) * chance**i * other ** (m - i) for i in range(m + 1)]
+            odds = chance / other
+            weights = [other**m]
+            for i in range(m):
+                weights.append(weights[-1] * odds * (m - i) / (i + 1))
             rows[name] = {f"c{i}": _enclosed(weight) for i, weight in enumerate(weights)}
         bar = (1 / share).log() / loss
         for i in range(m + 1):

@@ -204,6 +204,10 @@ class DecisionProcess:
         """The same process under another neighbour relation."""
         return replace(self, neighbours=tuple(neighbours))
 
+    def having_only(self, pairs: Iterable[tuple[str, str]]) -> DecisionProcess:
+        """The same process where only these states are neighbours."""
+        return self.having(neighbours=[(self.state(s), self.state(t)) for s, t in pairs])
+
     @cached_property
     def related(self) -> tuple[tuple[int, int], ...]:
         """The neighbour relation as unordered pairs of different states, each once."""

@@ -225,8 +225,8 @@ class Checker:
     def _exactly(
         self, graph: Graph, path: Path, truths: list[Bools], judge: Judge
     ) -> tuple[Truths, Probabilities, str]:
-        arithmetic = Exactly(self.process.numbers, self.monitor)
         with precision(PRECISION):
+            arithmetic = Exactly(self.process.numbers, self.monitor)
             values: list[Any] = chains.probabilities(graph, truths, path, arithmetic)
             ends = [] if arithmetic.exact else [arithmetic.bounds(value) for value in values]
         if arithmetic.exact:

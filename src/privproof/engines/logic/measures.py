@@ -115,7 +115,7 @@ class Closeness:
 
 
 def worst_of(gaps: list[Gap]) -> Gap | None:
-    """The gap that needs the most: a violation first, then what is not decided, then the largest epsilon, then delta."""
+    """The gap that needs the most: a violation first, then what is not decided, then the largest epsilon, then the largest delta."""
     worst: Gap | None = None
     for gap in gaps:
         if worst is None or _worse(gap, worst):
@@ -127,8 +127,11 @@ def _worse(gap: Gap, other: Gap) -> bool:
     order = {False: 0, None: 1, True: 2}
     if order[gap.holds] != order[other.holds]:
         return order[gap.holds] < order[other.holds]
-    compared = gap.epsilon[0].compare(other.epsilon[0])
-    return compared > 0 or (compared == 0 and gap.delta.low > other.delta.low)
+    for mine, theirs in zip(gap.epsilon, other.epsilon, strict=True):
+        compared = mine.compare(theirs)
+        if compared != 0:
+            return compared > 0
+    return (gap.delta.high, gap.delta.low) > (other.delta.high, other.delta.low)
 
 
 def gap_between(left: int, right: int, p: Between, q: Between, formula: Private) -> Gap:

@@ -8,7 +8,9 @@ A path formula is first written with negations at its leaves only.  Its parts ar
 
 An *obligation* is a positive Boolean combination of nodes, kept as the antichain of its minimal conjunctions: the
 empty antichain is false, the one with the empty conjunction true.  Two obligations that are equal as Boolean functions
-of their nodes are the same antichain, so from one formula only finitely many obligations arise.
+of their nodes are the same antichain, so from one formula only finitely many obligations arise.  Nodes U of one f and
+g that begin at 0 are a *family*: one that ends sooner implies one that ends later; of R the later implies the sooner.  In
+a conjunction only the strongest of a family is kept, and a conjunction that implies another one so is dropped.
 
 `left(obligation, state)` is the obligation with: a path ``s, t, ...`` satisfies the old one if and only if ``t, ...``
 satisfies the new one (Bacchus and Kabanza, "Using temporal logics to express search control knowledge", 2000).
@@ -18,12 +20,15 @@ satisfies the new one (Bacchus and Kabanza, "Using temporal logics to express se
 
 The second follows by induction on the formula: a violated leaf is false after one step, a violated conjunction with
 one of its parts, a violated disjunction with the last of them, a violated R when g is at some step j and f at all
-steps before j, and each of those finitely many after finitely many steps.  The first is its dual.
+steps before j, and each of those finitely many after finitely many steps.  Leaving out implied nodes changes nothing: a
+conjunction becomes false with the first of its nodes that does (other antichains are true if all nodes are), and if a
+weaker member of a family becomes false, the stronger one does no later.  The first is its dual.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import inf
 from typing import TypeAlias
 
 from privproof.evidence.checker.logic.formulas import Leaf, Next, Path, PathNot, PathSeveral, State, Until
@@ -31,6 +36,7 @@ from privproof.evidence.checker.outcomes import within
 
 Node: TypeAlias = tuple[object, ...]
 Antichain: TypeAlias = frozenset[frozenset[int]]
+Family: TypeAlias = tuple[str, int, int]
 Truths: TypeAlias = tuple[bool | None, ...]
 
 TRUE: Antichain = frozenset((frozenset(),))
@@ -52,6 +58,7 @@ class Obligations:
         self._chain_numbers: dict[Antichain, int] = {}
         self._steps: dict[tuple[int, Truths], Antichain | None] = {}
         self._left: dict[tuple[int, Truths], int | None] = {}
+        self._family: dict[int, tuple[Family, float]] = {}
         self._endless: dict[tuple[int, str], bool] = {}
         self.true, self.false = self.numbered(TRUE), self.numbered(FALSE)
         self._true, self._false = self._node(("and", ())), self._node(("or", ()))
@@ -121,7 +128,11 @@ class Obligations:
                 return self._several("and", (first, self._next(low, self._until("U", f, g, 0, None))))
             first = self._until("U", self._true, f, 0, low - 1)
             return self._several("or", (first, self._next(low, self._until("R", f, g, 0, None))))
-        return self._node((kind, f, g, low, high))
+        number = self._node((kind, f, g, low, high))
+        if low == 0:
+            end = inf if high is None else high
+            self._family[number] = ((kind, f, g), -end if kind == "U" else end)
+        return number
 
     def _expanded(self, number: int) -> Antichain:
         """A node as an obligation."""
@@ -131,9 +142,9 @@ class Obligations:
             return FALSE
         match self._nodes[number]:
             case ("and", tuple(parts)):
-                return _known(_all(self._expanded(part) for part in parts))
+                return _known(self._all(self._expanded(part) for part in parts))
             case ("or", tuple(parts)):
-                return _known(_any(self._expanded(part) for part in parts))
+                return _known(self._any(self._expanded(part) for part in parts))
         return frozenset((frozenset((number,)),))
 
     # ------------------------------------------------------------------------------------------------------- stepping
@@ -142,8 +153,8 @@ class Obligations:
         """What is left of an obligation after a state with these truths of the leaves; None if that is unknown."""
         key = (obligation, truths)
         if key not in self._left:
-            chains = (_all(self._step(number, truths) for number in each) for each in self._chains[obligation])
-            found = _any(chains)
+            chains = (self._all(self._step(number, truths) for number in each) for each in self._chains[obligation])
+            found = self._any(chains)
             self._left[key] = None if found is None else self.numbered(found)
         return self._left[key]
 
@@ -159,9 +170,9 @@ class Obligations:
                 holds = truths[leaf]
                 return None if holds is None else TRUE if holds == truth else FALSE
             case ("and", tuple(parts)):
-                return _all(self._step(part, truths) for part in parts)
+                return self._all(self._step(part, truths) for part in parts)
             case ("or", tuple(parts)):
-                return _any(self._step(part, truths) for part in parts)
+                return self._any(self._step(part, truths) for part in parts)
             case ("X", int(steps), int(inner)):
                 return self._expanded(inner if steps == 1 else self._next(steps - 1, inner))
             case ("U" | "R" as kind, int(f), int(g), int(low), high):
@@ -169,7 +180,7 @@ class Obligations:
                 if high == 0:
                     return self._step(g, truths)
                 later = self._expanded(self._until(kind, f, g, max(low - 1, 0), None if high is None else high - 1))
-                one, other = (_any, _all) if kind == "U" else (_all, _any)
+                one, other = (self._any, self._all) if kind == "U" else (self._all, self._any)
                 goes_on = other(iter((self._step(f, truths), later)))
                 return goes_on if low > 0 else one(iter((self._step(g, truths), goes_on)))
         raise AssertionError(self._nodes[number])
@@ -220,8 +231,73 @@ class Obligations:
                     return self._until(kind, weak(f), weak(g), low, high)
             return self._node(node)
 
-        chains = (_all(self._expanded(weak(number)) for number in each) for each in self._chains[obligation])
-        return self.numbered(_known(_any(chains)))
+        chains = (self._all(self._expanded(weak(number)) for number in each) for each in self._chains[obligation])
+        return self.numbered(_known(self._any(chains)))
+
+    # ----------------------------------------------------------------------------------------------------- antichains
+
+    def _reduced(self, conjunction: frozenset[int]) -> frozenset[int]:
+        """The conjunction without nodes that another one implies."""
+        strongest: dict[Family, int] = {}
+        kept: list[int] = []
+        for number in conjunction:
+            family = self._family.get(number)
+            if family is None:
+                kept.append(number)
+            elif family[0] not in strongest or family[1] > self._family[strongest[family[0]]][1]:
+                strongest[family[0]] = number
+        return frozenset((*kept, *strongest.values())) if strongest else conjunction
+
+    def _implies(self, one: frozenset[int], other: frozenset[int]) -> bool:
+        """Whether every node of the other conjunction is in the one, or implied by a node of its family there."""
+        if other <= one:
+            return True
+        if len(other) > len(one):
+            return False
+        strength = {family[0]: family[1] for family in map(self._family.get, one) if family is not None}
+        for number in other - one:
+            family = self._family.get(number)
+            if family is None or family[0] not in strength or strength[family[0]] < family[1]:
+                return False
+        return True
+
+    def _minimal(self, conjunctions: set[frozenset[int]]) -> Antichain:
+        """The conjunctions that imply no other."""
+        within(len(conjunctions), _MOST_CONJUNCTIONS, "conjunctions of an obligation", "question.formula")
+        if len(conjunctions) < 2:
+            return frozenset(conjunctions)
+        kept: list[frozenset[int]] = []
+        for each in sorted(conjunctions, key=len):
+            if not any(self._implies(each, other) for other in kept):
+                kept = [other for other in kept if len(other) < len(each) or not self._implies(other, each)]
+                kept.append(each)
+        return frozenset(kept)
+
+    def _any(self, parts: Iterator[Antichain | None]) -> Antichain | None:
+        """The disjunction, None if it is unknown; true as soon as a part is, even if another is unknown."""
+        result, unknown = FALSE, False
+        for part in parts:
+            if part == TRUE:
+                return TRUE
+            if part is None:
+                unknown = True
+            elif part != FALSE:
+                result = self._minimal(set(result | part))
+        return None if unknown else result
+
+    def _all(self, parts: Iterator[Antichain | None]) -> Antichain | None:
+        """The conjunction, None if it is unknown; false as soon as a part is, even if another is unknown."""
+        result, unknown = TRUE, False
+        for part in parts:
+            if part == FALSE:
+                return FALSE
+            if part is None:
+                unknown = True
+            elif part != TRUE:
+                combined = len(result) * len(part)
+                within(combined, 10 * _MOST_CONJUNCTIONS, "conjunctions of an obligation", "question.formula")
+                result = self._minimal({self._reduced(one | other) for one in result for other in part})
+        return None if unknown else result
 
 
 def _known(chain: Antichain | None) -> Antichain:
@@ -238,49 +314,3 @@ def _parts(node: Node) -> tuple[int, ...]:
         case ("U" | "R", int(f), int(g), _, _):
             return (f, g)
     return ()
-
-
-# --------------------------------------------------------------------------------------------------------- antichains
-
-
-def _minimal(sets: set[frozenset[int]]) -> Antichain:
-    """The sets that contain no other."""
-    if len(sets) < 2:
-        return frozenset(sets)
-    within(len(sets), _MOST_CONJUNCTIONS, "conjunctions of an obligation", "question.formula")
-    kept: list[frozenset[int]] = []
-    for each in sorted(sets, key=len):
-        if not any(smaller <= each for smaller in kept):
-            kept.append(each)
-    return frozenset(kept)
-
-
-def _any(parts: Iterator[Antichain | None]) -> Antichain | None:
-    """The disjunction, None if it is unknown; true as soon as a part is, even if another is unknown."""
-    result, unknown = FALSE, False
-    for part in parts:
-        if part == TRUE:
-            return TRUE
-        if part is None:
-            unknown = True
-        else:
-            result = _minimal(set(result | part))
-    return None if unknown else result
-
-
-def _all(parts: Iterator[Antichain | None]) -> Antichain | None:
-    """The conjunction, None if it is unknown; false as soon as a part is, even if another is unknown."""
-    result, unknown = TRUE, False
-    for part in parts:
-        if part == FALSE:
-            return FALSE
-        if part is None:
-            unknown = True
-        else:
-            within(
-                len(result) * len(part), 10 * _MOST_CONJUNCTIONS, "conjunctions of an obligation", "question.formula"
-            )
-            result = _minimal({one | other for one in result for other in part})
-            if result == FALSE:
-                return FALSE
-    return None if unknown else result
