@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from privproof.engines.logic.measures import Closeness, Gap, Likelihood, Truths, worst_of
+from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
 from privproof.formulas import Formula, Probable, sublogic
 from privproof.models import DecisionProcess
+
+__all__ = ["Between", "Closeness", "Gap", "Likelihood", "Satisfaction"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood
-from privproof.evidence.satisfaction import Satisfaction
+from privproof.evidence.satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
 from privproof.exact import Epsilon, decimal, show, text
 from privproof.reporting.html import document_page
 from privproof.reporting.text import print_facts

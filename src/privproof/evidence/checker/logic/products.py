@@ -9,8 +9,8 @@ from privproof.evidence.checker.logic.obligations import Obligations, Truths
 from privproof.evidence.checker.logic.processes import Row, Walk
 from privproof.evidence.checker.outcomes import within
 
-_MOST_NODES = 1_500_000
-_MOST_EDGES = 6_000_000
+_MOST_NODES = 1_000_000
+_MOST_EDGES = 4_000_000
 
 Truth = Callable[[int], Truths]
 
