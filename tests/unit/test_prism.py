@@ -1,0 +1,561 @@
+"""The PRISM language: what is read, what is refused and where, and what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from privproof.errors import FormatError, ModelError, PrivproofError
+from privproof.exact import rational
+from privproof.formats.prism import explore, neighbours_from, parse_prism, read_prism, write_prism
+from privproof.models.process import DecisionProcess
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "models" / "prism"
+
+
+def module(body, *, kind="dtmc", around=""):
+    return f"{kind} module m {body} endmodule {around}"
+
+
+def row(process, state, choice=0):
+    """The distribution of a state's choice, by the names of the next states."""
+    entries = process.entries(int(process.choices[process.state(state)]) + choice)
+    return {process.names[target]: str(number) for target, number in entries}
+
+
+def values(process, variable):
+    return process.variables[variable].tolist()
+
+
+# --- what is read ---------------------------------------------------------------------------------
+
+
+def test_the_die():
+    die = read_prism(EXAMPLES / "die.pm")
+    assert (len(die), len(die.targets), die.initial, die.is_chain) == (13, 20, (0,), True)
+    assert list(die.names[:3]) == ["(s=0,d=0)", "(s=1,d=0)", "(s=2,d=0)"]
+    assert row(die, "(s=3,d=0)") == {"(s=1,d=0)": "1/2", "(s=7,d=1)": "1/2"}
+    assert np.flatnonzero(die.labels["six"]).tolist() == [die.state("(s=7,d=6)")]
+    assert die.name == "die"
+
+
+@pytest.mark.parametrize(
+    ("name", "states", "choices", "transitions"),
+    [("die.pm", 13, 13, 20), ("herman3.pm", 8, 8, 28), ("survey.pm", 18, 18, 27), ("consensus2.nm", 272, 400, 492)],
+)
+def test_the_examples_have_the_sizes_that_storm_finds(name, states, choices, transitions):
+    process = read_prism(EXAMPLES / name)
+    assert (len(process), len(process.rows) - 1, len(process.targets)) == (states, choices, transitions)
+
+
+def test_the_survey_says_its_neighbours():
+    survey = read_prism(EXAMPLES / "survey.pm")
+    named = [(survey.names[a], survey.names[b]) for a, b in survey.neighbours]
+    assert named == [
+        ("(yes=0,asked=0,heard=0)", "(yes=1,asked=0,heard=0)"),
+        ("(yes=1,asked=0,heard=0)", "(yes=2,asked=0,heard=0)"),
+    ]
+    assert survey.initial == (0, 1, 2)
+    assert survey.labels["init"].tolist() == [True] * 3 + [False] * 15
+
+
+def test_decimals_are_exact():
+    process = parse_prism(module("x : [0..2]; [] x=0 -> 0.1:(x'=1) + 9e-1:(x'=2); [] x>0 -> true;"))
+    assert row(process, "(x=0)") == {"(x=1)": "1/10", "(x=2)": "9/10"}
+
+
+def test_branches_to_the_same_state_are_one_and_impossible_ones_none():
+    process = parse_prism(module("x : [0..2]; [] true -> 1/3:(x'=1) + 1/3:(x'=1) + 1/3:true + 0:(x'=x+7);"))
+    assert row(process, "(x=0)") == {"(x=1)": "2/3", "(x=0)": "1/3"}
+    computed = parse_prism(module("x : [0..2]; [] x=0 -> x/2:(x'=7) + 1-x/2:(x'=1); [] x>0 -> true;"))
+    assert row(computed, "(x=0)") == {"(x=1)": "1"}
+
+
+def test_several_commands_of_a_chain_are_equally_likely():
+    process = parse_prism(module("x : [0..2]; [] x=0 -> 1/2:(x'=1) + 1/2:true; [] x<=0 -> (x'=2); [] x>0 -> true;"))
+    assert row(process, "(x=0)") == {"(x=0)": "1/4", "(x=1)": "1/4", "(x=2)": "1/2"}
+
+
+def test_the_choices_of_a_decision_process_stay_apart():
+    body = "x : [0..1]; [] x=0 -> (x'=1); [go] x=0 -> true; [] x=0 -> (x'=0); [go] true -> (x'=1);"
+    process = parse_prism(module(body, kind="mdp"))
+    assert process.actions == ("tau", "go", "tau#2", "go#2")
+    assert [process.action(choice) for choice in range(5)] == ["tau", "go", "tau#2", "go#2", "go"]
+    assert process.choices.tolist() == [0, 4, 5]
+
+
+def test_modules_synchronise_on_common_actions():
+    process = parse_prism(
+        """
+        mdp
+        module m x : [0..1]; [go] x=0 -> 1/2:(x'=1) + 1/2:true; [own] true -> true; endmodule
+        module n y : [0..1]; [go] y=0 -> 1/3:(y'=1) + 2/3:true; [go] true -> (y'=0); endmodule
+        """
+    )
+    start = "(x=0,y=0)"
+    assert [process.action(c) for c in range(3)] == ["own", "go", "go#2"]
+    assert row(process, start, 1) == {"(x=1,y=1)": "1/6", "(x=1,y=0)": "1/3", "(x=0,y=1)": "1/6", "(x=0,y=0)": "1/3"}
+    assert row(process, start, 2) == {"(x=1,y=0)": "1/2", "(x=0,y=0)": "1/2"}
+    blocked = process.state("(x=1,y=0)")
+    assert [process.action(c) for c in range(*process.choices[blocked : blocked + 2])] == ["own"]
+
+
+def test_an_action_whose_command_is_never_enabled_still_blocks():
+    text = "mdp module m x : [0..1]; [go] true -> (x'=1); [] true -> true; endmodule module n y : bool; [go] false -> true; endmodule"
+    assert len(parse_prism(text)) == 1
+
+
+def test_a_copy_renames_inside_formulas():
+    process = parse_prism(
+        """
+        dtmc
+        formula ahead = x>y;
+        module m x : [0..2]; [] x<2 & !ahead -> (x'=x+1); endmodule
+        module n = m [x=y, y=x] endmodule
+        """,
+        self_loops=True,
+    )
+    # n moves where y is not ahead of x
+    assert row(process, "(x=1,y=0)") == {"(x=1,y=1)": "1"}
+    assert row(process, "(x=0,y=0)") == {"(x=1,y=0)": "1/2", "(x=0,y=1)": "1/2"}
+
+
+def test_a_copy_of_a_copy():
+    process = parse_prism(
+        """
+        dtmc
+        module a x : [0..1] init k; [go] x<top -> (x'=1); [go] x=top -> true; endmodule
+        module b = a [x=y, k=l, top=high] endmodule
+        module c = b [y=z, l=k, go=stop] endmodule
+        const int k = 0; const int l = 1; const int top = 1; const int high = 1;
+        """
+    )
+    assert process.names[0] == "(x=0,y=1,z=0)"
+    assert row(process, "(x=0,y=1,z=0)") == {"(x=1,y=1,z=0)": "1/2", "(x=0,y=1,z=1)": "1/2"}
+
+
+def test_constants_in_any_order_and_from_outside():
+    text = "dtmc const int N = 2*M; const M; const double p; module m x : [0..N]; [] x<N -> p:(x'=N) + 1-p:true; [] x=N -> true; endmodule"
+    process = parse_prism(text, constants={"M": "2", "p": "1/7"})
+    assert row(process, "(x=0)") == {"(x=4)": "1/7", "(x=0)": "6/7"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("2+3*4-5", 9),
+        ("-x*2 + 20", 14),
+        ("2-1-1", 0),
+        ("floor(7/2)", 3),
+        ("ceil(-7/2)", -3),
+        ("round(5/2)", 3),
+        ("floor(8/2/2)", 2),
+        ("mod(-1, 5)", 4),
+        ("pow(2, 10)", 1024),
+        ("pow(x, 2)", 9),
+        ("func(max, 1, x, 2)", 3),
+        ("min(4, 2.5) < 3 ? 1 : 2", 1),
+        ("x=3 ? b ? 10 : 11 : 12", 10),
+        ("!x=1 & b ? 1 : 0", 1),
+        ("false => false & false ? 1 : 0", 1),
+        ("true | false & false ? 1 : 0", 1),
+        ("(b <=> x>0) ? 1 : 0", 1),
+        ("b = true ? 1 : 0", 1),
+        ("b != (x<5) ? 1 : 0", 0),
+        ("0.1 + 0.2 = 0.3 ? 1 : 0", 1),
+        ("floor(1e3)", 1000),
+        ("1 = 1.0 ? 1 : 0", 1),
+    ],
+)
+def test_expressions(expression, value):
+    variables = "x : [0..5] init 3; b : bool init true; y : [-50..2000] init -50;"
+    text = module(f"{variables} [] y=-50 -> (y'={expression}); [] y!=-50 -> true;")
+    process = parse_prism(text)
+    assert values(process, "y") == [-50, value]
+    constant = expression.replace("x", "3").replace("ma3", "max").replace("b", "true")
+    assert values(
+        parse_prism(f"dtmc const int c = {constant}; module m y : [-50..2000] init c; [] true -> true; endmodule"), "y"
+    ) == [value]
+
+
+def test_a_condition_guards_what_follows_it():
+    process = parse_prism(module("x : [0..1]; [] x=0 | 1/x>0 -> (x'=1);"))
+    assert len(process) == 2
+    parse_prism("dtmc const int N = 0; module m x : [0..1]; [] N=0 ? true : 1/N>0 -> true; endmodule")
+
+
+def test_many_commands_are_found_by_the_value_they_ask_for():
+    steps = "".join(f"[] s={i} & !b -> 1/2:(s'={i + 1}) + 1/2:(s'=0)&(b'=true);" for i in range(20))
+    plain = "".join(f"[a{i}] s={i} -> (s'={19 - i}) & (b'=false);" for i in range(20))
+    process = parse_prism(module(f"s : [0..20]; b : bool; {steps} {plain} [] s=20 -> true; [z] b -> true;", kind="mdp"))
+    assert len(process) == 22
+    assert [process.action(c) for c in range(*process.choices[:2])] == ["tau", "a0"]
+    assert row(process, "(s=0,b=true)") == {"(s=19,b=false)": "1"}
+    assert row(process, "(s=0,b=true)", 1) == {"(s=0,b=true)": "1"}
+
+
+def test_deadlocks():
+    text = module("x : [0..3]; [] x<1 -> 1/2:(x'=1) + 1/2:(x'=2);")
+    with pytest.raises(ModelError, match=r"^text: 2 states have no transition: \(x=1\), \(x=2\) \[deadlock\]"):
+        parse_prism(text)
+    process = parse_prism(text, self_loops=True)
+    assert process.labels["deadlock"].tolist() == [False, True, True]
+    assert row(process, "(x=1)") == {"(x=1)": "1"}
+    assert parse_prism(text.replace("dtmc", "mdp"), self_loops=True).actions == ("tau",)
+
+
+def test_initial_states_by_a_condition():
+    around = "init x>y & b & mod(x,2)=0 endinit"
+    process = parse_prism(module("x : [0..4]; y : [0..4]; b : bool; [] true -> true;", around=around))
+    assert [process.names[s] for s in process.initial][:2] == ["(x=2,y=0,b=true)", "(x=2,y=1,b=true)"]
+    assert len(process.initial) == len(process) == 6
+    wide = "dtmc module m " + "".join(f"v{i} : [0..999]; " for i in range(9)) + "[] true -> true; endmodule init "
+    assert len(parse_prism(wide + " & ".join(f"v{i}={i}" for i in range(9)) + " endinit")) == 1
+
+
+def test_rewards_and_comments_are_passed_over():
+    around = 'rewards "r" x>0 : 3*x; [go] true : 1; endrewards // [] nonsense'
+    assert len(parse_prism(module("x : [0..1]; // @ no remark\n [] true -> true;", around=around))) == 1
+
+
+def test_conditions_about_states():
+    model = explore(
+        module("x : [0..3]; [] x<3 -> (x'=x+1); [] x=3 -> true;", around='formula f = x>1; label "top" = x=3;')
+    )
+    assert model.satisfying("f").tolist() == [False, False, True, True]
+    assert model.satisfying('"top" | "init"').tolist() == [True, False, False, True]
+    assert model.satisfying("x=0 | (x>=2 & x<=2)").tolist() == [True, False, True, False]
+    assert model.satisfying("(x>=2 & x<=1) | x<=0 | x<=1").tolist() == [True, True, False, False]
+    assert model.satisfying("true").tolist() == [True] * 4
+    with pytest.raises(FormatError, match=r"^condition:1:2: 1 is divided by zero"):
+        model.satisfying("1/x>0")
+    assert neighbours_from(model, 'f ~ "init"; x=1 ~ x=0') == ((0, 2), (0, 3), (0, 1))
+    assert neighbours_from(model.process, '"top" ~ x<=1;') == ((0, 3), (1, 3))
+
+
+def test_too_many_neighbours():
+    text = module("x : [0..1999]; [] true -> (x'=mod(x+1,2000));", around="\n//@ neighbours true ~ true")
+    with pytest.raises(FormatError, match=r"^text:2:16: 2000 states ~ 2000 states: more than 1000000 pairs"):
+        parse_prism(text)
+
+
+def test_too_many_states():
+    with pytest.raises(FormatError, match=r"^text: the model has more than 100 reachable states \[size\]"):
+        parse_prism(module("x : [0..1999]; [] true -> (x'=mod(x+1,2000));"), most_states=100)
+
+
+def test_nothing_of_the_text_is_run():
+    commands = "[] index -> true; [] v0=0 -> (v0'=1)&(k0'=!k0); [] v0=1 -> true;"
+    around = "const int __import__ = 1; formula index = v0=5;"
+    process = parse_prism(module(f"v0 : [0..__import__]; k0 : bool; {commands}", around=around))
+    assert list(process.names) == ["(v0=0,k0=false)", "(v0=1,k0=true)"]
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+REFUSED = [
+    ("", "text:1:1: the model does not say what it is [kind]"),
+    (
+        "hello",
+        "text:1:1: expected a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards), found 'hello' [syntax]",
+    ),
+    ("ctmc", "text:1:1: 'ctmc': continuous-time Markov chains are not read [unsupported]"),
+    ("pomdp", "text:1:1: 'pomdp': partially observable models are not read [unsupported]"),
+    ("dtmc", "text:1:5: expected a module, found the end of the text [syntax]"),
+    ("dtmc\nmdp", "text:2:1: the model was said to be a dtmc before [twice]"),
+    (
+        "dtmc\nmodule m\n  x : [0..3]\n  [] true -> true;\nendmodule",
+        "text:4:3: expected ';' after the variable x, found '[' [syntax]",
+    ),
+    (module("x : [0..3]; [] x=0 -> (x'=1)"), "text:1:44: expected ';' after the command, found 'endmodule' [syntax]"),
+    (module("x : [0..3]; [] x=0 -> (x=1);"), "text:1:42: expected ':' after the probability, found ';' [syntax]"),
+    (module("x : [0..3]; [] x=0 & -> true;"), "text:1:36: expected an expression, found '->' [syntax]"),
+    (
+        module("x : [0..3]; [] (x=0 -> true;"),
+        "text:1:35: expected ')' after the expression in parentheses, found '->' [syntax]",
+    ),
+    (
+        module("x : [0..3]; [] x=0 -> 1/2 : (x'=1) + 1/2;"),
+        "text:1:55: expected ':' after the probability, found ';' [syntax]",
+    ),
+    (module("x : [0..3]; [] x=0 # true;"), "text:1:34: unexpected character '#' [syntax]"),
+    (
+        module("x : [0..3]; [true] x=0 -> true;"),
+        "text:1:28: expected the name of an action, found the keyword 'true' [syntax]",
+    ),
+    (module("x : [0..3]; true;"), "text:1:27: expected a variable, a command or 'endmodule', found 'true' [syntax]"),
+    (module("x : [0..3]; [] x -> true;"), "text:1:30: a guard is a condition, this is an integer [type]"),
+    (module("x : [0..3]; [] !x -> true;"), "text:1:31: the operand of '!' is a condition, this is an integer [type]"),
+    (
+        module("x : [0..3]; [] x+true=1 -> true;"),
+        "text:1:32: the operand of '+' is a number, this is a condition (bool): true [type]",
+    ),
+    (
+        module("x : [0..3]; [] true -> (x'=x/2);"),
+        "text:1:43: the new value of 'x' is an integer, this is a number (double) [type]",
+    ),
+    (
+        module("x : [0..3]; [] true -> (x'=true);"),
+        "text:1:42: the new value of 'x' is a number, this is a condition (bool): true [type]",
+    ),
+    (module("x : [0..3]; [] true -> (y'=1);"), "text:1:39: unknown variable 'y' [unknown-name]"),
+    (module("x : [0..3]; [] true -> (x'=1)&(x'=2);"), "text:1:46: 'x' is changed twice in one update [twice]"),
+    (module("x : [3..0]; [] true -> true;"), "text:1:15: the range [3..0] of 'x' is empty [range]"),
+    (
+        module("x : [0..3] init 7; [] true -> true;"),
+        "text:1:31: the initial value of 'x' is 7, outside its range [0..3] [range]",
+    ),
+    (
+        module("x : [0..1.5]; [] true -> true;"),
+        "text:1:23: a bound is an integer, this is a number (double): 3/2 [type]",
+    ),
+    (
+        module("x : [0..99999999999999999999]; [] true -> true;"),
+        "text:1:23: a bound is 99999999999999999999, beyond 2^62 [range]",
+    ),
+    (module("x : int; [] true -> true;"), "text:1:19: the variable 'x' is unbounded [unsupported]"),
+    (module("x : [0..1]; x : bool; [] true -> true;"), "text:1:27: 'x' is declared twice (first on line 1) [twice]"),
+    (module("[] true -> true;"), "text:1:1: the model has no variable [variables]"),
+    (module("x : [0..N];", around="const int N;"), "text:1:47: the constant 'N' has no value [constant]"),
+    (
+        module("x : [0..N];", around="const int N = M; const int M = N;"),
+        "text:1:64: the constants define each other: N -> M -> N [circle]",
+    ),
+    (
+        module("x : [0..N];", around="const int N = 1.5;"),
+        "text:1:51: the constant 'N' is an integer, this is a number (double): 3/2 [type]",
+    ),
+    (
+        module("x : [0..1]; [] f -> true;", around="formula f = g; formula g = f;"),
+        "text:1:78: the formulas define each other: f -> g -> f [circle]",
+    ),
+    (module("x : [0..1]; [] 1/x > 0 -> true;"), "text:1:31: 1 is divided by zero in the state (x=0) [division]"),
+    (
+        module("x : [0..1]; [] mod(x, x)=0 -> true;"),
+        "text:1:30: mod(0, 0) needs a positive divisor in the state (x=0) [division]",
+    ),
+    (
+        module("x : [0..1]; [] pow(x, 1/2)>1 -> true;"),
+        "text:1:30: the exponent 1/2 is no integer, so the power has no exact value in the state (x=0) [power]",
+    ),
+    (
+        module("x : [0..1]; [] pow(2, 99999999)>1 -> true;"),
+        "text:1:30: pow(2, 99999999) has more than 100000 bits [power]",
+    ),
+    (module("x : [0..1]; [] log(x, 2)=0 -> true;"), "text:1:30: log has no exact value [unsupported]"),
+    (module("x : [0..1]; [] mn(x, 2)=0 -> true;"), "text:1:30: unknown function 'mn' [unknown-name]"),
+    (module("x : [0..1]; [] floor(1,2)=0 -> true;"), "text:1:30: floor takes 1 argument, not 2 [arguments]"),
+    (module("x : [0..1]; [] 1e99999=0 -> true;"), "text:1:30: the exponent 99999 is beyond ±10000 [number]"),
+    (
+        module("x : [0..1]; [] " + "(" * 200 + "true" + ")" * 200 + " -> true;"),
+        "text:1:130: the expression nests deeper than 100 [depth]",
+    ),
+    (module('x : [0..1]; [] "a" -> true;'), 'text:1:30: the label "a" cannot stand here [label]'),
+    (
+        module("x : [0..3]; [] true -> (x'=x+1);"),
+        "text:1:38: the new value 4 of 'x' is outside its range [0..3] in the state (x=3) [range]",
+    ),
+    (
+        module("x : [0..3]; [] x=0 -> 0.5:(x'=1)+0.4:(x'=2);"),
+        "text:1:27: the probabilities of the command sum to 9/10 = 0.9 instead of 1: 1/10 = 0.1 is missing in the state (x=0) [row-sum]",
+    ),
+    (
+        module("x : [0..3]; [] x<3 -> (x+1)/2:(x'=x+1)+1/2:true;"),
+        "text:1:27: the probabilities of the command sum to 3/2 = 1.5 instead of 1: 1/2 = 0.5 is too much in the state (x=1) [row-sum]",
+    ),
+    (
+        module("x : [0..1]; [] true -> 2:true + -1:(x'=1);"),
+        "text:1:47: the probability -1 is negative in the state (x=0) [probability]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="module n y : bool; [] y -> (x'=0); endmodule"),
+        "text:1:82: the module n changes 'x', which belongs to the module m [owner]",
+    ),
+    (
+        module(
+            "x : [0..1]; [a] true -> (g'=true);",
+            around="global g : bool; module n y : bool; [a] true -> true; endmodule",
+        ),
+        "text:1:40: the global variable 'g' is changed by [a], which several modules share [owner]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="module n = k [x=y] endmodule"),
+        "text:1:65: unknown module 'k' [unknown-name]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="module n = m [y=z] endmodule"),
+        "text:1:67: the variable 'x' of m is not renamed [renaming]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="module n = m [x=x] endmodule"),
+        "text:1:67: 'x' is declared twice (first on line 1) [twice]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="system m endsystem"),
+        "text:1:54: 'system' is not read [unsupported]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around='label "init" = true;'),
+        'text:1:60: the label "init" is built in [label]',
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around='label "a" = x;'),
+        'text:1:66: the label "a" is a condition, this is an integer [type]',
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around='label "a = x=1;'),
+        'text:1:60: a quoted label has no closing " [syntax]',
+    ),
+    (
+        module("x : [0..1] init 0; [] true -> true;", around="init x=0 endinit"),
+        "text:1:31: the variable 'x' has an initial value beside the init ... endinit block [initial]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="init x=5 endinit"),
+        "text:1:60: no state satisfies init ... endinit [initial]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="rewards true : 1;"),
+        "text:1:62: expected 'endrewards', found the end of the text [syntax]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="\n//@ neighbors x=0 ~ x=1"),
+        "text:2:5: unknown remark 'neighbors' [remark]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="\n//@ neighbours x=0 ~ x=1"),
+        "text:2:16: no reachable state satisfies the right side [neighbours]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="\n//@ neighbours x=0"),
+        "text:2:19: expected '~' after the condition of one neighbour, found the end of the text [syntax]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around='\n//@ neighbours x=0 ~ "foo"'),
+        "text:2:22: unknown label 'foo' [unknown-name]",
+    ),
+    (
+        module("x : [0..1]; [] true -> true;", around="\n//@ neighbours x=0 ~ x=0"),
+        "text:2:16: both sides are the same single state [neighbours]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[message[:60] for _, message in REFUSED])
+def test_refused_at_its_place(text, message):
+    with pytest.raises(FormatError) as caught:
+        parse_prism(text)
+    assert str(caught.value).splitlines()[0] == message
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"N": "true"}, "--set N:1:1: the constant 'N' is a number, this is a condition (bool): true [type]"),
+        ({"N": "1/2"}, "--set N:1:2: the constant 'N' is an integer, this is a number (double): 1/2 [type]"),
+        ({"N": "x"}, "--set N:1:1: unknown name 'x' [unknown-name]"),
+        ({"N": "3 4"}, "--set N:1:3: expected an operator or the end of the expression, found '4' [syntax]"),
+        ({"N": "3", "NN": "4"}, "--set NN:1:1: unknown constant 'NN' [unknown-name]"),
+        ({"N": "3", "K": "4"}, "--set K:1:1: the constant 'K' has a value on line 1 of text [constant]"),
+    ],
+)
+def test_constants_from_outside_refused(given, message):
+    with pytest.raises(FormatError) as caught:
+        parse_prism(module("x : [0..N]; [] true -> true;", around="const int N; const int K = 1;"), constants=given)
+    assert str(caught.value).splitlines()[0] == message
+
+
+def test_a_missing_constant_says_how_to_give_it():
+    with pytest.raises(FormatError) as caught:
+        parse_prism(module("x : [0..1]; [] true -> p:true;", around="const double p;"))
+    assert caught.value.hint == "--set p=1/3"
+
+
+def test_formulas_that_explode_are_refused():
+    doubling = "formula f0 = x+1;" + "".join(f"formula f{i + 1} = f{i}*f{i};" for i in range(60))
+    with pytest.raises(FormatError, match="more than 100000 parts"):
+        parse_prism(module("x : [0..1]; [] f60>0 -> true;", around=doubling))
+    nesting = "formula f0 = x;" + "".join(f"formula f{i + 1} = (f{i}+1)*2;" for i in range(200))
+    with pytest.raises(FormatError, match="nests deeper than 150"):
+        parse_prism(module("x : [0..1]; [] f200>0 -> true;", around=nesting))
+
+
+@pytest.mark.parametrize("text", ["+".join(["x"] * 5000) + ">0", "|".join(["x=0"] * 5000), "(" * 99 + "x=0" + ")" * 99])
+def test_long_expressions_are_read(text):
+    assert len(parse_prism(module(f"x : [0..1]; [] {text} -> true; [] true -> true;"))) == 1
+
+
+@pytest.mark.parametrize(
+    "around",
+    ['label "a" = f;', 'label "a" = 1/y > 0;', "formula g = f;\n//@ neighbours g ~ y=0", "const int c = floor(1/0);"],
+)
+def test_division_by_zero_outside_of_commands(around):
+    text = "dtmc formula f = 1/0 > 0; module m y : [0..1]; [] true -> true; endmodule " + around
+    with pytest.raises(FormatError, match=r"text:1:[0-9]+: 1 is divided by zero"):
+        parse_prism(text)
+
+
+def test_probabilities_without_a_value():
+    with pytest.raises(FormatError, match=r"text:1:39: 1 is divided by zero"):
+        parse_prism(module("x : [0..1]; [] x=0 -> (1/0):(x'=1);"))
+
+
+def test_files(tmp_path):
+    with pytest.raises(FormatError, match="there is no such file"):
+        read_prism(tmp_path / "none.pm")
+    (tmp_path / "bytes.pm").write_bytes(b"dtmc\n\xff")
+    with pytest.raises(FormatError, match=r"bytes.pm:2:1: the file is not UTF-8 text: byte 0xff"):
+        read_prism(tmp_path / "bytes.pm")
+    with pytest.raises(FormatError, match="this is a directory"):
+        read_prism(tmp_path)
+
+
+# --- what is written ------------------------------------------------------------------------------
+
+
+def test_written_models_are_read_again():
+    process = DecisionProcess.of(
+        states=["a", "b", "c", "odd // name"],
+        actions=["go", "tau", "two words", "true"],
+        transitions={
+            "a": {"go": {"b": "1/3", "c": "2/3"}, "tau": {"a": 1}, "two words": {"c": 1}, "true": {"b": 1}},
+            "b": {"go": {"a": 1}},
+            "c": {"go": {"c": 1}},
+        },
+        labels={"a": "x", "c": ["x", "y"]},
+        initial=["b"],
+        neighbours=[("a", "odd // name")],
+        self_loops=True,
+    )
+    text = write_prism(process)
+    again = parse_prism(text)
+    assert values(again, "s") == [1, 3, 0, 2]
+    assert again.initial == (0,)
+    assert set(again.actions) == {"go", "tau", "a_two_words", "a_true"}
+    assert again.labels["x"].tolist() == [False, False, True, True]
+    assert again.related == ((1, 2),)
+    assert again.entries(int(again.choices[2])) == [(0, rational("1/3")), (3, rational("2/3"))]
+
+
+def test_enclosures_are_not_written():
+    process = DecisionProcess.of(
+        states=["a", "b"], transitions={"a": {"a": ["0.1", "0.2"], "b": ["0.8", "0.9"]}}, self_loops=True
+    )
+    with pytest.raises(FormatError, match=r"the probability \[1/10, 1/5\] of a -> a is not exact"):
+        write_prism(process)
+
+
+def test_the_label_init_is_reserved():
+    process = DecisionProcess.of(
+        states=["a", "b"], transitions={}, labels={"a": "init"}, initial=["b"], self_loops=True
+    )
+    with pytest.raises(FormatError, match="the label 'init' marks other states"):
+        write_prism(process)
+
+
+def test_labels_that_cannot_be_written():
+    process = DecisionProcess.of(states=["a"], transitions={}, labels={"a": 'a "quoted" one'}, self_loops=True)
+    with pytest.raises(PrivproofError, match="cannot be written in PRISM"):
+        write_prism(process)
