@@ -26,6 +26,7 @@ from privproof.engines.words.dominance import Antichain, Dominated, bounded
 from privproof.engines.words.endings import Ending, Goal, Hit, Judge
 from privproof.engines.words.frontier import Trace
 from privproof.engines.words.margins import margins
+from privproof.engines.words.potentials import Potential, potential_of
 from privproof.engines.words.simulation import simulation
 from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
 from privproof.exact import ZERO, Rational, decimal, fraction, rational
@@ -118,10 +119,36 @@ class Invariant:
         self.expanded = self.counter = self.level = 0
         self.programs = 0
         self.hopes = _HOPES
+        self.potential = None if goal is None or not self.weighted else potential_of(problem, threshold, delta)
+        if self.potential is not None:
+            self._keep_potential(self.potential)
         for number, start in enumerate(problem.starts):
             vector = initial(number, start.left, start.right, weighted=self.weighted)
             if any(vector.left):
                 self.trace.starts[number] = self._cover(start.location, vector, 0)
+
+    def _keep_potential(self, found: Potential) -> None:
+        """Keep the generators of a potential; their products need no search."""
+        for location, place in enumerate(self.problem.locations):
+            for generator in found.generators(location, place.left_size, place.right_size):
+                self.chains[location].add(generator)
+                self.levels[location].append(0)
+        for location, place in enumerate(self.problem.locations):
+            generators = list(self.chains[location].generators)
+            for e, edge in enumerate(place.edges):
+                for number, after in enumerate(self.products[location][e](generators, edge.letter)):
+                    if after is None:
+                        continue
+                    kept = edge.target == location and (after.left, after.right) == (
+                        generators[number].left,
+                        generators[number].right,
+                    )
+                    reason = Dominated(by=((number, Fraction(1)),), scale=after.scale)
+                    if not kept:
+                        covered = found.cover(edge.target, after)
+                        assert covered is not None
+                        reason = covered
+                    self.trace.forgotten[(0, location), number, e] = reason
 
     def run(self, *, most: int) -> Closed:
         """Go on until the search closes, the goal is met, or `most` vectors have been expanded."""
@@ -305,6 +332,10 @@ class Invariant:
             self.needed = max(self.needed, limit)
             return Dominated(simulated=vector.left, simulation=which, scale=vector.scale)
         chain = self.chains[location]
+        if self.potential is not None:
+            covered = self.potential.cover(location, vector)
+            if covered is not None:
+                return covered
         by = chain.dominator(vector)
         worth_it = self.hopes > 0 and self.programs < _MOST_PROGRAMS
         if by is None and self.expanded >= _PATIENCE and worth_it and not self.weighted:
