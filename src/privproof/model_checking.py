@@ -28,6 +28,7 @@ def model_check(
     *,
     states: Collection[str] | None = None,
     exact: bool = False,
+    tight: bool = False,
     certify: bool | None = None,
     monitor: Monitor | None = None,
 ) -> Satisfaction:
@@ -38,6 +39,7 @@ def model_check(
         formula: the formula, or its text.
         states: the states the verdict is about; without it those a run starts in, or those that have neighbours, or all.
         exact: never be content with enclosures, however long exact numbers take.
+        tight: on a decision process, look for the least epsilon and delta of every D as well; on a chain they are always given.
         certify: whether to make a certificate and let the independent checker confirm the verdict; without it, where the process
             is small.
         monitor: progress, a time limit, an interrupt.
@@ -50,7 +52,7 @@ def model_check(
     begun = time.perf_counter()
     parsed = parse_formula(formula) if isinstance(formula, str) else formula
     asked, chosen = _asked(process, parsed, states)
-    checker = Checker(process, monitor or Monitor(), always_exact=exact)
+    checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight)
     try:
         truth = checker.truth(parsed)
     except Stopped:

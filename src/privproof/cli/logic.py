@@ -58,6 +58,9 @@ def logic(
         bool, typer.Option("--self-loops", help="Let a state without a transition stay where it is.")
     ] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Exact numbers however large the model is.")] = False,
+    tight: Annotated[
+        bool, typer.Option("--tight", help="On a decision process, look for the least epsilon and delta as well.")
+    ] = False,
     every: Annotated[bool, typer.Option("--all", help="List all states and all pairs.")] = False,
     as_json: AsJson = False,
     certificate: CertificateOut = None,
@@ -91,6 +94,7 @@ def logic(
             parsed,
             states=states,
             exact=exact,
+            tight=tight,
             certify=True if certificate is not None else None,
             monitor=monitor,
         )

@@ -191,7 +191,13 @@ def _by_words(proof: ByWords, process: DecisionProcess, close: Closeness) -> dic
         proof.compiled.question, budget, "proved", proof_evidence(proof.compiled, proof.finding.proof)
     )
     states = {name: [state, _path(path, leaves)] for name, (state, path) in proof.states.items()}
-    return {"certificate": document, "states": states, "complemented": proof.complemented}
+    return {
+        "certificate": document,
+        "states": states,
+        "complemented": proof.complemented,
+        "counted": proof.counted,
+        "other": proof.other,
+    }
 
 
 def _path(path: Path, leaves: list[list[Any]]) -> list[Any]:

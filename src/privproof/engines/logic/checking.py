@@ -65,6 +65,7 @@ class Checker:
         process: the process.
         monitor: progress, a time limit, an interrupt.
         always_exact: never be content with enclosures.
+        tight: on decision processes, look for the least epsilon and delta of every D.
         measured: what is behind the P and D formulas met so far, outer ones later.
         reasons: why something is not decided.
     """
@@ -72,6 +73,7 @@ class Checker:
     process: DecisionProcess
     monitor: Monitor
     always_exact: bool = False
+    tight: bool = False
     measured: dict[Formula, Likelihood | Closeness] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     _known: dict[Formula, Truths] = field(default_factory=dict)

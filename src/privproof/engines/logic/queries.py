@@ -26,7 +26,7 @@ from privproof.compiling import Compiled, word_problem
 from privproof.engines.findings import Finding
 from privproof.engines.logic.exactly import Exactly, TooLarge
 from privproof.engines.logic.graphs import Graph
-from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, worst_of
+from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, needed_delta, worst_of
 from privproof.engines.logic.paths import Path, horizon
 from privproof.engines.logic.products import Product, product, supported
 from privproof.engines.logic.schedulers import reaching
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 STOP, STAY, HALTED = "stop", "stay", "halted"
 _TREE = 4_000
 _LARGEST = 3_000
+_ROUNDS = 60
 
 Masses: TypeAlias = "Mapping[int, Rational]"
 
@@ -72,6 +73,8 @@ class ByWords:
         states: the process's state and the formula asked there behind the states of the question's model.
         leaves: the state formulas that these formulas number.
         complemented: whether the formulas are negated, so that what does not satisfy them counts.
+        counted: the state for what surely counts.
+        other: the state for what never does.
     """
 
     compiled: Compiled
@@ -79,6 +82,8 @@ class ByWords:
     states: Mapping[str, tuple[int, Path]]
     leaves: tuple[Formula, ...]
     complemented: bool
+    counted: str
+    other: str
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,8 @@ def closeness(
         for s, t in directions:
             gaps[s, t] = search.by_extremes(s, t)
         search.by_words(gaps)
+        if checker.tight:
+            search.tighten(gaps)
     truth: Truths = np.ones(len(checker.process), np.int8)
     for s, t in directions:
         gap = gaps.get((s, t))
@@ -235,15 +242,63 @@ class _Search:
             for side in (pair, (pair[1], pair[0])):
                 if gaps[side].holds is None:
                     states = {str(node): self.whole.nodes[node] for node in nodes if node > Product.LOST}
-                    proof = ByWords(compiled, finding, states, self.leaves, self.whole.complemented)
+                    turned = self.whole.complemented
+                    ends = (str(Product.LOST), str(Product.GOAL)) if turned else (str(Product.GOAL), str(Product.LOST))
+                    proof = ByWords(compiled, finding, states, self.leaves, turned, *ends)
                     epsilon = (Epsilon(), min_epsilon(gaps[side].epsilon[1], self.budget.epsilon))
+                    delta = Between(ZERO, min(gaps[side].delta.high, self.budget.delta))
+                    reason = f"{every} was compared"
                     gaps[side] = replace(
-                        gaps[side], holds=True, proof=proof, epsilon=epsilon, reason=f"{every} was compared"
+                        gaps[side], holds=True, proof=proof, epsilon=epsilon, delta=delta, reason=reason
                     )
         if finding.word is not None and self.steps is not None:
-            side, before = self._ordered(pairs, compiled, finding)
-            if gaps[side].holds:
-                gaps[side] = self._measured(side, before, (0,), gaps[side])
+            self._shown(gaps, pairs, compiled, finding)
+
+    def _shown(
+        self, gaps: dict[tuple[int, int], Gap], pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding
+    ) -> None:
+        """Note the sequence of actions that comes closest to the budget."""
+        side, before = self._ordered(pairs, compiled, finding)
+        if gaps[side].holds and isinstance(gaps[side].proof, ByWords):
+            gaps[side] = self._measured(side, before, (0,), gaps[side])
+
+    def tighten(self, gaps: dict[tuple[int, int], Gap]) -> None:
+        """The least epsilon (at this delta) and the least delta (at this epsilon) over all pairs, in place."""
+        pairs = list(dict.fromkeys((min(side), max(side)) for side in gaps))
+        if self.steps is None or len(self.whole) > _LARGEST:
+            self.checker.reasons.append(
+                "the least epsilon and delta are sought only where a formula is decided after k steps"
+            )
+            return
+        compiled, _ = self._problem(pairs)
+        finding = FrontierEngine().tight(compiled, self.budget.delta, self.monitor, pointwise=True)
+        if finding.stopped is None:
+            for side, gap in gaps.items():
+                gaps[side] = replace(gap, epsilon=(gap.epsilon[0], min_epsilon(gap.epsilon[1], finding.lower)))
+            if finding.word is not None:
+                self._at_least(gaps, pairs, compiled, finding)
+        share = max(gap.delta.low for gap in gaps.values())
+        for _ in range(_ROUNDS):
+            finding = FrontierEngine().check(compiled, replace(self.budget, delta=share), self.monitor)
+            if finding.word is None or finding.stopped is not None:
+                break
+            if finding.proof is not None:
+                for side, gap in gaps.items():
+                    gaps[side] = replace(gap, delta=Between(gap.delta.low, min(gap.delta.high, share)))
+                break
+            share = self._at_least(gaps, pairs, compiled, finding)
+
+    def _at_least(
+        self, gaps: dict[tuple[int, int], Gap], pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding
+    ) -> Rational:
+        """Note what a sequence of actions needs; the delta it needs, rounded up."""
+        side, before = self._ordered(pairs, compiled, finding)
+        found, gap = self._measured(side, before, (0,), gaps[side]), gaps[side]
+        delta = needed_delta(found.left_probability, found.right_probability, self.budget.epsilon)
+        better = found.epsilon[0].compare(gap.epsilon[0]) > 0 or (self.budget.delta > 0 and delta.low > gap.delta.low)
+        if better:
+            gaps[side] = replace(found, holds=gap.holds, delta=Between(delta.low, gap.delta.high))
+        return delta.high
 
     def _violated(
         self, gaps: dict[tuple[int, int], Gap], pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding

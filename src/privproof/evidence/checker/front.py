@@ -32,12 +32,12 @@ def recheck(document: object, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     >>> recheck({"format": "something else"})
     Rejected(reason='not a privproof certificate', place='format')
     """
-    return _guarded(lambda: _checked(document, limits))
+    return _guarded(lambda: checked(document, limits))
 
 
 def recheck_file(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
     """Check the certificate in a file; whatever the file holds, this returns and does not raise."""
-    return _guarded(lambda: _checked(load(path, limits), limits))
+    return _guarded(lambda: checked(load(path, limits), limits))
 
 
 def _guarded(check: Callable[[], Accepted]) -> Outcome:
@@ -50,7 +50,8 @@ def _guarded(check: Callable[[], Accepted]) -> Outcome:
         return Rejected(f"the check broke off: {type(error).__name__}: {str(error)[:200]}", "checker")
 
 
-def _checked(document: object, limits: Limits) -> Accepted:
+def checked(document: object, limits: Limits) -> Accepted:
+    """What a certificate establishes; raises a refusal."""
     plain(document, limits)
     certificate = an_object(document, "document")
     if certificate.get("format") != "privproof-certificate":

@@ -39,7 +39,9 @@ class Extremes:
     """A product with the least and greatest probability of success in its nodes; None where it is not known."""
 
     product: Product
+    obligations: Obligations
     root: int
+    co_safe: bool
     least: list[Value | None]
     greatest: list[Value | None]
 
@@ -74,8 +76,8 @@ def extremes(walk: Walk, holds: Holds, path: Path, starts: Iterable[int]) -> Ext
     low = _optimum(product, parts, goals, greatest=False)
     high = _optimum(product, parts, goals, greatest=True)
     if co_safe:
-        return Extremes(product, root, low, high)
-    return Extremes(product, root, _complements(high), _complements(low))
+        return Extremes(product, obligations, root, co_safe, low, high)
+    return Extremes(product, obligations, root, co_safe, _complements(high), _complements(low))
 
 
 def _complements(values: list[Value | None]) -> list[Value | None]:

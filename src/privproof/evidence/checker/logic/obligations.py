@@ -31,7 +31,17 @@ from collections.abc import Callable, Iterable, Iterator
 from math import inf
 from typing import TypeAlias
 
-from privproof.evidence.checker.logic.formulas import Leaf, Next, Path, PathNot, PathSeveral, State, Until
+from privproof.evidence.checker.logic.formulas import (
+    Leaf,
+    Next,
+    Not,
+    Path,
+    PathNot,
+    PathSeveral,
+    Several,
+    State,
+    Until,
+)
 from privproof.evidence.checker.outcomes import within
 
 Node: TypeAlias = tuple[object, ...]
@@ -89,6 +99,11 @@ class Obligations:
     def _read(self, path: Path, *, truth: bool) -> int:
         """The node of a path formula, or of its negation."""
         match path:
+            case Leaf(Not(inner)):
+                return self._read(Leaf(inner), truth=not truth)
+            case Leaf(Several(every, parts)):
+                kind = "and" if every == truth else "or"
+                return self._several(kind, [self._read(Leaf(each), truth=truth) for each in parts])
             case Leaf(state):
                 number = self._leaf_numbers.setdefault(state, len(self.leaves))
                 if number == len(self.leaves):
@@ -115,13 +130,20 @@ class Obligations:
         return kept[0] if len(kept) == 1 else self._node((kind, tuple(kept)))
 
     def _next(self, steps: int, inner: int) -> int:
-        return inner if inner in (self._true, self._false) else self._node(("X", steps, inner))
+        if inner in (self._true, self._false):
+            return inner
+        match self._nodes[inner]:
+            case ("X", int(further), int(last)):
+                return self._node(("X", steps + further, last))
+        return self._node(("X", steps, inner))
 
     def _until(self, kind: str, f: int, g: int, low: int, high: int | None) -> int:
         """U or R.  Without end and from a later step on, it is split at that step, so that endless ones begin at 0."""
         absorbed, escape = (self._true, self._false) if kind == "U" else (self._false, self._true)
-        if g == escape or (g == absorbed and low == 0):
+        if g == escape or (low == 0 and (g == absorbed or high == 0 or f == escape)):
             return g
+        if low > 0 and f == absorbed:  # nothing is asked before the step low
+            return self._next(low, self._until(kind, f, g, 0, None if high is None else high - low))
         if high is None and low > 0:
             if kind == "U":  # f at the steps before low, and from low on the endless until
                 first = self._until("R", self._false, f, 0, low - 1)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from privproof.evidence.checker.documents import a_list, an_object, only_members
 from privproof.evidence.checker.logic.extremes import Extremes, extremes
-from privproof.evidence.checker.logic.formulas import Private, a_state
+from privproof.evidence.checker.logic.formulas import Private, Reader, a_state
 from privproof.evidence.checker.logic.measures import Holds, Measure
 from privproof.evidence.checker.logic.processes import (
     Process,
@@ -29,7 +29,7 @@ from privproof.evidence.checker.logic.processes import (
     walk_along,
     walk_of,
 )
-from privproof.evidence.checker.logic.translation import check_words
+from privproof.evidence.checker.logic.translation import Words, check_words
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.exact import ONE, ZERO
 
@@ -61,8 +61,9 @@ class Pairs:
         self._extremes: Extremes | None = None
         self._starts: set[int] = set()
 
-    def check(self, value: object, place: str) -> None:
+    def check(self, value: object, certificates: list[object], reader: Reader, where: str) -> None:
         """Add what a list of pairs establishes; refuses a pair that does not establish what it says."""
+        place = f"{where}.pairs"
         listed = a_list(value, place)
         within(len(listed), self.limits.pairs, "pairs", place)
         read: list[tuple[int, int, dict[str, object], str, str]] = []
@@ -77,8 +78,9 @@ class Pairs:
                 refuse("the states are not different neighbours", here)
             how, kind = a_kind(given.get("how"), f"{here}.how")
             read.append((left, right, how, kind, f"{here}.how"))
-            if kind in ("extremes", "tree"):
+            if kind in ("extremes", "tree", "words"):
                 self._starts |= {left, right}
+        words: dict[int, Words] = {}
         for left, right, how, kind, here in read:
             match kind:
                 case "extremes":
@@ -89,7 +91,7 @@ class Pairs:
                     self._tree(left, right, how, here)
                     self.facts.holding.add((left, right))
                 case "words":
-                    check_words(self.process, self.formula, left, right, how, here, self.limits)
+                    self._words(left, right, how, here, words, certificates, reader, f"{where}.certificates", read)
                     self.facts.holding.add((left, right))
                 case "lasso":
                     self.facts.violated[left, right] = self._lasso(left, right, how, here)
@@ -134,6 +136,42 @@ class Pairs:
                 work += len(moved[0]) + len(moved[1])
                 within(work, self.limits.explored, "nodes after words", f"{place}.words")
                 waiting.append((following, *moved))
+
+    def _words(
+        self,
+        left: int,
+        right: int,
+        how: dict[str, object],
+        place: str,
+        known: dict[int, Words],
+        certificates: list[object],
+        reader: Reader,
+        where: str,
+        read: list[tuple[int, int, dict[str, object], str, str]],
+    ) -> None:
+        """Refuse unless a certificate about words compares the two states."""
+        only_members(how, ("kind", "certificate"), place)
+        number = a_state(how.get("certificate"), len(certificates), f"{place}.certificate")
+        if number not in known:
+            starts = {
+                s
+                for x, y, other, kind, _ in read
+                if kind == "words" and other.get("certificate") == number
+                for s in (x, y)
+            }
+            known[number] = check_words(
+                self.process,
+                self.formula,
+                self._found(),
+                reader,
+                certificates[number],
+                starts,
+                f"{where}[{number}]",
+                self.limits,
+            )
+        states = [known[number].state_of[self._node(s)] for s in (left, right)]
+        if states[0] != states[1] and (states[0], states[1]) not in known[number].pairs:
+            refuse("the certificate does not compare these two states", place)
 
     def _prefixes(self, value: object, place: str) -> list[dict[int, int]]:
         """The tree of the words, which must be a complete prefix code: its nodes with the next ones by action."""

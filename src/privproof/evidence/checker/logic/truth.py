@@ -38,7 +38,8 @@ class Truth:
         self.compared: set[tuple[Private, int, int]] = set()
         self.violations: dict[tuple[Private, int], str] = {}
         self._known: dict[State, dict[int, bool | None]] = {}
-        self._evidence: dict[Private, list[tuple[object, str]]] = {}
+        self._evidence: dict[Private, list[tuple[object, list[object], str]]] = {}
+        self._reader: Reader | None = None
         self._facts: dict[Private, Facts] = {}
 
     def read_evidence(self, value: object, formula: State, reader: Reader, place: str) -> None:
@@ -47,13 +48,15 @@ class Truth:
         for i, item in enumerate(a_list(value, place)):
             here = f"{place}[{i}]"
             given = an_object(item, here)
-            only_members(given, ("formula", "pairs"), here)
+            only_members(given, ("formula", "pairs", "certificates"), here)
             about = reader.private(given.get("formula"), f"{here}.formula")
             if about not in inside:
                 refuse("this formula of D does not occur in the question", f"{here}.formula")
             if self.process.chain:
                 refuse("a Markov chain needs no evidence about pairs", here)
-            self._evidence.setdefault(about, []).append((given.get("pairs"), f"{here}.pairs"))
+            certificates = a_list(given.get("certificates", []), f"{here}.certificates")
+            self._evidence.setdefault(about, []).append((given.get("pairs"), certificates, here))
+        self._reader = reader
 
     def check_evidence(self) -> None:
         """Refuse evidence that does not establish what it says, needed or not."""
@@ -130,8 +133,9 @@ class Truth:
     def _established(self, formula: Private) -> Facts:
         if formula not in self._facts:
             pairs = Pairs(self.process, formula, self.holds, self.limits)
-            for value, place in self._evidence.get(formula, []):
-                pairs.check(value, place)
+            for value, certificates, place in self._evidence.get(formula, []):
+                assert self._reader is not None
+                pairs.check(value, certificates, self._reader, place)
             self._facts[formula] = pairs.facts
             self.compared |= {(formula, s, t) for s, t in pairs.facts.holding | pairs.facts.violated.keys()}
         return self._facts[formula]
