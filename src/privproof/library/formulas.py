@@ -118,10 +118,10 @@ FORMULAS: tuple[FormulaExample, ...] = (
     ),
     FormulaExample(
         "logic-above-threshold-exact",
-        "the same with the delta that query schedulers really need, up to 3 answers below",
+        "the same with the delta that query schedulers really need, up to 2 answers below",
         "our own: exact over query schedulers",
         "holds; the least delta at epsilon 1 is about 0.163222",
         logic.above_threshold,
-        "all k in 0..3: D[1, 16323/100000](G[1,k] bot & X^(k + 1) top)",
+        "all k in 0..2: D[1, 16323/100000](G[1,k] bot & X^(k + 1) top)",
     ),
 )
