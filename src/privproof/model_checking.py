@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection
 from dataclasses import replace
@@ -10,7 +11,7 @@ import numpy as np
 
 from privproof.engines.logic.checking import Checker
 from privproof.engines.monitor import Monitor, Stopped
-from privproof.errors import QuestionError
+from privproof.errors import FormulaError, QuestionError
 from privproof.evidence.checker import Rejected, recheck
 from privproof.evidence.logic_certificates import logic_certificate
 from privproof.evidence.satisfaction import Satisfaction
@@ -37,7 +38,8 @@ def model_check(
     Args:
         process: a labelled Markov chain or decision process.
         formula: the formula, or its text.
-        states: the states the verdict is about; without it those a run starts in, or those that have neighbours, or all.
+        states: the states the verdict is about; without it those that have neighbours (for a formula with D), or those a run starts
+            in, or all.
         exact: never be content with enclosures, however long exact numbers take.
         tight: on a decision process, look for the least epsilon and delta of every D as well; on a chain they are always given.
         certify: whether to make a certificate and let the independent checker confirm the verdict; without it, where the process
@@ -55,12 +57,23 @@ def model_check(
     checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight)
     try:
         truth = checker.truth(parsed)
+    except QuestionError as problem:
+        if problem.code == "unknown-name" and isinstance(formula, str):
+            raise _under(formula, problem) from None
+        raise
     except Stopped:
         truth = np.full(len(process), -1, np.int8)
         checker.reasons.append(checker.monitor.stopped() or "stopped")
     found = Satisfaction(process, parsed, asked, chosen, truth, checker.measured, tuple(dict.fromkeys(checker.reasons)))
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
+
+
+def _under(text: str, problem: QuestionError) -> FormulaError:
+    """A complaint about an unknown name, with a caret under it where it stands in the text."""
+    name = re.search(r"'(.*)'$", problem.message)
+    place = text.find(name[1]) if name else -1
+    return FormulaError.under(text, max(place, 0), problem.message, hint=problem.hint)
 
 
 def _asked(process: DecisionProcess, formula: Formula, states: Collection[str] | None) -> tuple[tuple[int, ...], str]:

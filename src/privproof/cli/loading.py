@@ -58,6 +58,13 @@ def load(
             return made
         return made if horizon is None else replace(made, horizon=horizon)
     _no_parameters(parameters)
+    if path.suffix.lower() in (*PRISM, ".drn"):
+        raise QuestionError(
+            "question",
+            "a model of this form is asked about by formulas",
+            place=str(path),
+            hint=f"privproof logic {path} 'D[ln(2), 0](F done)'",
+        )
     question = read_question(path)
     if size is not None:
         raise QuestionError("size", "a model file has the size it has", place="--size", hint="drop --size")

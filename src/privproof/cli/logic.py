@@ -109,7 +109,8 @@ def logic(
     else:
         more: list[Fact] = []
         if certificate is not None:
-            more.append(Fact("certificate", written or "none: only a decided formula has one"))
+            none = "none: P=? claims nothing" if found.is_query else "none: only a decided formula has one"
+            more.append(Fact("certificate", written or none))
         if report is not None:
             more.append(Fact("report", str(Path(report))))
         print_satisfaction(Console(highlight=False), found, every=every, more=tuple(more))

@@ -119,6 +119,7 @@ class _Chain:
         return build.process(
             names=tuple(self.names),
             labels={label: self._marks(states) for label, states in self.labels.items()},
+            initial=tuple(number for number, _ in starts),
             neighbours=tuple(sorted((s, t) for s, t in related if s < t)),
             name=self.question.name,
         )

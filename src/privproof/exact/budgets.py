@@ -231,8 +231,8 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        if text.count("(") > _DEEPEST:
-            raise BudgetError("budget", f"more than {_DEEPEST} parentheses", hint=_FORMS)
+        if text.count("(") + text.count("-") > _DEEPEST:
+            raise BudgetError("budget", f"more than {_DEEPEST} parentheses and minus signs", hint=_FORMS)
 
     def whole(self) -> Epsilon:
         if self.text.strip().lower() in ("inf", "infinity", "∞"):

@@ -284,5 +284,7 @@ def write_process(process: DecisionProcess, path: str | Path) -> None:
         text = to_yaml(process_document(process))
     else:
         known = ", ".join((*OURS, *PRISM, ".drn"))
+        if suffix in (".dot", ".svg", ".smt2"):
+            raise FormatError("suffix", f"a decision process is not written as {suffix}", place=str(path), hint=known)
         raise FormatError("suffix", f"unknown suffix {suffix!r}", place=str(path), hint=known)
     write_text(path, text)

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Literal, NoReturn, cast
 
 from privproof.errors import FormulaError, PrivproofError
-from privproof.exact import ONE, ZERO, Rational, delta, epsilon, rational
+from privproof.exact import ONE, ZERO, Rational, delta, epsilon, rational, show
 from privproof.formulas.sublogics import is_state_formula, subformulas
 from privproof.formulas.syntax import (
     RESERVED,
@@ -40,6 +40,8 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>\"(?:[^\"\\\n]|\\.)*\")|(?P<number>[0-9]+(?:\.(?!\.)[0-9]*)?(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[A-Za-z_{][A-Za-z0-9_{}']*)|(?P<mark><->|->|=>|<=|>=|!=|==|&&|\|\||\.\.|=\?|[-+*/^!&|()\[\]{},:=<>?~]))"
 )
+_FAMILY = "all k in 0..9: D[1, 0](X out{k})"
+_LISTED = re.compile(r"\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([^,{}\"\s](?:[^,{}\"\n]*[^,{}\"\s])?))\s*([,}])")
 _LONGEST = 20_000
 _DEEPEST = 150
 _LARGEST_FAMILY = 100_000
@@ -80,6 +82,7 @@ class _Reader:
         self.text = text
         self.depth = 0
         self.scope: dict[str, type] = {}
+        self.instances = 1
         if len(text) > _LONGEST:
             raise FormulaError(
                 "formula", f"the formula has {len(text)} characters, more than {_LONGEST}", place="formula"
@@ -235,7 +238,7 @@ class _Reader:
                     self.complain(
                         f"{{{inner}}} names no variable of a family",
                         token.start,
-                        hint="all k in 0..9: D[1, 0](X out{k})",
+                        hint=_FAMILY,
                     )
             bound = token.text in self.scope
             return self.compared(Atom(f"{{{token.text}}}" if bound else token.text))
@@ -276,8 +279,6 @@ class _Reader:
             high = self.number()
             closing = self.accept("]", ")") or self.expect("]")
             within = Range(low, high, opening.text == "[", closing.text == "]")
-            if low > high or (low == high and not (within.low_included and within.high_included)):
-                self.complain(f"no probability lies in {within}", start)
         else:
             operator = self.accept(">=", ">", "<=", "<", "=", "==")
             if operator is None:
@@ -293,9 +294,13 @@ class _Reader:
                 "<=": Range(ZERO, value),
                 "<": Range(ZERO, value, high_included=False),
             }.get(operator.text, Range(value, value))
-        for end in () if within is None else (within.low, within.high):
-            if not 0 <= end <= 1:
-                self.complain(f"the bound {end} is no probability", start)
+        if within is not None:
+            for end in (within.low, within.high):
+                if not 0 <= end <= 1:
+                    self.complain(f"the bound {show(end)} is no probability", start)
+            low, high = within.low, within.high
+            if low > high or (low == high and not (within.low_included and within.high_included)):
+                self.complain("no probability lies in this range", start)
         self.expect("[")
         path = self.formula()
         self.expect("]")
@@ -317,6 +322,9 @@ class _Reader:
         end = self.expect("]").start
         if share_at is None:
             self.complain("D needs two numbers, epsilon and delta", start, hint="D[ln(3), 0](X out1)")
+        for name in re.finditer(r"\{([^{}]*)(\}?)", self.text[start:end]):
+            if name[1] not in self.scope or not name[2]:
+                self.complain(f"{name[0]} names no variable of a family", start + name.start(), hint=_FAMILY)
         budget = self.text[start:share_at].strip()
         share = self.text[share_at + 1 : end].strip()
         loss: object = budget
@@ -337,9 +345,11 @@ class _Reader:
     def family(self, quantifier: _Token) -> Formula:
         token = self.token
         if token.kind != "name" or token.text in RESERVED or "{" in token.text:
-            self.complain(f"expected a variable and found {self.found()}", token.start, hint="all k in 0..9: ...")
+            hint = f'all k in 0..9: ...; a label of this name is written "{quantifier.text}"'
+            self.complain(f"expected a variable and found {self.found()}", token.start, hint=hint)
         self.at += 1
         self.expect("in")
+        place = self.token.start
         values: list[int] | list[str]
         if self.token.kind in ("name", "mark") and self.token.text.startswith("{"):
             values = self.listed()
@@ -350,7 +360,7 @@ class _Reader:
             high = self.whole_number()
             if high < low:
                 self.complain(f"{low}..{high} has no value", place)
-            if high - low > _LARGEST_FAMILY:
+            if high - low >= _LARGEST_FAMILY:
                 self.complain(f"{low}..{high} has more than {_LARGEST_FAMILY} values", place)
             values = list(range(low, high + 1))
         self.expect(":")
@@ -360,23 +370,29 @@ class _Reader:
                 f"the variable {token.text} is used by an outer family", token.start, hint="take another name"
             )
         self.scope[token.text] = type(values[0])
+        self.instances *= len(values)
+        if self.instances > _LARGEST_FAMILY:
+            self.complain(f"the families have together more than {_LARGEST_FAMILY} instances", place)
         body = self.formula()
+        self.instances //= len(values)
         del self.scope[token.text]
         every = cast("tuple[int, ...]", tuple(values))
         return Family(cast(Literal["all"], quantifier.text), token.text, every, body)
 
     def listed(self) -> list[str]:
         """Names in braces; a brace sticks to a name beside it when it is read as a token."""
-        start = self.token.start
-        end = self.text.find("}", start)
-        if end < 0:
-            self.complain("the brace is not closed", start, hint="all a in {out0, out1}: ...")
-        names = [part.strip() for part in self.text[start + 1 : end].split(",")]
-        names = [n[1:-1] if len(n) > 1 and n[0] == n[-1] == '"' else n for n in names]
-        if not all(names):
-            self.complain("an empty name", start, hint="all a in {out0, out1}: ...")
-        while self.token.kind != "end" and self.token.start < end + 1:
+        end = self.token.start + 1
+        names: list[str] = []
+        while not names or self.text[end - 1] != "}":
+            match = _LISTED.match(self.text, end)
+            if match is None:
+                self.complain("expected names in braces", end, hint="all a in {out0, out1}: ...")
+            names.append(match[2] if match[1] is None else re.sub(r"\\(.)", r"\1", match[1]))
+            end = match.end()
+        while self.token.kind != "end" and self.token.end <= end:
             self.at += 1
+        if self.token.start < end:
+            self.complain(f"expected ':' and found {self.text[end]!r}", end)
         return names
 
     # ------------------------------------------------------------------------------------------------------ numbers
@@ -411,7 +427,8 @@ class _Reader:
         return self.term()
 
     def linear(self) -> Count:
-        total = self.term()
+        """Terms joined by signs; small enough in every number."""
+        total = Count() if self.token.text == "-" else self.term()
         while True:
             sign = self.accept("+", "-")
             if sign is None:
@@ -435,13 +452,22 @@ class _Reader:
                 token.start,
                 hint=f"variables here: {known}" if known else "a variable is bound by a family: all k in 0..9: ...",
             )
-        value = self.whole_number()
-        if value > _LARGEST_COUNT:
-            self.complain(f"{value} is beyond {_LARGEST_COUNT} steps", token.start)
-        if self.accept("*"):
-            other = self.term()
-            return Count(value * other.constant, tuple((name, value * f) for name, f in other.terms))
+        value = self.steps(1)
+        while self.accept("*"):
+            name = self.token
+            if name.kind == "name" and self.scope.get(name.text) is int:
+                self.at += 1
+                return Count(0, ((name.text, value),))
+            value = self.steps(value)
         return Count(value)
+
+    def steps(self, factor: int) -> int:
+        """A whole number times a factor, not too large."""
+        start = self.token.start
+        value = factor * self.whole_number()
+        if value > _LARGEST_COUNT:
+            self.complain(f"{value} is beyond {_LARGEST_COUNT} steps", start)
+        return value
 
     def bound(self) -> Bound:
         """What stands right behind a temporal operator: ``<=k``, ``<k``, ``>=k``, ``=k`` or ``[a,b]``; nothing for no bound."""

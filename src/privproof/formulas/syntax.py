@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias
 
+from privproof.errors import PrivproofError
 from privproof.exact import Epsilon, Rational, delta, epsilon
 
 
@@ -33,7 +34,9 @@ class Count:
     @property
     def simple(self) -> bool:
         """Whether it is one number or one variable."""
-        return not self.terms or (self.constant == 0 and len(self.terms) == 1 and self.terms[0][1] == 1)
+        return (not self.terms and self.constant >= 0) or (
+            self.constant == 0 and len(self.terms) == 1 and self.terms[0][1] == 1
+        )
 
     def at(self, values: Mapping[str, int | str]) -> Count:
         """With the variables replaced by their values."""
@@ -234,6 +237,8 @@ def instance(formula: Formula, values: Mapping[str, int | str]) -> Formula:
     """The formula with the variables of families replaced by values."""
     if isinstance(formula, Atom):
         return Atom(_filled(formula.name, values))
+    if isinstance(formula, Comparison):
+        return Comparison(_filled(formula.variable, values), formula.operator, formula.value.at(values))
     changed: dict[str, object] = {}
     for part in fields(formula):
         old = getattr(formula, part.name)
@@ -248,7 +253,10 @@ def instance(formula: Formula, values: Mapping[str, int | str]) -> Formula:
             new = instance(old, values)
         elif isinstance(old, str) and part.name in ("epsilon", "delta"):
             text = _filled(old, values)
-            new = text if "{" in text else (epsilon(text) if part.name == "epsilon" else delta(text))
+            try:
+                new = text if "{" in text else (epsilon(text) if part.name == "epsilon" else delta(text))
+            except PrivproofError as problem:
+                raise problem.at(f"formula: {part.name} of D where {values}") from None
         if new is not old:
             changed[part.name] = new
     return replace(formula, **changed) if changed else formula  # type: ignore[arg-type]
@@ -267,54 +275,60 @@ PLAIN = re.compile(r"[A-Za-z_{][A-Za-z0-9_{}']*")
 _BINDING = {Iff: 1, Implies: 1, Or: 2, And: 3, Until: 4}
 
 
-def show_formula(formula: Formula) -> str:
-    """The canonical text of a formula."""
+def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
+    """The canonical text of a formula; `scope` are the variables of the families around it."""
     match formula:
         case Truth(value):
             return "true" if value else "false"
         case Atom(name):
-            plain = PLAIN.fullmatch(name) and name not in RESERVED
-            return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            return _name(name, scope)
         case Comparison(variable, operator, value):
-            return f"{variable} {operator} {value}"
+            return f"{_name(variable, scope)} {operator} {_wrapped(value)}"
         case Not(inner):
-            return f"!{_tight(inner)}"
+            return f"!{_tight(inner, scope)}"
         case And(parts):
-            return " & ".join(_under(part, 4) for part in parts)
+            return " & ".join(_under(part, 4, scope) for part in parts)
         case Or(parts):
-            return " | ".join(_under(part, 3) for part in parts)
+            return " | ".join(_under(part, 3, scope) for part in parts)
         case Implies(left, right):
-            return f"{_under(left, 2)} -> {_under(right, 2)}"
+            return f"{_under(left, 2, scope)} -> {_under(right, 2, scope)}"
         case Iff(left, right):
-            return f"{_under(left, 2)} <-> {_under(right, 2)}"
+            return f"{_under(left, 2, scope)} <-> {_under(right, 2, scope)}"
         case Next(inner, times):
-            return f"X{'' if times == Count(1) else '^' + _wrapped(times)} {_tight(inner)}"
+            return f"X{'' if times == Count(1) else '^' + _wrapped(times)} {_tight(inner, scope)}"
         case Unary(operator, inner, bound):
-            return f"{operator}{bound} {_tight(inner)}"
+            return f"{operator}{bound} {_tight(inner, scope)}"
         case Until(operator, left, right, bound):
-            return f"{_under(left, 5)} {operator}{bound} {_under(right, 5)}"
+            return f"{_under(left, 5, scope)} {operator}{bound} {_under(right, 5, scope)}"
         case Probable(within, path):
-            return f"P{'=?' if within is None else within} [ {show_formula(path)} ]"
+            return f"P{'=?' if within is None else within} [ {show_formula(path, scope)} ]"
         case Private(eps, share, path):
-            return f"D[{eps}, {share}]({show_formula(path)})"
+            return f"D[{eps}, {share}]({show_formula(path, scope)})"
         case Family(quantifier, variable, values, body):
             listed = f"{{{', '.join(show_formula(Atom(str(v))) for v in values)}}}"
             if all(isinstance(v, int) for v in values):
                 first, last = int(values[0]), int(values[-1])
                 listed = f"{first}..{last}"
-            return f"{quantifier} {variable} in {listed}: {show_formula(body)}"
+            return f"{quantifier} {variable} in {listed}: {show_formula(body, scope | {variable})}"
 
 
-def _under(formula: Formula, level: int) -> str:
+def _name(name: str, scope: frozenset[str]) -> str:
+    """A name as it is, or in quotes where it would be read as something else."""
+    inner = re.findall(r"\{([^{}]*)\}", name)
+    plain = PLAIN.fullmatch(name) and name not in RESERVED and name not in scope and set(inner) <= scope
+    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _under(formula: Formula, level: int, scope: frozenset[str]) -> str:
     binding = _BINDING.get(type(formula), 0 if isinstance(formula, Family) else 9)
-    text = show_formula(formula)
+    text = show_formula(formula, scope)
     return text if binding >= level else f"({text})"
 
 
-def _tight(formula: Formula) -> str:
+def _tight(formula: Formula, scope: frozenset[str]) -> str:
     if isinstance(formula, Comparison):
-        return f"({show_formula(formula)})"
-    return _under(formula, 5)
+        return f"({show_formula(formula, scope)})"
+    return _under(formula, 5, scope)
 
 
 def _wrapped(count: Count) -> str:

@@ -14,7 +14,7 @@ from privproof.reporting.wording import SYMBOLS, Command, Fact, data, facts, hea
 from privproof.scenarios import PufferfishQuestion, Question, UnderPriors
 
 _DRAWN = 60
-_COLOURS = {"proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
+_COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2024; background: #fff; }

@@ -20,13 +20,17 @@ _PLAIN = 60
 
 def print_satisfaction(console: Console, found: Satisfaction, *, every: bool, more: tuple[Fact, ...] = ()) -> None:
     """Print the answer: one sentence, then what is behind it."""
-    print_facts(console, found.status, sentence(found), [*facts(found, every=every), *more])
+    print_facts(console, _status(found), sentence(found), [*facts(found, every=every), *more])
+
+
+def _status(found: Satisfaction) -> str:
+    return "computed" if found.is_query and found.status == "proved" else found.status
 
 
 def satisfaction_page(found: Satisfaction, *, certificate: str | None) -> str:
     """The answer as one self-contained HTML page."""
     return document_page(
-        found.status, sentence(found), facts(found, every=True), "", satisfaction_data(found, certificate=certificate)
+        _status(found), sentence(found), facts(found, every=True), "", satisfaction_data(found, certificate=certificate)
     )
 
 
@@ -84,9 +88,18 @@ def _facts(found: Satisfaction, *, every: bool) -> Iterator[Fact]:
         yield Fact("reason", reason)
     for note in found.notes:
         yield Fact("note", note)
+    compared = [m for m in found.measured.values() if isinstance(m, Closeness)]
+    if compared and all(_nothing(found, close) for close in compared):
+        yield Fact("note", "the path formula has probability 0 from every state compared: nothing can be told apart")
     if found.certificate is not None:
         yield Fact("checked", "the independent checker computed everything again and agrees")
     yield Fact("time", f"{found.seconds:.2f} s")
+
+
+def _nothing(found: Satisfaction, close: Closeness) -> bool:
+    """Whether both probabilities of the worst pair are zero."""
+    worst = found.worst(close)
+    return worst is not None and worst.left_probability.high == 0 == worst.right_probability.high
 
 
 def _probabilities(found: Satisfaction, likely: Likelihood, *, every: bool) -> Iterator[Fact]:
@@ -99,6 +112,8 @@ def _probabilities(found: Satisfaction, likely: Likelihood, *, every: bool) -> I
 
 def _likely(found: Satisfaction, likely: Likelihood | Closeness, state: int) -> str:
     assert isinstance(likely, Likelihood)
+    if likely.how == "not decided":
+        return "not known"
     least, most = likely.least(state), likely.most(state)
     if found.process.is_chain:
         return between(least)

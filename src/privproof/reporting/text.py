@@ -11,7 +11,7 @@ from privproof.reporting.wording import SYMBOLS, Command, Fact, facts, headline,
 from privproof.scenarios import Question
 from privproof.sizes import Table as Sizes
 
-_STYLES = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
+_STYLES = {"computed": "bold green", "proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 _WIDTH = 15
 
 

@@ -26,7 +26,7 @@ from privproof.scenarios import (
     ordered_pairs,
 )
 
-SYMBOLS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
+SYMBOLS = {"computed": "=", "proved": "✓", "refuted": "✗", "unknown": "?"}
 _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from privproof.engines.logic import refining
 from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.graphs import Graph
-from privproof.engines.logic.paths import FALSE, TRUE, Path, clocked, leaves, progress
+from privproof.engines.logic.paths import FALSE, TRUE, Path, clocked, leaves, progress, replaced, unbounded, unfolded
 from privproof.models.process import Bools
 
 _MOST_FORMULAS = 2_000_000
@@ -28,6 +28,13 @@ def groups(truths: Sequence[Bools], path: Path) -> list[tuple[Bools, list[bool]]
     if not used:
         return [(np.ones(len(truths[0]) if truths else 0, np.bool_), [])]
     table = np.stack([truths[i] for i in used], axis=1)
+    if len(used) <= 16:
+        packed = table.astype(np.int64) @ (1 << np.arange(len(used)))
+        found = np.flatnonzero(np.bincount(packed, minlength=1))
+        return [
+            (packed == code, _spread(used, [bool(code >> column & 1) for column in range(len(used))]))
+            for code in found.tolist()
+        ]
     packed = np.packbits(table, axis=1)
     _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     result = []
@@ -39,17 +46,27 @@ def groups(truths: Sequence[Bools], path: Path) -> list[tuple[Bools, list[bool]]
     return result
 
 
+def _spread(used: list[int], truth: list[bool]) -> list[bool]:
+    result = [False] * (max(used) + 1)
+    for i, here in zip(used, truth, strict=True):
+        result[i] = here
+    return result
+
+
 def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic: Any) -> Any:
     """The probability of a path formula from every state.
 
-    Args:
-        graph: the chain.
-        truths: where each leaf of the formula is true.
-        path: the formula.
-        arithmetic: `Exactly` or `Enclosed`.
+    The unbounded untils that stand outside each other are refined away first; what is left of the formula is clocked and progresses on
+    the copies, where it ends in the weight of a copy.
     """
+    if not clocked(path):
+        return _unclocked(graph, truths, path, arithmetic)[0]
     count = len(graph)
-    everywhere = np.ones(count, np.bool_)
+    untils = unbounded(path)
+    copies = refining.refined(graph, truths, untils, arithmetic)
+    truths = [copies.truth(("leaf", i)) for i in range(len(truths))] + [copies.truth(unfolded(f)) for f in untils]
+    path = replaced(path, {f: ("leaf", len(truths) - len(untils) + i) for i, f in enumerate(untils)})
+    graph, everywhere = copies.graph, np.ones(len(copies.owner), np.bool_)
     later: dict[Path, list[tuple[Bools, Path]]] = {}
     waiting, uses = [path], Counter({path: 1})
     known_groups: dict[tuple[int, ...], list[tuple[Bools, list[bool]]]] = {}
@@ -73,27 +90,47 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
     values: dict[Path, tuple[Any, Bools, Bools]] = {}
     for current in _last_first(path, later):
         if not later[current]:
-            values[current] = _unclocked(graph, truths, current, arithmetic)
+            true = _now(current, truths, len(everywhere))
+            values[current] = arithmetic.masked(copies.weights, true), true, ~true
             continue
-        parts, ones, zeros = [], np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        parts, can, cannot = [], ~everywhere, ~everywhere
         for states, after in later[current]:
-            vector, surely, never = values[after]
-            parts.append((states, arithmetic.step(graph, vector, states)))
-            ones |= states & _leading_only(graph, surely)
-            zeros |= states & _leading_only(graph, never)
+            vector, possible, avoidable = values[after]
+            if after in (TRUE, FALSE):  # a weight is the expected weight after a step
+                parts.append((states, vector))
+                can |= states & possible
+                cannot |= states & avoidable
+            else:
+                parts.append((states, arithmetic.step(graph, vector, states)))
+                if not arithmetic.exact:
+                    can |= states & _leading(graph, possible)
+                    cannot |= states & _leading(graph, avoidable)
             uses[after] -= 1
             if uses[after] == 0:
                 del values[after]
-        values[current] = arithmetic.pinned(arithmetic.chosen(parts, count), ones, zeros), ones, zeros
-    return values[path][0]
+        values[current] = arithmetic.chosen(parts, len(everywhere)), can, cannot
+    total, can, cannot = values[path]
+    found = arithmetic.totals(copies.owner, count, total, everywhere)
+    return refining.certain(arithmetic, found, copies.owner, can, cannot)[0]
 
 
-def _leading_only(graph: Graph, nodes: Bools) -> Bools:
-    """The states from which every step leads into the nodes."""
-    result = np.ones(len(graph), np.bool_)
-    if not nodes.any():
-        return ~result
-    result[graph.sources[~nodes[graph.targets]]] = False
+def _now(path: Path, truths: Sequence[Bools], count: int) -> Bools:
+    """Where a formula without temporal operators is true."""
+    match path[0]:
+        case "leaf":
+            return truths[path[1]]
+        case "true" | "false":
+            return np.full(count, path[0] == "true")
+        case "not":
+            return ~_now(path[1], truths, count)
+    parts = [_now(part, truths, count) for part in path[1:]]
+    return np.asarray(np.all(parts, axis=0) if path[0] == "and" else np.any(parts, axis=0))
+
+
+def _leading(graph: Graph, nodes: Bools) -> Bools:
+    """The nodes from which a step leads into the nodes."""
+    result = np.zeros(len(graph), np.bool_)
+    result[graph.sources[nodes[graph.targets]]] = True
     return result
 
 

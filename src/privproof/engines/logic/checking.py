@@ -122,10 +122,7 @@ class Checker:
         carried = process.labels.get(atom.name)
         if carried is not None:
             return carried
-        if len(process) <= 100_000 or atom.name.startswith("("):
-            known: Sequence[str] = (*process.labels, *process.names)
-        else:
-            known = tuple(process.labels)
+        known = {**process.labels, **dict.fromkeys(process.names)}
         known_name(atom.name, among=known, what="label or state", place="formula", error=QuestionError)
         here = np.zeros(len(process), np.bool_)
         here[process.state(atom.name)] = True
@@ -204,9 +201,9 @@ class Checker:
         if entries <= EXACT_ENTRIES or self.always_exact:
             try:
                 return self._exactly(graph, path, truths, judge)
-            except TooLarge:
+            except TooLarge as problem:
                 if self.always_exact:
-                    self.reasons.append("the exact numbers grow beyond what can be computed")
+                    self.reasons.append(str(problem))
         try:
             arithmetic = Enclosed(process.numbers, self.monitor)
             ball = chains.probabilities(graph, truths, path, arithmetic)
@@ -216,13 +213,42 @@ class Checker:
                 if (truth < 0).any():
                     self.reasons.append("the enclosures of some probabilities contain the bound they are compared with")
                 return truth, bounds, "enclosed in floating point with certified errors"
+            inner = path[1] if path[0] == "not" else path
+            if inner[0] == "U" and inner[3] == 0 and all(part[0] in ("leaf", "true") for part in inner[1:3]):
+                stay = truths[inner[1][1]] if inner[1][0] == "leaf" else np.ones(len(graph), np.bool_)
+                graph = graph.cut(stay & ~truths[inner[2][1]])
+            near = graph.reachable(truth < 0)
+            if 4 * int(near.sum()) < len(graph):
+                return self._closer(graph, path, truths, judge, near, bounds, arithmetic.ends(ball))
         except TooLarge:
             truth, bounds = self._undecided(), _unknown
         try:
             return self._exactly(graph, path, truths, judge)
-        except TooLarge:
-            self.reasons.append("neither enclosures nor exact numbers of reasonable size decide a comparison")
+        except TooLarge as problem:
+            self.reasons.append(f"enclosures do not decide a comparison, and {problem}")
             return truth, bounds, "not decided everywhere"
+
+    def _closer(
+        self,
+        graph: Graph,
+        path: Path,
+        truths: list[Bools],
+        judge: Judge,
+        near: Bools,
+        rough: Probabilities,
+        ends: tuple[Floats, Floats],
+    ) -> tuple[Truths, Probabilities, str]:
+        """Exact numbers where enclosures leave something open: from there on a chain of its own."""
+        place = np.cumsum(near) - 1
+        values = chains.probabilities(
+            graph.only(near), [truth[near] for truth in truths], path, Exactly(self.process.numbers, self.monitor)
+        )
+        bounds: Probabilities = lambda s: Between(values[place[s]], values[place[s]]) if near[s] else rough(s)  # noqa: E731
+        return (
+            judge(bounds, ends),
+            bounds,
+            "enclosed in floating point with certified errors, exact where that leaves something open",
+        )
 
     def _exactly(
         self, graph: Graph, path: Path, truths: list[Bools], judge: Judge

@@ -51,10 +51,12 @@ class Enclosed:
         self.relative = 2 * _UNIT + 1.01 * max(widths, default=0.0)
         self.monitor = monitor
         self._last: tuple[Graph, csr_matrix] | None = None
+        self._sliced: list[tuple[Ints, csr_matrix]] = []
 
     def _matrix(self, graph: Graph) -> csr_matrix:
         if self._last is None or self._last[0] is not graph:
             shape = (len(graph), len(graph))
+            self._sliced = []
             self._last = (graph, csr_matrix((self.numbers[graph.values], graph.targets, graph.rows), shape=shape))
         return self._last[1]
 
@@ -97,12 +99,30 @@ class Enclosed:
         """The expected value after one step, for the nodes; zero elsewhere."""
         self.monitor.pause()
         matrix = self._matrix(graph)
+        chosen = np.flatnonzero(nodes)
+        if 2 * len(chosen) < len(graph):
+            return self._step_at(graph, self._rows(graph, chosen), vector, chosen)
         middle = np.asarray(matrix @ vector.middle, np.float64)
         size = matrix @ np.abs(vector.middle)
         spread = matrix @ vector.radius
         error = self._rounding(graph)
         radius = (spread * (1 + error) + error * size) * (1 + 8 * _UNIT) + _TINY
         return self.masked(Ball(middle, radius), nodes)
+
+    def _rows(self, graph: Graph, chosen: Ints) -> csr_matrix:
+        for known, rows in self._sliced:
+            if np.array_equal(known, chosen):
+                return rows
+        self._sliced.append((chosen, self._matrix(graph)[chosen]))
+        return self._sliced[-1][1]
+
+    def _step_at(self, graph: Graph, matrix: csr_matrix, vector: Ball, chosen: Ints) -> Ball:
+        error = self._rounding(graph)[chosen]
+        middle, radius = np.zeros(len(graph)), np.zeros(len(graph))
+        middle[chosen] = matrix @ vector.middle
+        size, spread = matrix @ np.abs(vector.middle), matrix @ vector.radius
+        radius[chosen] = (spread * (1 + error) + error * size) * (1 + 8 * _UNIT) + _TINY
+        return Ball(middle, radius)
 
     def solve(self, graph: Graph, known: Ball, unknown: Bools) -> Ball:
         """The vector that is the expected value after one step at unknown nodes, and known elsewhere."""
@@ -130,6 +150,8 @@ class Enclosed:
         size = np.abs(solution) + inner @ np.abs(solution) + np.abs(goal)
         residual = np.abs(solution - step - goal) + error * size * (1 + 8 * _UNIT) + width + _TINY
         scale = float(np.max(residual / margin)) * (1 + 8 * _UNIT)
+        if not np.isfinite(scale):
+            raise TooLarge
         middle, radius = known.middle.copy(), known.radius.copy()
         middle[order] = solution
         radius[order] = scale * times * (1 + 8 * _UNIT)

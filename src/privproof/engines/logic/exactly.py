@@ -28,7 +28,10 @@ _PAUSE = 4_096
 
 
 class TooLarge(Exception):
-    """The exact numbers, or a system of equations, grow beyond what is worth waiting for; never leaves the engine."""
+    """Numbers, systems of equations or formulas grow beyond what is worth waiting for; never leaves the engine."""
+
+    def __init__(self, reason: str = "exact numbers grow beyond what is worth waiting for") -> None:
+        super().__init__(reason)
 
 
 class Exactly:
@@ -141,6 +144,8 @@ class Exactly:
         """Rationals that enclose a number; equal where it is exact."""
         if self.exact:
             return value, value
+        if not value.is_finite():
+            return fmpq(0), fmpq(1)
         low, high = rational_bounds(value)
         return max(low, fmpq(0)), min(high, fmpq(1))
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+from privproof.engines.logic.exactly import TooLarge
 from privproof.errors import FormulaError
 from privproof.formulas import (
     And,
@@ -35,6 +36,9 @@ from privproof.formulas import (
 from privproof.formulas.sublogics import is_state_formula
 
 Path: TypeAlias = "tuple[Any, ...]"
+
+MOST_STEPS = 120
+"""So many steps a bounded operator inside an unbounded one may have."""
 
 TRUE: Path = ("true",)
 FALSE: Path = ("false",)
@@ -84,6 +88,8 @@ def negation(inner: Path) -> Path:
         return FALSE
     if inner == FALSE:
         return TRUE
+    if inner[0] == "X":
+        return ("X", negation(inner[1]), inner[2])
     return inner[1] if inner[0] == "not" else ("not", inner)
 
 
@@ -137,6 +143,10 @@ def _until(left: Path, right: Path, low: int, high: int | None) -> Path:
         return right
     if left == TRUE and low > 0:
         return after(_until(TRUE, right, 0, None if high is None else high - low), low)
+    if left == TRUE and right[0] == "X":
+        return after(_until(TRUE, right[1], 0, high), right[2])
+    if low > 0 and high is None:
+        return ("U", left, _until(left, right, 0, None), low, low)
     return ("U", left, right, low, high)
 
 
@@ -190,6 +200,37 @@ def clocked(path: Path) -> bool:
     return False
 
 
+def unbounded(path: Path) -> list[Path]:
+    """The unbounded untils that stand inside no other."""
+    found: dict[Path, None] = {}
+    waiting = [path]
+    while waiting:
+        f = waiting.pop()
+        if f[0] == "U" and f[3] == 0 and f[4] is None:
+            found[f] = None
+        elif f[0] != "leaf":
+            waiting.extend(part for part in f[1:] if isinstance(part, tuple))
+    return list(found)
+
+
+def replaced(path: Path, by: dict[Path, Path]) -> Path:
+    """The formula with subformulas replaced."""
+    if path in by:
+        return by[path]
+    match path[0]:
+        case "not":
+            return negation(replaced(path[1], by))
+        case "and":
+            return conjunction(replaced(part, by) for part in path[1:])
+        case "or":
+            return disjunction(replaced(part, by) for part in path[1:])
+        case "X":
+            return after(replaced(path[1], by), path[2])
+        case "U":
+            return _until(replaced(path[1], by), replaced(path[2], by), *path[3:])
+    return path
+
+
 def leaves(path: Path) -> list[int]:
     """The leaves of a formula, ascending."""
     found: set[int] = set()
@@ -236,7 +277,11 @@ def cosafe(path: Path, *, positive: bool = True) -> bool:
 
 
 def unfolded(path: Path) -> Path:
-    """The formula with bounded untils written by nexts of one step: ``f U<=k g = g | (f & X (f U<=(k-1) g))``."""
+    """The formula with bounded untils written by nexts of one step: ``f U<=k g = g | (f & X (f U<=(k-1) g))``.
+
+    Raises:
+        TooLarge: there are too many steps.
+    """
     known: dict[Path, Path] = {}
 
     def unfold(f: Path) -> Path:
@@ -253,17 +298,23 @@ def unfolded(path: Path) -> Path:
                 result = disjunction(map(unfold, f[1:]))
             case "X":
                 result = unfold(f[1])
-                for _ in range(f[2]):
+                for _ in range(_few(f[2])):
                     result = ("X", result, 1)
             case _:
                 _, left, right, low, high = f
                 left, right = unfold(left), unfold(right)
                 result = ("U", left, right, 0, None) if high is None else right
-                for _ in range(0 if high is None else high - low):
+                for _ in range(0 if high is None else _few(high) - low):
                     result = disjunction([right, conjunction([left, ("X", result, 1)])])
-                for _ in range(low):
+                for _ in range(_few(low)):
                     result = conjunction([left, ("X", result, 1)])
         known[f] = result
         return result
 
     return unfold(path)
+
+
+def _few(steps: int) -> int:
+    if steps > MOST_STEPS:
+        raise TooLarge(f"a bound of {steps} steps inside an unbounded operator is beyond {MOST_STEPS}")
+    return steps

@@ -37,7 +37,7 @@ from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
 from privproof.formulas import Formula, Private
 from privproof.models import Branch, Horizon, Transducer
-from privproof.models.process import Bools
+from privproof.models.process import Bools, DecisionProcess
 from privproof.scenarios import Pair, Question, Scenario, Words
 
 if TYPE_CHECKING:
@@ -174,8 +174,8 @@ class _Search:
             )
             return None
         try:
+            _reactive(process)
             whole = product(process, truths, path, states, checker.monitor)
-            _reactive(whole)
             return cls(checker, formula, path, whole, leaves)
         except TooLarge:
             checker.reasons.append("the product of the process and the formula is too large")
@@ -513,17 +513,14 @@ def _weighed(masses: Masses, values: list[Rational]) -> Rational:
     return total
 
 
-def _reactive(whole: Product) -> None:
+def _reactive(process: DecisionProcess) -> None:
     """Complain unless every action can be taken in every state: a query scheduler does not look where it is."""
-    process = whole.process
     wanted = set(range(len(process.actions)))
-    for node, options in enumerate(whole.choices):
-        if node in (Product.GOAL, Product.LOST):
-            continue
-        own = [action for action, _ in options]
-        missing = wanted.difference(own)
+    begins = process.choices.tolist()
+    for number in range(len(process)):
+        missing = wanted.difference(process.action_of[begins[number] : begins[number + 1]].tolist())
         if missing:
-            state = process.names[whole.nodes[node][0]]
+            state = process.names[number]
             raise QuestionError(
                 "actions",
                 f"D compares neighbours under one sequence of actions, and the state {state} has no choice for the action "

@@ -17,7 +17,7 @@ probability of the formula is the sum of the weights of the copies where it is t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,23 +69,46 @@ def probabilities(graph: Graph, leaves: Sequence[Bools], path: Path, arithmetic:
     """The probability of a path formula from every state, by refinement, and where the graph alone says that it is one or zero."""
     path = unfolded(path)
     count = len(graph)
-    everywhere = np.ones(count, np.bool_)
-    truths: dict[Path, Bools] = {("leaf", i): truth for i, truth in enumerate(leaves)}
-    copies = Copies(graph, np.arange(count, dtype=np.int64), arithmetic.indicator(everywhere), truths)
+    copies = unrefined(graph, leaves, arithmetic)
     operators = removable(path)
     for number, operator in enumerate(operators):
         last = number == len(operators) - 1
-        if last and operator == path:
+        if last:  # the copies are not needed any more, only their weights
             holds, (can, cannot) = _split(copies, operator, arithmetic)
-            total = arithmetic.totals(copies.owner, count, holds, np.ones(len(copies.owner), np.bool_))
-            return _certain(arithmetic, total, copies.owner, can, cannot)
+            fails = arithmetic.difference(copies.weights, holds)
+            where = [
+                replace(copies, truths=copies.truths | {operator: np.full(len(can), sign)}).truth(path)
+                for sign in (True, False)
+            ]
+            weights = arithmetic.joined(holds, fails)
+            owner, true = np.concatenate([copies.owner] * 2), np.concatenate(where)
+            exists = np.concatenate([can, cannot])
+            total = arithmetic.totals(owner, count, weights, true & exists)
+            return certain(arithmetic, total, owner, true & exists, ~true & exists)
         copies = _refined(copies, operator, arithmetic)
     true = copies.truth(path)
     total = arithmetic.totals(copies.owner, count, copies.weights, true)
-    return _certain(arithmetic, total, copies.owner, true, ~true)
+    return certain(arithmetic, total, copies.owner, true, ~true)
 
 
-def _certain(arithmetic: Any, total: Any, owner: Ints, can: Bools, cannot: Bools) -> tuple[Any, Bools, Bools]:
+def unrefined(graph: Graph, leaves: Sequence[Bools], arithmetic: Any) -> Copies:
+    """Every state once."""
+    count = len(graph)
+    truths: dict[Path, Bools] = {("leaf", i): truth for i, truth in enumerate(leaves)}
+    return Copies(graph, np.arange(count, dtype=np.int64), arithmetic.indicator(np.ones(count, np.bool_)), truths)
+
+
+def refined(graph: Graph, leaves: Sequence[Bools], paths: Sequence[Path], arithmetic: Any) -> Copies:
+    """The copies in which each of the paths is true or false."""
+    copies = unrefined(graph, leaves, arithmetic)
+    for path in paths:
+        for operator in removable(unfolded(path)):
+            if operator not in copies.truths:
+                copies = _refined(copies, operator, arithmetic)
+    return copies
+
+
+def certain(arithmetic: Any, total: Any, owner: Ints, can: Bools, cannot: Bools) -> tuple[Any, Bools, Bools]:
     """The totals with the certain ones put right, given which copies can hold and can fail."""
     count = int(owner.max()) + 1
     ones, zeros = np.ones(count, np.bool_), np.ones(count, np.bool_)
