@@ -73,7 +73,7 @@ def logic(
     those where the model starts, or all. Exit status: 0 it holds in all of them, 1 it fails in one, 3 not decided.
     """
     writable(certificate, report)
-    parsed = parse_formula(formula)
+    parse_formula(formula)  # a wrong formula is told before a large model is read
     given = {}
     for text in settings or ():
         name, equals, value = text.partition("=")
@@ -91,7 +91,7 @@ def logic(
     with monitored(time_limit, quiet=as_json) as monitor:
         found = model_check(
             process,
-            parsed,
+            formula,
             states=states,
             exact=exact,
             tight=tight,

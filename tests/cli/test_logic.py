@@ -1,0 +1,200 @@
+"""``privproof logic`` as users meet it: verdicts, JSON, certificates, conversions, and one message for every wrong request."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.commands import MODELS
+
+SURVEY = """\
+kind: markov-chain
+title: survey
+states: [plus, minus, yes, no, dead]
+transitions:
+  plus: {"yes": 3/4, "no": 1/4}
+  minus: {"yes": 1/4, "no": 3/4}
+  "yes": {dead: 1}
+  "no": {dead: 1}
+  dead: {dead: 1}
+labels: {"yes": out1, "no": out0}
+scenario:
+  pairs:
+    - {left: plus, right: minus}
+"""
+
+PRISM = """\
+dtmc
+const double p;
+module survey
+  s : [0..4];
+  [] s=0 -> p : (s'=2) + 1-p : (s'=3);
+  [] s=1 -> 1-p : (s'=2) + p : (s'=3);
+  [] s=2 | s=3 -> (s'=4);
+endmodule
+init s<=1 endinit
+label "out1" = s=2;
+//@ neighbours s=0 ~ s=1
+"""
+
+MECHANISM = """\
+from privproof import bernoulli, integer, mechanism
+
+@mechanism
+def survey(ill: integer(0, 1)):
+    return ill if bernoulli("1/2") else int(bernoulli("1/2"))
+"""
+
+
+@pytest.fixture
+def survey(tmp_path):
+    (tmp_path / "survey.yaml").write_text(
+        SURVEY.replace("left: plus, right: minus", "left: {plus: 1}, right: {minus: 1}")
+    )
+    return tmp_path
+
+
+def test_a_formula_holds(command, survey):
+    result = command("logic", "survey.yaml", "D[ln(3), 0](X out1) & D[ln(3), 0](X out0)")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "survey: D[ln(3), 0](X out1) & D[ln(3), 0](X out0) holds in plus, minus" in result.stdout
+    assert "epsilon ln(3) ≈ 1.09861 at this delta" in result.stdout
+
+
+def test_a_formula_fails(command, survey):
+    result = command("logic", "survey.yaml", "D[1, 0](X out1)", "--json")
+    assert result.returncode == 1
+    said = json.loads(result.stdout)
+    assert (said["verdict"], said["engine"], said["question"]["logic"]) == ("refuted", "logic", "dpCTL")
+    witness = said["witness"]
+    assert (witness["left"], witness["right"], witness["output"]) == ("plus", "minus", "X out1")
+    assert (witness["left_probability"], witness["right_probability"], witness["ratio"]) == ("3/4", "1/4", "3")
+    assert said["tight"]["ratio"] == "3"
+    assert said["tight"]["exact"] == "ln(3)"
+
+
+def test_a_number_is_asked_for(command, survey):
+    result = command("logic", "survey.yaml", "P=? [ F out1 ]", "--state", "minus")
+    assert result.returncode == 0
+    assert "= computed  survey: P=? [ F out1 ] is 1/4 = 0.25" in result.stdout
+
+
+def test_certificates_are_written_and_rechecked(command, survey):
+    for formula, status in (("D[ln(3), 0](X out1)", 0), ("D[1, 0](X out1)", 1), ("P>=1/4 [ F out1 ]", 1)):
+        made = command("logic", "survey.yaml", formula, "--certificate", "c.json", "--report", "r.html")
+        assert made.returncode == status
+        checked = command("recheck", "c.json")
+        assert (checked.returncode, checked.stderr) == (0, "")
+        assert "accepted" in checked.stdout
+        assert "survey" in (survey / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_changed_certificate_is_rejected(command, survey):
+    command("logic", "survey.yaml", "D[ln(3), 0](X out1)", "--certificate", "c.json")
+    text = (survey / "c.json").read_text(encoding="utf-8").replace("ln(3)", "ln(2)")
+    (survey / "c.json").write_text(text, encoding="utf-8")
+    assert command("recheck", "c.json").returncode == 2
+
+
+def test_prism_models_and_their_constants(command, tmp_path):
+    (tmp_path / "survey.pm").write_text(PRISM)
+    formula = "D[ln(3), 0](X out1)"
+    missing = command("logic", "survey.pm", formula)
+    assert missing.returncode == 2
+    assert "--set p=" in missing.stderr
+    deadlock = command("logic", "survey.pm", formula, "--set", "p=3/4")
+    assert deadlock.returncode == 2
+    assert "(s=4)" in deadlock.stderr
+    assert "--self-loops" in deadlock.stderr
+    assert command("logic", "survey.pm", formula, "--set", "p=3/4", "--self-loops").returncode == 0
+    assert command("logic", "survey.pm", formula, "--set", "p=4/5", "--self-loops").returncode == 1
+    variables = command("logic", "survey.pm", "P=? [ F s=2 ]", "--set", "p=3/4", "--self-loops", "--json")
+    assert {e["probability"] for e in json.loads(variables.stdout)["operators"][0]["states"]} == {"3/4", "1/4"}
+
+
+@pytest.mark.parametrize("suffix", [".pm", ".drn", ".json", ".yaml"])
+def test_conversions_keep_what_a_formula_says(command, survey, suffix):
+    assert command("convert", "survey.yaml", f"other{suffix}").returncode == 0
+    for formula, status in (("D[ln(3), 0](X out1)", 0), ("D[ln(2), 0](X out0)", 1)):
+        assert command("logic", f"other{suffix}", formula).returncode == status
+
+
+def test_a_formula_is_asked_of_a_mechanism(command, tmp_path):
+    (tmp_path / "survey.py").write_text(MECHANISM)
+    result = command("logic", "survey.py:survey", 'D[ln(3), 0](X "1")')
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "3/4 = 0.75 against 1/4 = 0.25" in result.stdout
+    assert command("logic", "survey.py:survey", 'P>=1/2 [ X "1" ]').returncode == 1
+
+
+def test_another_neighbour_relation(command, survey):
+    result = command("logic", "survey.yaml", "D[0, 0](X out1)", "--neighbours", "yes ~ no")
+    assert result.returncode == 0
+    assert "yes, no" in result.stdout
+
+
+def test_decision_processes_in_the_examples(command):
+    model = str(MODELS / "logic" / "interactive_survey.yaml")
+    result = command("logic", model, "D[ln(3), 0](X out1)")
+    assert result.returncode == 1
+    assert "actions        H" in result.stdout
+    assert command("logic", model, "D[ln(4), 0](X out1)").returncode == 0
+
+
+def test_what_is_not_decided(command, tmp_path):
+    """G F on a decision process needs Storm; where it is there, the answer is exact."""
+    result = command("logic", str(MODELS / "logic" / "interactive_survey.yaml"), "P>=1 [ G F out1 ]")
+    assert result.returncode in (0, 1, 3)
+    if result.returncode == 3:
+        assert "privproof[storm]" in result.stdout
+
+
+WRONG = {
+    "P>=1/2 [ F out1": ("expected ']'", "^"),
+    "P>=1/2 [ F out2 ]": ("unknown label or state 'out2'", "did you mean 'out1'?", "^"),
+    "F out1": ("outside P and D", "^"),
+    "D[-1, 0](X out1)": ("below zero", "^"),
+    "D[1, 0](P=? [ F out1 ])": ("only be the whole formula", "^"),
+    "P>=3/2 [ F out1 ]": ("no probability", "^"),
+    "P>=1/2 [ x >= 3 U out1 ]": ("the model has none",),
+    "": ("expected a formula", "^"),
+}
+
+
+@pytest.mark.parametrize("formula", WRONG)
+def test_wrong_formulas(command, survey, formula):
+    result = command("logic", "survey.yaml", formula)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("privproof: formula")
+    assert "Traceback" not in result.stderr
+    for part in WRONG[formula]:
+        assert part in result.stderr
+
+
+BROKEN = {
+    "a row that does not sum to one": (('"yes": 3/4, "no": 1/4', '"yes": 3/4, "no": 1/5'), ("5:3", "1/20", "missing")),
+    "an unknown state": (('"no": 1/4}', '"on": 1/4}'), ("5:", "'on'")),
+    "a deadlock": (("  dead: {dead: 1}\n", ""), ("dead", "--self-loops")),
+    "a neighbour that does not exist": (("right: minus", "right: mines"), ("mines", "minus")),
+    "an enclosure from zero": (('"yes": 3/4', '"yes": [0, 3/4]'), ("leaves open",)),
+    "another kind": (("kind: markov-chain", "kind: hmm"), ("markov-chain | mdp",)),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_broken_models(command, tmp_path, what):
+    (old, new), parts = BROKEN[what]
+    assert old in SURVEY
+    (tmp_path / "m.yaml").write_text(SURVEY.replace(old, new))
+    result = command("logic", "m.yaml", "D[ln(3), 0](X out1)")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("privproof: m.yaml")
+    for part in parts:
+        assert part in result.stderr
+
+
+def test_check_points_to_formulas(command, tmp_path):
+    (tmp_path / "survey.pm").write_text(PRISM)
+    result = command("check", "survey.pm", "--epsilon", "1")
+    assert result.returncode == 2
+    assert "privproof logic survey.pm" in result.stderr
