@@ -56,3 +56,30 @@ class Monitor:
         if self.deadline is not None and time.monotonic() > self.deadline:
             return "out of time"
         return None
+
+
+class Allowance(Monitor):
+    """A monitor for a part of a search that is worth so many steps and no more; everything else it asks its parent.
+
+    >>> part = Allowance(Monitor(), 1)
+    >>> part.pause()
+    >>> part.stopped() is None
+    True
+    >>> part.pause()
+    Traceback (most recent call last):
+    ...
+    privproof.engines.monitor.Stopped
+    """
+
+    def __init__(self, parent: Monitor, steps: int) -> None:
+        super().__init__(parent.listen, parent.deadline)
+        self.parent, self.left = parent, steps
+
+    def pause(self) -> None:
+        """An opportunity to stop, and one step."""
+        self.left -= 1
+        super().pause()
+
+    def stopped(self) -> str | None:
+        """Why the part has to stop now, or None."""
+        return self.parent.stopped() or ("enough was tried" if self.left < 0 else None)

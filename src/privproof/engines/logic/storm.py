@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from privproof.engines.logic.paths import FALSE, TRUE, replaced, unfolded
 from privproof.engines.logic.paths import Path as PathFormula
-from privproof.engines.logic.paths import unfolded
 from privproof.exact import Rational, rational
 from privproof.formats.drn import write_drn
 from privproof.models.process import Bools, DecisionProcess
@@ -32,6 +32,13 @@ def storm_extremes(
         storm: Any = import_module("stormpy")
     except ImportError:
         return MISSING
+    everywhere = {
+        ("leaf", i): TRUE if truth.all() else FALSE for i, truth in enumerate(truths) if truth.all() or not truth.any()
+    }
+    path = replaced(path, everywhere)
+    if path in (TRUE, FALSE):
+        value = rational(1 if path == TRUE else 0)
+        return [value] * len(process), [value] * len(process)
     labelled = replace(
         process, labels={f"leaf{i}": truth for i, truth in enumerate(truths)}, neighbours=(), initial=(0,), variables={}
     )

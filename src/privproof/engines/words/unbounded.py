@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from privproof.compiling import Compiled
 from privproof.engines.findings import ConeProof, Finding
-from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.monitor import Allowance, Monitor, Progress
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.bounded import at_least, fewest_changes, ratio_of
 from privproof.engines.words.endings import beyond
@@ -21,6 +21,8 @@ from privproof.models import Horizon, Word, WordProblem
 _STOPS = (100, 200, 300, 400, 1_600)
 """So many vectors are expanded before a search pauses to look for a simulation or a pump, and in the end for good."""
 _BEAM = 60
+_WORTH = 20_000
+"""So many vectors are looked at to make a word that breaks a budget shorter."""
 _GLANCE = 12
 
 
@@ -122,8 +124,9 @@ def _shortest(problem: WordProblem, budget: Budget, word: Word, monitor: Monitor
     """The shortest word beyond the budget, if it can be found, knowing one."""
     bounded = replace(problem, horizon=Horizon.up_to(min(len(word.letters), _BEAM)))
     goal, bound = beyond(budget), ZERO if budget.epsilon.infinite else budget.epsilon.enclosure(192)[0]
-    found = Frontier(bounded, goal=goal, threshold=bound, monitor=monitor).run().found
-    return word if found is None else fewest_changes(problem, goal, found, ZERO, bound, monitor)
+    limited = Allowance(monitor, _WORTH)
+    found = Frontier(bounded, goal=goal, threshold=bound, monitor=limited).run().found
+    return word if found is None else fewest_changes(problem, goal, found, ZERO, bound, limited)
 
 
 def _invariant(trace: Trace) -> str:
