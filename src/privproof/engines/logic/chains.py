@@ -103,8 +103,8 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
             else:
                 parts.append((states, arithmetic.step(graph, vector, states)))
                 if not arithmetic.exact:
-                    can |= states & _leading(graph, possible)
-                    cannot |= states & _leading(graph, avoidable)
+                    can |= states & graph.leading(possible)
+                    cannot |= states & graph.leading(avoidable)
             uses[after] -= 1
             if uses[after] == 0:
                 del values[after]
@@ -125,13 +125,6 @@ def _now(path: Path, truths: Sequence[Bools], count: int) -> Bools:
             return ~_now(path[1], truths, count)
     parts = [_now(part, truths, count) for part in path[1:]]
     return np.asarray(np.all(parts, axis=0) if path[0] == "and" else np.any(parts, axis=0))
-
-
-def _leading(graph: Graph, nodes: Bools) -> Bools:
-    """The nodes from which a step leads into the nodes."""
-    result = np.zeros(len(graph), np.bool_)
-    result[graph.sources[nodes[graph.targets]]] = True
-    return result
 
 
 def _last_first(path: Path, later: dict[Path, list[tuple[Bools, Path]]]) -> list[Path]:

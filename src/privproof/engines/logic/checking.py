@@ -51,8 +51,10 @@ from privproof.models.process import Bools, DecisionProcess
 Judge: TypeAlias = "Callable[[Probabilities, tuple[Floats, Floats] | None], Truths]"
 """From probabilities (and float enclosures of all of them, where there are such) to where a formula holds."""
 
-EXACT_ENTRIES = 300_000
+EXACT_ENTRIES = 50_000
 """Up to so many entries a chain is solved exactly at once; beyond, in enclosures first."""
+EXACT_ANSWERS = 300_000
+"""The same where the probabilities themselves are asked for."""
 EXACT_AT_ALL = 8_000_000
 """Beyond so many entries not even a comparison that enclosures leave open is tried exactly."""
 
@@ -161,7 +163,8 @@ class Checker:
                 truth[s] = inside(within, bounds(s), bounds(s))
             return truth
 
-        truth, bounds, how = self._measured(*prepared[:2], judge)
+        most = EXACT_ENTRIES if within is not None else EXACT_ANSWERS
+        truth, bounds, how = self._measured(*prepared[:2], judge, most)
         return Likelihood(formula, truth, bounds, bounds, how)
 
     def _private(self, formula: Private) -> Closeness:
@@ -190,15 +193,17 @@ class Checker:
                 lower(truth, (left, right), holds=gap.holds)
             return truth
 
-        truth, _, how = self._measured(*prepared[:2], judge)
+        truth, _, how = self._measured(*prepared[:2], judge, EXACT_ENTRIES)
         return Closeness(formula, truth, lambda s, t: known[min(s, t), max(s, t)], pairs, how)
 
-    def _measured(self, path: Path, truths: list[Bools], judge: Judge) -> tuple[Truths, Probabilities, str]:
-        """Judge the probabilities of a path formula: exactly, or in enclosures and exactly only where they leave something open."""
+    def _measured(self, path: Path, truths: list[Bools], judge: Judge, most: int) -> tuple[Truths, Probabilities, str]:
+        """Judge the probabilities of a path formula: exactly on chains with at most so many entries, otherwise in enclosures, and exactly
+        only where they leave something open.
+        """
         process = self.process
         graph = Graph(process.rows, process.targets, process.values)
         entries = len(process.targets)
-        if entries <= EXACT_ENTRIES or self.always_exact:
+        if entries <= most or self.always_exact:
             try:
                 return self._exactly(graph, path, truths, judge)
             except TooLarge as problem:

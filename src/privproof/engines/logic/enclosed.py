@@ -91,8 +91,8 @@ class Enclosed:
         """The vector put together from parts, each given where its nodes are."""
         middle, radius = np.zeros(count), np.zeros(count)
         for nodes, vector in parts:
-            middle[nodes] = vector.middle[nodes]
-            radius[nodes] = vector.radius[nodes]
+            np.copyto(middle, vector.middle, where=nodes)
+            np.copyto(radius, vector.radius, where=nodes)
         return Ball(middle, radius)
 
     def step(self, graph: Graph, vector: Ball, nodes: Bools) -> Ball:

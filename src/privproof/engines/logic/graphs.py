@@ -29,6 +29,16 @@ class Graph:
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.rows))
 
     @cached_property
+    def pattern(self) -> csr_matrix:
+        """Where there are edges."""
+        ones = np.ones(len(self.targets), np.int32)
+        return csr_matrix((ones, self.targets, self.rows), shape=(len(self), len(self)))
+
+    def leading(self, nodes: Bools) -> Bools:
+        """The nodes from which a step leads into the nodes."""
+        return np.asarray(self.pattern @ nodes.astype(np.int32) > 0)
+
+    @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
         """The arrays as lists, which are faster one entry at a time."""
         return self.rows.tolist(), self.targets.tolist(), self.values.tolist()

@@ -140,11 +140,7 @@ def _split(copies: Copies, operator: Path, arithmetic: Any) -> tuple[Any, tuple[
     if operator[0] == "X":
         inner = copies.truth(operator[1])
         holds = arithmetic.step(graph, arithmetic.masked(copies.weights, inner), everywhere)
-        can = np.zeros(len(graph), np.bool_)
-        cannot = np.zeros(len(graph), np.bool_)
-        can[graph.sources[inner[graph.targets]]] = True
-        cannot[graph.sources[~inner[graph.targets]]] = True
-        return holds, (can, cannot)
+        return holds, (graph.leading(inner), graph.leading(~inner))
     stay, goal = copies.truth(operator[1]), copies.truth(operator[2])
     open_ = stay & ~goal
     can = graph.reaching(goal, open_)
