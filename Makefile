@@ -34,6 +34,7 @@ check: $(READY)  ## style and types
 
 bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/logic_storm.py
 
 docs: $(READY)  ## the documentation as a site, in site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -9,12 +9,12 @@ from mechanisms.noisy_max import improved, naive
 from mechanisms.threshold import above
 from rich.console import Console
 
-from privproof import check, read_question, recheck, tight_epsilon
+from privproof import check, model_check, read_question, recheck, tight_epsilon
 from privproof.evidence.checker import Accepted
-from privproof.library import EXAMPLES
+from privproof.library import EXAMPLES, FORMULAS
 from privproof.reporting import Command, print_verdict
 
-console = Console(highlight=False)
+console = Console(highlight=False, markup=False)
 models = Path(__file__).parent / "models"
 
 console.rule("model files")
@@ -44,8 +44,16 @@ for example in EXAMPLES:
     console.print(f"{verdict.status:<8} {example.name:<27} {mark}{tight}  ({verdict.seconds:.2f} s)", soft_wrap=True)
     console.print(f"         known: {example.known}", style="dim", soft_wrap=True)
 
+console.rule("formulas of dpCTL*")
+for example in FORMULAS:
+    found = model_check(example.process(), example.formula, states=example.states)
+    mark = "certificate accepted" if found.certificate is not None else "no certificate at this size"
+    console.print(f"{found.status:<8} {example.name:<27} {example.formula}", soft_wrap=True)
+    console.print(f"         {mark}; known: {example.known}  ({found.seconds:.2f} s)", style="dim", soft_wrap=True)
+
 console.rule("try it")
 console.print("  .venv/bin/privproof check examples/models/geometric.yaml --epsilon 'ln(2)'")
 console.print("  .venv/bin/privproof check examples/mechanisms/noisy_max.py:naive --size 3")
 console.print("  .venv/bin/privproof epsilon examples/mechanisms/noisy_max.py:improved --size 2..8")
 console.print("  .venv/bin/privproof examples above-threshold")
+console.print("  .venv/bin/privproof logic examples/models/logic/survey.yaml 'D[ln(3), 0](X out1)'")
