@@ -14,6 +14,7 @@ from privproof.reporting.text import print_facts
 from privproof.reporting.wording import Fact, outward
 
 _LISTED = 8
+_WIDTH = 100
 _LINES = 12
 _PLAIN = 60
 
@@ -55,10 +56,18 @@ def sentence(found: Satisfaction) -> str:
 
 
 def _names(found: Satisfaction, states: list[int] | tuple[int, ...]) -> str:
-    listed = [found.process.names[s] for s in states[:_LISTED]]
-    if len(states) > _LISTED:
-        return f"{', '.join(listed)} and {len(states) - _LISTED} more states"
-    return ", ".join(listed) if len(states) != len(found.process) or len(states) < 4 else f"all {len(states)} states"
+    """States by name; not more than fit a line or two."""
+    if len(states) == len(found.process) >= 4:
+        return f"all {len(states)} states"
+    listed: list[str] = []
+    for state in states[:_LISTED]:
+        name = found.process.names[state]
+        if listed and sum(map(len, listed)) + len(name) > _WIDTH:
+            break
+        listed.append(name)
+    joined = ("; " if any("," in name for name in listed) else ", ").join(listed)
+    rest = len(states) - len(listed)
+    return f"{joined} and {rest} more state{'s' if rest > 1 else ''}" if rest else joined
 
 
 def facts(found: Satisfaction, *, every: bool) -> list[Fact]:
