@@ -12,7 +12,7 @@ import time
 import pytest
 from tests.commands import GEOMETRIC, MODELS, ROOT, environment
 
-from privproof.library import EXAMPLES
+from privproof.library import EXAMPLES, FORMULAS
 
 FIELDS = {"verdict", "engine", "question", "tight", "witness", "certificate", "seconds", "notes"}
 TIGHT = {"ratio", "epsilon", "lower", "upper"}
@@ -213,10 +213,11 @@ def test_pictures_and_smtlib(command):
 def test_the_list_of_examples(command):
     result = command("examples")
     assert result.returncode == 0
-    for example in EXAMPLES:
-        assert example.name in result.stdout
+    every = [example.name for example in (*EXAMPLES, *FORMULAS)]
+    for name in every:
+        assert name in result.stdout
     listed = command("examples", "--json")
-    assert [entry["name"] for entry in json.loads(listed.stdout)] == [example.name for example in EXAMPLES]
+    assert [entry["name"] for entry in json.loads(listed.stdout)] == every
 
 
 @pytest.mark.parametrize("name", ["geometric", "contagious", "improved-noisy-max-transducer", "satisfiability"])
