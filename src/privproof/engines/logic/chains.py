@@ -61,6 +61,12 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
     """
     if not clocked(path):
         return _unclocked(graph, truths, path, arithmetic)[0]
+    if path[0] == "not" and _plain(path[1]):
+        return arithmetic.difference(
+            arithmetic.indicator(np.ones(len(graph), np.bool_)), probabilities(graph, truths, path[1], arithmetic)
+        )
+    if _plain(path):
+        return _within(graph, _now(path[1], truths, len(graph)), _now(path[2], truths, len(graph)), path[4], arithmetic)
     count = len(graph)
     untils = unbounded(path)
     copies = refining.refined(graph, truths, untils, arithmetic)
@@ -112,6 +118,32 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
     total, can, cannot = values[path]
     found = arithmetic.totals(copies.owner, count, total, everywhere)
     return refining.certain(arithmetic, found, copies.owner, can, cannot)[0]
+
+
+def _plain(path: Path) -> bool:
+    """Whether a formula is a bounded until between state formulas."""
+    return bool(
+        path[0] == "U"
+        and path[3] == 0
+        and path[4] is not None
+        and all(part[0] in ("leaf", "true") for part in path[1:3])
+    )
+
+
+def _within(graph: Graph, stay: Bools, goal: Bools, times: int, arithmetic: Any) -> Any:
+    """The probability of a bounded until between state formulas."""
+    through = stay & ~goal
+    found = arithmetic.repeated(graph, goal, through, times)
+    if arithmetic.exact:
+        return found
+    can, cannot = goal, ~goal
+    for _ in range(times):
+        before = can, cannot
+        can = goal | (through & graph.leading(can))
+        cannot = ~goal & (~stay | graph.leading(cannot))
+        if np.array_equal(before[0], can) and np.array_equal(before[1], cannot):
+            break
+    return arithmetic.pinned(found, ~cannot, ~can)
 
 
 def _now(path: Path, truths: Sequence[Bools], count: int) -> Bools:

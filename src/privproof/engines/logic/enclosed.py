@@ -124,6 +124,19 @@ class Enclosed:
         radius[chosen] = (spread * (1 + error) + error * size) * (1 + 8 * _UNIT) + _TINY
         return Ball(middle, radius)
 
+    def repeated(self, graph: Graph, goal: Bools, through: Bools, times: int) -> Ball:
+        """The probability of reaching the goal within so many steps, through some other nodes."""
+        chosen = np.flatnonzero(through)
+        matrix = self._matrix(graph)[chosen]
+        error = self._rounding(graph)[chosen]
+        middle, radius = goal.astype(np.float64), np.zeros(len(graph))
+        for _ in range(times):
+            self.monitor.pause()
+            expected, spread = matrix @ middle, matrix @ radius  # middles are not negative
+            middle[chosen] = expected
+            radius[chosen] = (spread * (1 + error) + error * expected) * (1 + 8 * _UNIT) + _TINY
+        return Ball(middle, radius)
+
     def solve(self, graph: Graph, known: Ball, unknown: Bools) -> Ball:
         """The vector that is the expected value after one step at unknown nodes, and known elsewhere."""
         self.monitor.pause()

@@ -101,6 +101,31 @@ class Exactly:
             result[i] = total
         return result
 
+    def repeated(self, graph: Graph, goal: Bools, through: Bools, times: int) -> list[Value]:
+        """The probability of reaching the goal within so many steps, through some other nodes."""
+        rows, targets, values = graph.lists
+        numbers, zero = self.numbers, self.zero
+        result = self.indicator(goal)
+        nodes = np.flatnonzero(through).tolist()
+        edges = [[(numbers[values[e]], targets[e]) for e in range(rows[i], rows[i + 1])] for i in nodes]
+        for _ in range(times):
+            self.monitor.pause()
+            following = []
+            for own in edges:
+                total = zero
+                for number, target in own:
+                    total += number * result[target]
+                following.append(total)
+            changed = False
+            for i, value in zip(nodes, following, strict=True):
+                changed = changed or value != result[i]
+                result[i] = value
+            if self.exact and not changed:
+                break
+            if following:
+                self._small(following[0])
+        return result
+
     def solve(self, graph: Graph, known: list[Value], unknown: Bools) -> list[Value]:
         """The vector that is the expected value after one step at unknown nodes, and known elsewhere."""
         order, starts = graph.order(unknown)
