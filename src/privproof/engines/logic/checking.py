@@ -316,6 +316,8 @@ def _clearly(within: Range, low: Floats, high: Floats) -> Truths:
     above_bottom = np.full(len(low), within.low == 0 and within.low_included) | (low > bottom + margin)
     truth[below_top & above_bottom] = 1
     truth[(low > top + margin) | (high < bottom - margin)] = 0
+    for certain in (ZERO, ONE):
+        truth[(low == int(certain)) & (high == int(certain))] = within.contains(certain)
     return truth
 
 

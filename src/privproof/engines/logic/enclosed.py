@@ -71,8 +71,8 @@ class Enclosed:
     def difference(self, left: Ball, right: Ball) -> Ball:
         """Left minus right, for left at least right."""
         middle = left.middle - right.middle
-        radius = (left.radius + right.radius + _UNIT * np.abs(middle)) * (1 + 4 * _UNIT)
-        return Ball(middle, radius)
+        rounded = np.where((right.middle == 0) | (middle == 0), 0.0, _UNIT * np.abs(middle))
+        return Ball(middle, (left.radius + right.radius + rounded) * (1 + 4 * _UNIT))
 
     def select(self, vector: Ball, indices: Ints) -> Ball:
         """The entries at the indices."""
