@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix, csr_matrix
-from scipy.sparse.linalg import bicgstab, splu
 
 from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.graphs import Graph
 from privproof.engines.monitor import Monitor
 from privproof.exact import Rational, fraction, from_float
 from privproof.models.process import Bools, Ints, Probability, bounds
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -54,6 +55,8 @@ class Enclosed:
         self._sliced: list[tuple[Ints, csr_matrix]] = []
 
     def _matrix(self, graph: Graph) -> csr_matrix:
+        from scipy.sparse import csr_matrix
+
         if self._last is None or self._last[0] is not graph:
             shape = (len(graph), len(graph))
             self._sliced = []
@@ -139,6 +142,8 @@ class Enclosed:
 
     def solve(self, graph: Graph, known: Ball, unknown: Bools) -> Ball:
         """The vector that is the expected value after one step at unknown nodes, and known elsewhere."""
+        from scipy.sparse import csr_matrix
+
         self.monitor.pause()
         order, starts = graph.order(unknown)
         if not len(order):
@@ -172,6 +177,9 @@ class Enclosed:
 
     def _approximate(self, inner: csr_matrix, goal: Floats, largest: int) -> tuple[Floats, Floats]:
         """Approximate solutions of ``x = A x + goal`` and ``v = A v + 1``; nothing is promised about them."""
+        from scipy.sparse import csc_matrix
+        from scipy.sparse.linalg import bicgstab, splu
+
         size = len(goal)
         diagonal = np.arange(size)
         entries = inner.tocoo()

@@ -1,15 +1,20 @@
-"""Graphs of chains as arrays: who can reach whom, and in which order to solve."""
+"""Graphs of chains as arrays: who can reach whom, and in which order to solve.
+
+The sparse matrices of scipy are imported where they are used: that takes a while, and few commands need them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from privproof.models.process import Bools, Ints
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +36,8 @@ class Graph:
     @cached_property
     def pattern(self) -> csr_matrix:
         """Where there are edges."""
+        from scipy.sparse import csr_matrix
+
         ones = np.ones(len(self.targets), np.int32)
         return csr_matrix((ones, self.targets, self.rows), shape=(len(self), len(self)))
 
@@ -46,6 +53,8 @@ class Graph:
     @classmethod
     def sorted_by_source(cls, nodes: int, sources: Ints, targets: Ints, values: Ints) -> Graph:
         """The graph of edges given in any order."""
+        from scipy.sparse import csr_matrix
+
         edges = len(sources)
         table = csr_matrix((np.ones(edges, np.bool_), (sources, np.arange(edges))), shape=(nodes, max(edges, 1)))
         order = table.indices  # a counting sort: linear, where argsort is not
@@ -53,6 +62,9 @@ class Graph:
 
     def reaching(self, goal: Bools, through: Bools) -> Bools:
         """The nodes from which a path through nodes of `through` leads to the goal (the goal included)."""
+        from scipy.sparse import csr_matrix
+        from scipy.sparse.csgraph import breadth_first_order
+
         count = len(self)
         used = through[self.sources]
         hits = np.flatnonzero(goal)
@@ -68,6 +80,9 @@ class Graph:
 
     def reachable(self, start: Bools) -> Bools:
         """The nodes that paths from the start lead to (the start included)."""
+        from scipy.sparse import csr_matrix
+        from scipy.sparse.csgraph import breadth_first_order
+
         count, hits = len(self), np.flatnonzero(start)
         rows = np.concatenate([self.rows, [self.rows[-1] + len(hits)]])
         forwards = csr_matrix(
@@ -92,6 +107,9 @@ class Graph:
 
     def order(self, among: Bools) -> tuple[Ints, Ints]:
         """The nodes of `among` so that each comes after those it leads to, and where each strongly connected part begins."""
+        from scipy.sparse import csr_matrix
+        from scipy.sparse.csgraph import connected_components
+
         nodes = np.flatnonzero(among)
         place = np.full(len(self), -1, np.int64)
         place[nodes] = np.arange(len(nodes))
