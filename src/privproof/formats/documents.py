@@ -132,9 +132,21 @@ def read_document(path: str | Path) -> Table:
 
 
 def _text(path: Path) -> str:
+    text = file_text(path)
+    if not text.strip():
+        raise FormatError("empty", "the file is empty", place=str(path), hint="begin with a line such as kind: hmm")
+    return text
+
+
+def file_text(path: str | Path) -> str:
+    """The text of a file.
+
+    Raises:
+        FormatError: it cannot be read, or is no text.
+    """
     place = str(path)
     try:
-        data = path.read_bytes()
+        data = Path(path).read_bytes()
     except FileNotFoundError:
         raise FormatError("file", "there is no such file", place=place, hint="check the name of the file") from None
     except IsADirectoryError:
@@ -143,7 +155,7 @@ def _text(path: Path) -> str:
         reason = getattr(error, "strerror", None) or str(error)
         raise FormatError("file", f"the file cannot be read: {reason}", place=place) from None
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
@@ -153,9 +165,6 @@ def _text(path: Path) -> str:
             place=f"{place}:{line}:{column}",
             hint="save the file as UTF-8 text",
         ) from None
-    if not text.strip():
-        raise FormatError("empty", "the file is empty", place=place, hint="begin with a line such as kind: hmm")
-    return text
 
 
 def from_plain(value: object, *, depth: int = 0) -> Node:

@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from privproof.errors import FormatError
+from privproof.formats.documents import file_text
 from privproof.formats.drn_reading import DrnReader
-from privproof.formats.prism.models import file_text, no_collecting
+from privproof.formats.prism.models import no_collecting
 from privproof.formats.prism.writing import check_init
 from privproof.models.process import DecisionProcess, Enclosure
 

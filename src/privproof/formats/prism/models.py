@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privproof.errors import FormatError
+from privproof.formats.documents import file_text
 from privproof.formats.prism.exploring import explored, satisfied
 from privproof.formats.prism.expressions import ExpressionParser, Node, parse_expression
 from privproof.formats.prism.meanings import Scope
@@ -147,35 +147,6 @@ def read_prism(
     return parse_prism(
         file_text(path), constants=constants, self_loops=self_loops, most_states=most_states, name=str(path)
     )
-
-
-def file_text(path: str | Path) -> str:
-    """The text of a file.
-
-    Raises:
-        FormatError: it cannot be read, or is no text.
-    """
-    place = str(path)
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise FormatError("file", "there is no such file", place=place, hint="check the name of the file") from None
-    except IsADirectoryError:
-        raise FormatError("file", "this is a directory", place=place, hint="name a file in it") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FormatError("file", f"the file cannot be read: {reason}", place=place) from None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - data.rfind(b"\n", 0, error.start)
-        raise FormatError(
-            "encoding",
-            f"the file is not UTF-8 text: byte 0x{data[error.start]:02x}",
-            place=f"{place}:{line}:{column}",
-            hint="save the file as UTF-8 text",
-        ) from None
 
 
 @contextmanager
