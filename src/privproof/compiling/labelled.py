@@ -8,31 +8,32 @@ the first two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from privproof.compiling.outputs import Symbols
 from privproof.compiling.programs import question as mechanism_question
 from privproof.compiling.word_problems import input_choices
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.language import Mechanism
+from privproof.language.values import ENDED, Cells
 from privproof.models import DecisionProcess, Horizon, Transducer
 from privproof.models.process import Bools, Builder, Probability
-from privproof.scenarios import Origin, Question, ordered_pairs
+from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
 INPUT, END = "input", "end"
 _MOST_SETS = 20_000
 _MOST_STATES = 400_000
 
-Masses: TypeAlias = "Mapping[str, Rational]"
 Side: TypeAlias = "tuple[str, int, tuple[str, ...]]"
 
 
 def mechanism_process(
-    mechanism: Mechanism, *, size: int | None = None, horizon: Horizon | None = None
+    mechanism: Mechanism, *, size: int | None = None, horizon: Horizon | int | None = None
 ) -> DecisionProcess:
     """The labelled Markov chain of a mechanism at a size.
 
@@ -49,20 +50,29 @@ def mechanism_process(
     >>> list(chain.names), chain.entries(0), chain.neighbours
     (['ill=0', 'ill=1', '0', '1', 'end'], [(2, 3/4), (3, 1/4)], ((0, 1),))
     """
-    question = mechanism_question(mechanism, size=size, horizon=horizon)
+    lengths = Horizon.exactly(horizon) if isinstance(horizon, int) else horizon
+    question = mechanism_question(mechanism, size=size, horizon=lengths)
     origin, model = question.origin, question.model
     assert origin is not None
     assert isinstance(model, Transducer)
     return _Chain(question, model, origin).process()
 
 
+Pending: TypeAlias = "tuple[str, ...]"
+Content: TypeAlias = "tuple[tuple[Pending, int | None, tuple[tuple[str, Rational], ...]], ...]"
+"""What is known of a run after some outputs: for outputs already written but not yet shown, and the next step of the model (None: the
+run is over), the masses of the model's states.  All masses sum to one."""
+
+_OVER = ""
+"""The state of a run that is over, where masses are listed by state."""
+
+
 @dataclass(frozen=True)
 class _Node:
-    """What is known after some outputs: the last one, the step, and the masses of the states (None: it is over)."""
+    """A state of the chain: the output it shows, what is known there, and the inputs still to be read."""
 
-    shown: str | None
-    step: int
-    masses: tuple[tuple[str, Rational], ...]
+    shown: str
+    content: Content
     inputs: tuple[str, ...]
 
 
@@ -81,6 +91,7 @@ class _Chain:
                 )
             steps = horizon.high
         self.steps = steps
+        self.parts = _parts(origin)
         self.numbers: dict[object, int] = {}
         self.names: list[str] = []
         self.labels: dict[str, list[int]] = {}
@@ -101,12 +112,12 @@ class _Chain:
             number = self._number(("data", key), name, INPUT)
             starts.append((number, side))
         for number, (pair, which, inputs) in starts:
-            rows[number] = self._following(_Node(None, 0, self._initial(pair, which), inputs))
+            rows[number] = self._following((((), 0, self._initial(pair, which)),), inputs)
         done = 0
         while done < len(self.waiting):
             node = self.waiting[done]
             done += 1
-            rows[self.numbers[node]] = self._following(node)
+            rows[self.numbers[node]] = self._following(node.content, node.inputs)
         end = self._number(END, END, END)
         rows[end] = [(end, ONE)]
         for number in self.numbers.values():
@@ -169,50 +180,90 @@ class _Chain:
                 self.labels.setdefault(label, []).append(self.numbers[key])
         return self.numbers[key]
 
-    def _following(self, node: _Node) -> list[tuple[int, Probability]]:
-        """One step of the chain: inputs are read until something is shown, or the run is over."""
-        result: dict[int, Rational] = {}
-        total = sum((p for _, p in node.masses), ZERO)
-
-        def reach(target: int, mass: Rational) -> None:
-            result[target] = result.get(target, ZERO) + mass / total
-
-        silent: dict[str, Rational] = dict(node.masses)
-        for step in range(node.step, self.steps + 1):
-            table = self.model.step(step) if step < self.steps else None
-            if table is None:
-                break
-            moved: dict[str, Rational] = {}
-            written: dict[str, dict[str, Rational]] = {}
-            for state, mass in silent.items():
-                if state not in table:
-                    reach(self._number(END, END, END), mass)
-                    continue
-                for branch in table[state][node.inputs[step]]:
-                    into = moved if branch.output is None else written.setdefault(branch.output, {})
-                    into[branch.target] = into.get(branch.target, ZERO) + mass * branch.probability
-            for output, masses in written.items():
-                whole = sum(masses.values(), ZERO)
-                share = tuple(sorted((state, mass / whole) for state, mass in masses.items()))
-                last = step + 1 >= self.steps and self.model.finish is None
-                after = _Node(output, step + 1, share, node.inputs)
-                key: object = ("shown", output) if last else after
-                fresh = key not in self.numbers
-                target = self._number(key, output if last else f"{output} #{len(self.names)}", output)
-                if fresh and not last:
-                    self.waiting.append(after)
-                reach(target, whole)
-            silent = moved
-            if not silent:
-                break
-        self._finish(silent, reach)
-        return list(result.items())
-
-    def _finish(self, masses: Masses, reach: Callable[[int, Rational], None]) -> None:
-        for state, mass in masses.items():
-            ends = None if self.model.finish is None else self.model.finish[state]
-            if ends is None:
-                reach(self._number(END, END, END), mass)
+    def _following(self, content: Content, inputs: tuple[str, ...]) -> list[tuple[int, Probability]]:
+        """One step of the chain: to the next output, or to the end."""
+        by_output: dict[str, dict[tuple[Pending, int | None], dict[str, Rational]]] = {}
+        over = ZERO
+        for (pending, step), masses in self._shown(content, inputs).items():
+            if not pending:
+                over += sum(masses.values(), ZERO)
                 continue
-            for output, p in ends.items():
-                reach(self._number(("shown", output), output, output), mass * p)
+            into = by_output.setdefault(pending[0], {}).setdefault((pending[1:], step), {})
+            for state, mass in masses.items():
+                into[state] = into.get(state, ZERO) + mass
+        result: list[tuple[int, Probability]] = []
+        for output, found in by_output.items():
+            whole = sum((mass for masses in found.values() for mass in masses.values()), ZERO)
+            after = tuple(
+                (pending, step, tuple(sorted((state, mass / whole) for state, mass in masses.items())))
+                for (pending, step), masses in sorted(found.items(), key=repr)
+            )
+            result.append((self._reached(output, after, inputs), whole))
+        if over != 0:
+            result.append((self._number(END, END, END), over))
+        return result
+
+    def _reached(self, output: str, content: Content, inputs: tuple[str, ...]) -> int:
+        """The state of the chain that shows an output."""
+        if all(not pending and step is None for pending, step, _ in content):
+            return self._number(("shown", output), output, output)
+        node = _Node(output, content, inputs)
+        if node not in self.numbers:
+            self.waiting.append(node)
+        return self._number(node, f"{output} #{len(self.names)}", output)
+
+    def _shown(
+        self, content: Content, inputs: tuple[str, ...]
+    ) -> dict[tuple[Pending, int | None], dict[str, Rational]]:
+        """The masses with inputs read until each run has something to show, or is over."""
+        result: dict[tuple[Pending, int | None], dict[str, Rational]] = {}
+        silent: dict[int, dict[str, Rational]] = {}
+
+        def put(labels: Pending, step: int | None, state: str, mass: Rational) -> None:
+            if labels or step is None:
+                into = result.setdefault((labels, step), {})
+                state = _OVER if step is None else state
+            else:
+                into = silent.setdefault(step, {})
+            into[state] = into.get(state, ZERO) + mass
+
+        for pending, step, masses in content:
+            for state, mass in masses:
+                put(pending, step, state, mass)
+        while silent:
+            step = min(silent)
+            table = self.model.step(step) if step < self.steps else None
+            for state, mass in silent.pop(step).items():
+                if table is None:
+                    for output, p in self._last(state):
+                        put(output, None, state, mass * p)
+                elif state not in table:
+                    put((), None, state, mass)
+                else:
+                    for branch in table[state][inputs[step]]:
+                        labels, ended = ((), False) if branch.output is None else self.parts[branch.output]
+                        put(labels, None if ended else step + 1, branch.target, mass * branch.probability)
+        return result
+
+    def _last(self, state: str) -> Iterator[tuple[Pending, Rational]]:
+        """What is written when all inputs are read."""
+        if self.model.finish is None:
+            yield (), ONE
+            return
+        for output, p in self.model.finish[state].items():
+            yield self.parts[output][0], p
+
+
+def _parts(origin: Origin) -> dict[str, tuple[Pending, bool]]:
+    """For every output of the model the single outputs it stands for, by their names, and whether the run is over then."""
+    written: dict[str, tuple[Any, ...]] = {}
+    for name, value in origin.outputs.items():
+        if origin.collected and origin.mechanism.generator:
+            written[name] = value.items if isinstance(value, Cells) else tuple(value)
+        else:
+            written[name] = value.values if isinstance(value, Several) else (value,)
+    symbols = Symbols(value for values in written.values() for value in values if value is not ENDED)
+    return {
+        name: (tuple(symbols.name(value) for value in values if value is not ENDED), ENDED in values)
+        for name, values in written.items()
+    }
