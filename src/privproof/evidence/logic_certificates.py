@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from privproof.engines.logic.measures import Closeness, Gap
-from privproof.engines.logic.paths import Path
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.evidence.certificates import FORMAT, VERSION, certificate, proof_evidence
 from privproof.evidence.satisfaction import Satisfaction
@@ -154,19 +153,13 @@ def _operator(process: DecisionProcess, close: Closeness) -> dict[str, Any]:
     certificates: list[dict[str, Any]] = []
     known: dict[int, int] = {}
     for gap in close.directions:
-        how = _how(gap, process, close, certificates, known)
+        how = _how(gap, certificates, known)
         if how is not None:
             pairs.append({"left": gap.left, "right": gap.right, "how": how})
     return {"formula": structured(close.formula, process), "pairs": pairs, "certificates": certificates}
 
 
-def _how(
-    gap: Gap,
-    process: DecisionProcess,
-    close: Closeness,
-    certificates: list[dict[str, Any]],
-    known: dict[int, int],
-) -> dict[str, Any] | None:
+def _how(gap: Gap, certificates: list[dict[str, Any]], known: dict[int, int]) -> dict[str, Any] | None:
     proof = gap.proof
     if isinstance(proof, Extremes):
         return {"kind": "extremes"}
@@ -177,37 +170,20 @@ def _how(
     if isinstance(proof, ByWords):
         if id(proof.compiled) not in known:
             known[id(proof.compiled)] = len(certificates)
-            certificates.append(_by_words(proof, process, close))
-        return {"kind": "words", "certificate": known[id(proof.compiled)]}
+            certificates.append(_by_words(proof))
+        left, right = proof.starts[gap.left], proof.starts[gap.right]
+        return {"kind": "words", "certificate": known[id(proof.compiled)], "left": left, "right": right}
     return None
 
 
-def _by_words(proof: ByWords, process: DecisionProcess, close: Closeness) -> dict[str, Any]:
+def _by_words(proof: ByWords) -> dict[str, Any]:
     budget = proof.compiled.question.budget
     assert budget is not None
     assert proof.finding.proof is not None
-    leaves = [structured(leaf, process) for leaf in proof.leaves]
-    document = certificate(
-        proof.compiled.question, budget, "proved", proof_evidence(proof.compiled, proof.finding.proof)
-    )
-    states = {name: [state, _path(path, leaves)] for name, (state, path) in proof.states.items()}
+    evidence = proof_evidence(proof.compiled, proof.finding.proof)
     return {
-        "certificate": document,
-        "states": states,
-        "complemented": proof.complemented,
+        "certificate": certificate(proof.compiled.question, budget, "proved", evidence),
+        "states": dict(proof.states),
         "counted": proof.counted,
         "other": proof.other,
     }
-
-
-def _path(path: Path, leaves: list[list[Any]]) -> list[Any]:
-    match path[0]:
-        case "leaf":
-            return leaves[path[1]]
-        case "true" | "false":
-            return [path[0]]
-        case "X":
-            return ["X", path[2], _path(path[1], leaves)]
-        case "U":
-            return ["U", _path(path[1], leaves), _path(path[2], leaves), path[3], path[4]]
-    return [path[0], *(_path(part, leaves) for part in path[1:])]

@@ -182,7 +182,7 @@ class Checker:
         if not self.process.is_chain:
             from privproof.engines.logic.queries import closeness
 
-            return closeness(self, formula, *prepared)
+            return closeness(self, formula, *prepared[:2])
         known: dict[tuple[int, int], Gap] = {}
 
         def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:

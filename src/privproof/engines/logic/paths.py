@@ -37,6 +37,7 @@ from privproof.formulas.sublogics import is_state_formula
 
 Path: TypeAlias = "tuple[Any, ...]"
 
+_MOST_CONJUNCTIONS = 200
 MOST_STEPS = 120
 """So many steps a bounded operator inside an unbounded one may have."""
 
@@ -185,7 +186,77 @@ def progress(path: Path, truth: Sequence[bool]) -> Path:
         known[f] = result
         return result
 
-    return step(path)
+    return canonical(step(path))
+
+
+def canonical(path: Path) -> Path:
+    """The formula as a disjunction of conjunctions of leaves, nexts, untils and their negations, each only as strong as it need be.
+
+    Of untils with the same arguments, one that ends sooner implies one that ends later: a conjunction keeps the strongest, and a
+    conjunction that implies another is dropped.  So from one formula only finitely many arise by progression.  Where there would
+    be very many conjunctions, the formula is left as it is.
+
+    >>> canonical(("or", ("U", ("true",), ("leaf", 0), 0, 3), ("U", ("true",), ("leaf", 0), 0, 5)))
+    ('U', ('true',), ('leaf', 0), 0, 5)
+    """
+    if path[0] not in ("and", "or", "not"):
+        return path
+    found = _conjunctions(path, positive=True)
+    if found is None:
+        return path
+    return disjunction(conjunction(sorted(atoms, key=repr)) for atoms in found)
+
+
+def _conjunctions(path: Path, *, positive: bool) -> set[frozenset[Path]] | None:
+    """The minimal conjunctions of a formula, or of its negation; None where there are too many."""
+    if path[0] == "not":
+        return _conjunctions(path[1], positive=not positive)
+    if path[0] in ("true", "false"):
+        return {frozenset()} if (path[0] == "true") == positive else set()
+    if path[0] not in ("and", "or"):
+        return {frozenset([path if positive else negation(path)])}
+    result: set[frozenset[Path]] = {frozenset()} if (path[0] == "and") == positive else set()
+    every = (path[0] == "and") == positive
+    for part in path[1:]:
+        found = _conjunctions(part, positive=positive)
+        if found is None:
+            return None
+        if every:
+            joined = {_strongest(one | other) for one in result for other in found}
+            result = {atoms for atoms in joined if atoms is not None}
+        else:
+            result = result | found
+        if len(result) > _MOST_CONJUNCTIONS:
+            return None
+        result = _weakest(result)
+    return result
+
+
+def _strongest(atoms: frozenset[Path]) -> frozenset[Path] | None:
+    """A conjunction without what the rest of it implies; None where it contradicts itself."""
+    if any(negation(atom) in atoms for atom in atoms):
+        return None
+    return frozenset(a for a in atoms if not any(b != a and _implies(b, a) for b in atoms))
+
+
+def _weakest(found: set[frozenset[Path]]) -> set[frozenset[Path]]:
+    """Conjunctions without those that imply another."""
+    kept: list[frozenset[Path]] = []
+    for atoms in sorted(found, key=len):
+        if not any(all(any(_implies(b, a) for b in atoms) for a in other) for other in kept):
+            kept = [o for o in kept if not all(any(_implies(b, a) for b in o) for a in atoms)] + [atoms]
+    return set(kept)
+
+
+def _implies(one: Path, other: Path) -> bool:
+    """Whether an atom implies another, as far as that is seen at once."""
+    if one == other:
+        return True
+    if one[0] == "not" and other[0] == "not":
+        return _implies(other[1], one[1])
+    if one[0] == other[0] == "U" and one[1:3] == other[1:3] and one[3] == other[3] == 0:
+        return other[4] is None or (one[4] is not None and one[4] <= other[4])
+    return False
 
 
 def clocked(path: Path) -> bool:

@@ -35,7 +35,7 @@ from privproof.engines.words.bounded import FrontierEngine
 from privproof.engines.words.unbounded import UnboundedEngine
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
-from privproof.formulas import Formula, Private
+from privproof.formulas import Private
 from privproof.models import Branch, Horizon, Transducer
 from privproof.models.process import Bools, DecisionProcess
 from privproof.scenarios import Pair, Question, Scenario, Words
@@ -70,18 +70,16 @@ class ByWords:
     Attributes:
         compiled: the question about words, compiled.
         finding: what was found.
-        states: the process's state and the formula asked there behind the states of the question's model.
-        leaves: the state formulas that these formulas number.
-        complemented: whether the formulas are negated, so that what does not satisfy them counts.
-        counted: the state for what surely counts.
-        other: the state for what never does.
+        states: the process's state behind the states of the question's model.
+        starts: the model's state for each state of the process that is compared.
+        counted: the model's state for what surely counts.
+        other: the one for what never does.
     """
 
     compiled: Compiled
     finding: Finding
-    states: Mapping[str, tuple[int, Path]]
-    leaves: tuple[Formula, ...]
-    complemented: bool
+    states: Mapping[str, int]
+    starts: Mapping[int, str]
     counted: str
     other: str
 
@@ -97,13 +95,11 @@ class Lasso:
 Reason: TypeAlias = "Extremes | Tree | ByWords | Lasso"
 
 
-def closeness(
-    checker: Checker, formula: Private, path: Path, truths: list[Bools], leaves: tuple[Formula, ...]
-) -> Closeness:
+def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools]) -> Closeness:
     """What is known of ``D_{ε,δ} φ`` on a decision process."""
     pairs = checker.process.related
     directions = [side for s, t in pairs for side in ((s, t), (t, s))]
-    search = _Search.of(checker, formula, path, truths, leaves, sorted({s for pair in pairs for s in pair}))
+    search = _Search.of(checker, formula, path, truths, sorted({s for pair in pairs for s in pair}))
     gaps: dict[tuple[int, int], Gap] = {}
     if search is not None:
         for s, t in directions:
@@ -135,11 +131,8 @@ def closeness(
 class _Search:
     """The search for one formula: the product, and the extremes of every node."""
 
-    def __init__(
-        self, checker: Checker, formula: Private, path: Path, whole: Product, leaves: tuple[Formula, ...]
-    ) -> None:
+    def __init__(self, checker: Checker, formula: Private, path: Path, whole: Product) -> None:
         self.checker = checker
-        self.leaves = leaves
         self.monitor: Monitor = checker.monitor
         self.formula = formula
         self.whole = whole
@@ -160,7 +153,6 @@ class _Search:
         formula: Private,
         path: Path,
         truths: list[Bools],
-        leaves: tuple[Formula, ...],
         states: list[int],
     ) -> _Search | None:
         """The search, or None with a reason noted."""
@@ -176,7 +168,7 @@ class _Search:
         try:
             _reactive(process)
             whole = product(process, truths, path, states, checker.monitor)
-            return cls(checker, formula, path, whole, leaves)
+            return cls(checker, formula, path, whole)
         except TooLarge:
             checker.reasons.append("the product of the process and the formula is too large")
             return None
@@ -241,10 +233,7 @@ class _Search:
         for pair in pairs:
             for side in (pair, (pair[1], pair[0])):
                 if gaps[side].holds is None:
-                    states = {str(node): self.whole.nodes[node] for node in nodes if node > Product.LOST}
-                    turned = self.whole.complemented
-                    ends = (str(Product.LOST), str(Product.GOAL)) if turned else (str(Product.GOAL), str(Product.LOST))
-                    proof = ByWords(compiled, finding, states, self.leaves, turned, *ends)
+                    proof = self._by_words(compiled, finding, nodes)
                     epsilon = (Epsilon(), min_epsilon(gaps[side].epsilon[1], self.budget.epsilon))
                     delta = Between(ZERO, min(gaps[side].delta.high, self.budget.delta))
                     reason = f"{every} was compared"
@@ -253,6 +242,15 @@ class _Search:
                     )
         if finding.word is not None and self.steps is not None:
             self._shown(gaps, pairs, compiled, finding)
+
+    def _by_words(self, compiled: Compiled, finding: Finding, nodes: tuple[int, ...]) -> ByWords:
+        whole = self.whole
+        counted, other = (Product.LOST, Product.GOAL) if whole.complemented else (Product.GOAL, Product.LOST)
+        starts = {}
+        for state, node in whole.start.items():
+            starts[state] = str(counted if self.low[node] == 1 else other if self.high[node] == 0 else node)
+        states = {str(node): whole.nodes[node][0] for node in nodes if node > Product.LOST}
+        return ByWords(compiled, finding, states, starts, str(counted), str(other))
 
     def _shown(
         self, gaps: dict[tuple[int, int], Gap], pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from privproof.evidence.checker.documents import a_list, an_object, only_members
+from privproof.evidence.checker.documents import a_list, a_text, an_object, only_members
 from privproof.evidence.checker.logic.extremes import Extremes, extremes
-from privproof.evidence.checker.logic.formulas import Private, Reader, a_state
+from privproof.evidence.checker.logic.formulas import Private, a_state
 from privproof.evidence.checker.logic.measures import Holds, Measure
 from privproof.evidence.checker.logic.processes import (
     Process,
@@ -29,7 +29,7 @@ from privproof.evidence.checker.logic.processes import (
     walk_along,
     walk_of,
 )
-from privproof.evidence.checker.logic.translation import Words, check_words
+from privproof.evidence.checker.logic.translation import Words
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.exact import ONE, ZERO
 
@@ -61,7 +61,7 @@ class Pairs:
         self._extremes: Extremes | None = None
         self._starts: set[int] = set()
 
-    def check(self, value: object, certificates: list[object], reader: Reader, where: str) -> None:
+    def check(self, value: object, certificates: list[object], where: str) -> None:
         """Add what a list of pairs establishes; refuses a pair that does not establish what it says."""
         place = f"{where}.pairs"
         listed = a_list(value, place)
@@ -91,7 +91,7 @@ class Pairs:
                     self._tree(left, right, how, here)
                     self.facts.holding.add((left, right))
                 case "words":
-                    self._words(left, right, how, here, words, certificates, reader, f"{where}.certificates", read)
+                    self._words(left, right, how, here, words, certificates, f"{where}.certificates")
                     self.facts.holding.add((left, right))
                 case "lasso":
                     self.facts.violated[left, right] = self._lasso(left, right, how, here)
@@ -145,33 +145,17 @@ class Pairs:
         place: str,
         known: dict[int, Words],
         certificates: list[object],
-        reader: Reader,
         where: str,
-        read: list[tuple[int, int, dict[str, object], str, str]],
     ) -> None:
         """Refuse unless a certificate about words compares the two states."""
-        only_members(how, ("kind", "certificate"), place)
+        only_members(how, ("kind", "certificate", "left", "right"), place)
         number = a_state(how.get("certificate"), len(certificates), f"{place}.certificate")
         if number not in known:
-            starts = {
-                s
-                for x, y, other, kind, _ in read
-                if kind == "words" and other.get("certificate") == number
-                for s in (x, y)
-            }
-            known[number] = check_words(
-                self.process,
-                self.formula,
-                self._found(),
-                reader,
-                certificates[number],
-                starts,
-                f"{where}[{number}]",
-                self.limits,
+            known[number] = Words(
+                self.process, self.formula, self._found(), certificates[number], f"{where}[{number}]", self.limits
             )
-        states = [known[number].state_of[self._node(s)] for s in (left, right)]
-        if states[0] != states[1] and (states[0], states[1]) not in known[number].pairs:
-            refuse("the certificate does not compare these two states", place)
+        names = [a_text(how.get(side), f"{place}.{side}") for side in ("left", "right")]
+        known[number].compare((self._node(left), names[0]), (self._node(right), names[1]))
 
     def _prefixes(self, value: object, place: str) -> list[dict[int, int]]:
         """The tree of the words, which must be a complete prefix code: its nodes with the next ones by action."""

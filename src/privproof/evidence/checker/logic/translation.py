@@ -5,9 +5,11 @@ or never does.  Proved is, for every word w of actions (of every length, or of o
 
     H(left, w)  <=  e^epsilon H(right, w) + delta.
 
-Let the product of process and formula be as in `products`, and suppose that T copies it: every node n of the product is sent to a state
-of T so that T's rows are the product's rows sent along, except that nodes from which success is certain under every scheduler may be
-sent to one state that stays and halts when stopped, and nodes from which it is impossible to one that stays and never halts.
+Let the product of process and formula be as in `products`, and suppose that T copies it.  Every state of T is named after a state of the
+process, except one that stays and halts when stopped, and one that stays and never halts.  A node n of the product is *paired* with a
+state of T of the same process state, or, if success is certain (impossible) from n under every scheduler, with the first (second) of the
+two.  From a pair every action leads to pairs again, with the same probabilities.  So the distribution over T's states after a word
+is that over the nodes, sent along.
 
 * **Co-safe formula.**  Suppose T halts when stopped exactly in the states of satisfied nodes and the certain one.  Along a sequence of
   actions H grows to the probability of reaching a node that is satisfied or certain, which is the probability of the formula.
@@ -20,12 +22,10 @@ So the inequality passes to the limit, and holds for every sequence of actions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from privproof.evidence.checker.claims import read_claim
-from privproof.evidence.checker.documents import a_flag, a_list, a_number, a_text, an_object, only_members
+from privproof.evidence.checker.documents import a_list, a_number, a_text, an_object, only_members
 from privproof.evidence.checker.logic.extremes import Extremes
-from privproof.evidence.checker.logic.formulas import Path, PathNot, Private, Reader, a_state
+from privproof.evidence.checker.logic.formulas import Private, a_state
 from privproof.evidence.checker.logic.processes import Process
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.exact import ONE, ZERO, Rational
@@ -35,43 +35,118 @@ STOP = "stop"
 Rows = dict[str, dict[str, dict[str, Rational]]]
 
 
-@dataclass(frozen=True)
 class Words:
-    """What a certificate about words establishes: the ordered pairs of transducer states, and the state of each node."""
+    """A certificate about words, checked, and which nodes of the product are paired with which states of its transducer."""
 
-    pairs: frozenset[tuple[str, str]]
-    state_of: dict[int, str]
+    def __init__(
+        self, process: Process, formula: Private, found: Extremes, value: object, place: str, limits: Limits
+    ) -> None:
+        from privproof.evidence.checker.front import checked  # the front knows this module
 
+        self.process, self.found, self.place = process, found, place
+        given = an_object(value, place)
+        only_members(given, ("certificate", "states", "counted", "other"), place)
+        certificate = an_object(given.get("certificate"), f"{place}.certificate")
+        if checked(certificate, limits).verdict != "proved":
+            refuse("a certificate about words must prove its claim", f"{place}.certificate")
+        asked = f"{place}.certificate.question"
+        question = an_object(certificate.get("question"), asked)
+        self.rows, self.halting, self.staying = _machine(process, formula, question, asked, limits)
+        self.pairs = _pairs(question, asked)
+        horizon = question.get("horizon")
+        self.steps = None if horizon in (None, "unbounded") else _steps(horizon, f"{asked}.horizon")
+        count = len(process.names)
+        self.state_of = {
+            name: a_state(state, count, f"{place}.states.{name}")
+            for name, state in an_object(given.get("states"), f"{place}.states").items()
+        }
+        self.counted, self.other = (a_text(given.get(key), f"{place}.{key}") for key in ("counted", "other"))
+        if {self.counted, self.other} & self.state_of.keys() or self.counted == self.other:
+            refuse("the two states that stay are named after no state of the process", place)
+        self._absorbing(self.counted, halts=True)
+        self._absorbing(self.other, halts=False)
+        self._paired: set[tuple[int, str]] = set()
 
-def check_words(
-    process: Process,
-    formula: Private,
-    found: Extremes,
-    reader: Reader,
-    value: object,
-    starts: set[int],
-    place: str,
-    limits: Limits,
-) -> Words:
-    """What a certificate about words establishes about the product; refuses one that does not copy it."""
-    from privproof.evidence.checker.front import checked  # the front knows this module
+    def compare(self, left: tuple[int, str], right: tuple[int, str]) -> None:
+        """Refuse unless two nodes are paired with two states that the certificate compares."""
+        for node, name in (left, right):
+            self._follow(node, name)
+            if self.steps is not None:
+                self._decided(node, self.steps)
+        if left[1] != right[1] and (left[1], right[1]) not in self.pairs:
+            refuse("the certificate does not compare these two states", self.place)
 
-    given = an_object(value, place)
-    only_members(given, ("certificate", "states", "complemented", "counted", "other"), place)
-    certificate = an_object(given.get("certificate"), f"{place}.certificate")
-    accepted = checked(certificate, limits)
-    if accepted.verdict != "proved":
-        refuse("a certificate about words must prove its claim", f"{place}.certificate")
-    question = an_object(certificate.get("question"), f"{place}.certificate.question")
-    rows, halting, staying = _machine(process, formula, question, f"{place}.certificate.question", limits)
-    complemented = a_flag(given.get("complemented"), f"{place}.complemented")
-    named = _named(given.get("states"), found, reader, f"{place}.states", complemented=complemented)
-    ends = {key: a_text(given.get(key), f"{place}.{key}") for key in ("counted", "other")}
-    copy = _Copy(process, found, rows, named, ends["counted"], ends["other"], halting, staying, place)
-    horizon = question.get("horizon")
-    steps = None if horizon in (None, "unbounded") else _steps(horizon, f"{place}.certificate.question.horizon")
-    copy.check(starts, steps)
-    return Words(_pairs(question, f"{place}.certificate.question"), copy.state_of)
+    def _follow(self, node: int, name: str) -> None:
+        """Refuse unless the pair, and every pair it leads to, is one."""
+        waiting = [(node, name)]
+        while waiting:
+            pair = waiting.pop()
+            if pair not in self._paired:
+                self._paired.add(pair)
+                waiting += self._onward(*pair)
+
+    def _onward(self, node: int, name: str) -> list[tuple[int, str]]:
+        """Refuse unless a node and a state are a pair; the pairs that follow."""
+        if self._sure(node) or self._never(node):
+            if name != (self.counted if self._sure(node) else self.other):
+                refuse(f"the state {name[:40]!r} is paired with a node that is decided", self.place)
+            return []
+        if self.state_of.get(name) != self.found.product.nodes[node][0] or name not in self.rows:
+            refuse(f"the state {name[:40]!r} belongs to another state of the process", self.place)
+        self._stopped(name, halts=not self.found.co_safe)
+        result = []
+        for action, row in zip(self.process.actions, self.found.product.rows[node], strict=True):
+            left = dict(self.rows[name].get(action, {}))
+            by_state = {self.state_of[target]: target for target in left if target in self.state_of}
+            for target, p in row:
+                if not isinstance(p, Rational):
+                    refuse("the numbers of the process are not exact", self.place)
+                if self._sure(target) or self._never(target):
+                    onward: str | None = self.counted if self._sure(target) else self.other
+                else:
+                    onward = by_state.get(self.found.product.nodes[target][0])
+                if onward is None or onward not in left:
+                    refuse(f"the action {action[:40]!r} in the state {name[:40]!r} is not copied", self.place)
+                left[onward] -= p
+                result.append((target, onward))
+            if any(number != 0 for number in left.values()):
+                refuse(f"the action {action[:40]!r} in the state {name[:40]!r} has other probabilities", self.place)
+        return result
+
+    def _decided(self, node: int, steps: int) -> None:
+        """Refuse unless the formula is decided after so many actions."""
+        level = {node}
+        for _ in range(steps):
+            level = {t for n in level for t in ((n,) if self._sure(n) or self._never(n) else self._targets(n))}
+        if not all(self._sure(n) or self._never(n) for n in level):
+            refuse("the formula is not decided when the words end", self.place)
+
+    def _targets(self, node: int) -> list[int]:
+        return [target for row in self.found.product.rows[node] for target, _ in row]
+
+    def _absorbing(self, state: str, *, halts: bool) -> None:
+        """Refuse unless the state, where the transducer has it, stays, and halts when stopped or never does."""
+        row = self.rows.get(state)
+        if row is None:
+            if state in self.halting:
+                refuse(f"the state {state[:40]!r} has no row", self.place)
+            return
+        if any(row.get(action) != {state: ONE} for action in self.process.actions):
+            refuse(f"the state {state[:40]!r} does not stay", self.place)
+        self._stopped(state, halts=halts)
+
+    def _stopped(self, state: str, *, halts: bool) -> None:
+        row = self.rows[state].get(STOP, {})
+        into = self.halting if halts else self.staying
+        if len(row) != 1 or next(iter(row)) not in into:
+            does = "does not halt" if halts else "may halt"
+            refuse(f"stopped in the state {state[:40]!r} the transducer {does}", self.place)
+
+    def _sure(self, node: int) -> bool:
+        return self.found.least[node] == ONE
+
+    def _never(self, node: int) -> bool:
+        return self.found.greatest[node] == ZERO
 
 
 def _steps(horizon: object, place: str) -> int:
@@ -131,24 +206,6 @@ def _branches(value: object, place: str, limits: Limits) -> dict[str, Rational]:
     return {target: number for target, number in result.items() if number != 0}
 
 
-def _named(value: object, found: Extremes, reader: Reader, place: str, *, complemented: bool) -> dict[int, str]:
-    """For nodes of the product the state of the transducer that is said to copy them."""
-    result: dict[int, str] = {}
-    count = len(reader.names)
-    for name, item in an_object(value, place).items():
-        here = f"{place}.{name}"
-        both = a_list(item, here)
-        if len(both) != 2:
-            refuse("expected a state of the process and a path formula", here)
-        state = a_state(both[0], count, f"{here}[0]")
-        path: Path = reader.path(both[1], f"{here}[1]")
-        obligation = found.obligations.of(PathNot(path) if complemented else path)
-        node = found.product.number.get((state, obligation))
-        if node is not None:
-            result[node] = name
-    return result
-
-
 def _pairs(question: dict[str, object], place: str) -> frozenset[tuple[str, str]]:
     """The ordered pairs of states that are compared: both directions of each."""
     scenario = an_object(question.get("scenario"), f"{place}.scenario")
@@ -160,97 +217,3 @@ def _pairs(question: dict[str, object], place: str) -> frozenset[tuple[str, str]
             left, right = (next(iter(side)) for side in sides)
             result |= {(left, right), (right, left)}
     return frozenset(result)
-
-
-class _Copy:
-    """Checks that the transducer copies the product."""
-
-    def __init__(
-        self,
-        process: Process,
-        found: Extremes,
-        rows: Rows,
-        named: dict[int, str],
-        counted: str,
-        other: str,
-        halting: set[str],
-        staying: set[str],
-        place: str,
-    ) -> None:
-        self.process, self.found, self.rows, self.named = process, found, rows, named
-        self.counted, self.other, self.halting, self.staying, self.place = counted, other, halting, staying, place
-        self.state_of: dict[int, str] = {}
-
-    def check(self, starts: set[int], steps: int | None) -> None:
-        """Refuse unless every node that matters is copied, and decided after so many actions where words have one length."""
-        self._absorbing(self.counted, halts=True)
-        self._absorbing(self.other, halts=False)
-        waiting = [self.found.product.number[state, self.found.root] for state in starts]
-        level = set(waiting)
-        while waiting:
-            node = waiting.pop()
-            if node not in self.state_of:
-                self.state_of[node] = self._state(node)
-                if not self._absorbed(node):
-                    waiting += self._copied(node)
-        if steps is not None:
-            for _ in range(steps):
-                level = {t for node in level for t in ((node,) if self._absorbed(node) else self._targets(node))}
-            if not all(self._absorbed(node) for node in level):
-                refuse("the formula is not decided when the words end", self.place)
-
-    def _absorbing(self, state: str, *, halts: bool) -> None:
-        """Refuse unless the state, where the transducer has it, stays, and halts when stopped or never does."""
-        row = self.rows.get(state)
-        if row is None:
-            if state in self.halting:
-                refuse(f"the state {state[:40]!r} has no row", self.place)
-            return
-        if any(row.get(action) != {state: ONE} for action in self.process.actions):
-            refuse(f"the state {state[:40]!r} does not stay", self.place)
-        self._stopped(state, halts=halts)
-
-    def _stopped(self, state: str, *, halts: bool) -> None:
-        row = self.rows[state].get(STOP, {})
-        into = self.halting if halts else self.staying
-        if len(row) != 1 or next(iter(row)) not in into:
-            refuse(
-                f"stopped in the state {state[:40]!r} the transducer {'does not halt' if halts else 'may halt'}",
-                self.place,
-            )
-
-    def _sure(self, node: int) -> bool:
-        return self.found.least[node] == ONE
-
-    def _never(self, node: int) -> bool:
-        return self.found.greatest[node] == ZERO
-
-    def _absorbed(self, node: int) -> bool:
-        return self._sure(node) or self._never(node)
-
-    def _state(self, node: int) -> str:
-        if self._sure(node):
-            return self.counted
-        if self._never(node):
-            return self.other
-        if node not in self.named or self.named[node] not in self.rows:
-            refuse("a node of the product of process and formula is not copied", self.place)
-        return self.named[node]
-
-    def _targets(self, node: int) -> list[int]:
-        return [target for row in self.found.product.rows[node] for target, _ in row]
-
-    def _copied(self, node: int) -> list[int]:
-        """Refuse unless the rows of a node are copied; the nodes that follow."""
-        state = self.state_of[node]
-        for action, row in zip(self.process.actions, self.found.product.rows[node], strict=True):
-            wanted: dict[str, Rational] = {}
-            for target, p in row:
-                if not isinstance(p, Rational):
-                    refuse("the numbers of the process are not exact", self.place)
-                name = self._state(target)
-                wanted[name] = wanted.get(name, ZERO) + p
-            if self.rows[state].get(action) != wanted:
-                refuse(f"the action {action[:40]!r} in the state {state[:40]!r} is not copied", self.place)
-        self._stopped(state, halts=not self.found.co_safe)
-        return self._targets(node)

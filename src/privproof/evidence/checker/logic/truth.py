@@ -39,7 +39,6 @@ class Truth:
         self.violations: dict[tuple[Private, int], str] = {}
         self._known: dict[State, dict[int, bool | None]] = {}
         self._evidence: dict[Private, list[tuple[object, list[object], str]]] = {}
-        self._reader: Reader | None = None
         self._facts: dict[Private, Facts] = {}
 
     def read_evidence(self, value: object, formula: State, reader: Reader, place: str) -> None:
@@ -56,7 +55,6 @@ class Truth:
                 refuse("a Markov chain needs no evidence about pairs", here)
             certificates = a_list(given.get("certificates", []), f"{here}.certificates")
             self._evidence.setdefault(about, []).append((given.get("pairs"), certificates, here))
-        self._reader = reader
 
     def check_evidence(self) -> None:
         """Refuse evidence that does not establish what it says, needed or not."""
@@ -134,8 +132,7 @@ class Truth:
         if formula not in self._facts:
             pairs = Pairs(self.process, formula, self.holds, self.limits)
             for value, certificates, place in self._evidence.get(formula, []):
-                assert self._reader is not None
-                pairs.check(value, certificates, self._reader, place)
+                pairs.check(value, certificates, place)
             self._facts[formula] = pairs.facts
             self.compared |= {(formula, s, t) for s, t in pairs.facts.holding | pairs.facts.violated.keys()}
         return self._facts[formula]
