@@ -15,12 +15,16 @@ from privproof.errors import FormulaError, QuestionError
 from privproof.evidence.checker import Rejected, recheck
 from privproof.evidence.logic_certificates import logic_certificate
 from privproof.evidence.satisfaction import Satisfaction
-from privproof.formulas import Formula, Private, parse_formula
+from privproof.formulas import Formula, Next, Private, Unary, Until, parse_formula
 from privproof.formulas.sublogics import subformulas
 from privproof.models import DecisionProcess
 
 _CONFIRMED = 20_000
 """A verdict about a process with at most so many entries is confirmed by the independent checker at once."""
+
+
+_STEPS = 1_000
+"""And one about a formula that looks at most so many steps ahead."""
 
 
 def model_check(
@@ -90,6 +94,17 @@ def _asked(process: DecisionProcess, formula: Formula, states: Collection[str] |
     return tuple(range(len(process))), "all"
 
 
+def _longest(formula: Formula) -> int:
+    """The largest number of steps in a formula."""
+    longest = 0
+    for part in subformulas(formula):
+        if isinstance(part, Next):
+            longest = max(longest, part.times.constant)
+        elif isinstance(part, Unary | Until) and part.bound.high is not None:
+            longest = max(longest, part.bound.high.constant)
+    return longest
+
+
 def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
     """The answer, where the independent checker accepts its certificate; otherwise nothing is said to be decided."""
     if found.status == "unknown" or found.is_query or certify is False:
@@ -98,8 +113,9 @@ def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
     if by_storm:
         return replace(found, notes=(*found.notes, "Storm computed some probabilities: there is no certificate"))
     entries = len(found.process.targets)
-    if certify is None and entries > _CONFIRMED:
-        note = f"the process has {entries} transitions: ask for a certificate to have the verdict checked independently"
+    if certify is None and (entries > _CONFIRMED or _longest(found.formula) > _STEPS):
+        size = f"the process has {entries} transitions" if entries > _CONFIRMED else "the formula looks far ahead"
+        note = f"{size}: ask for a certificate to have the verdict checked independently"
         return replace(found, notes=(*found.notes, note))
     document = logic_certificate(found)
     outcome = recheck(document)

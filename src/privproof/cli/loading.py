@@ -19,7 +19,7 @@ from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.exact import fraction, rational
 from privproof.formats import read_document, read_question
 from privproof.formats.documents import Scalar
-from privproof.formats.processes import OURS, PRISM, read_process, related
+from privproof.formats.processes import OURS, PRISM, has_enclosures, read_process, related
 from privproof.language import Mechanism
 from privproof.models import DecisionProcess, Horizon
 from privproof.scenarios import (
@@ -131,7 +131,8 @@ def is_process(target: str, out: Path) -> bool:
         return True
     if path.suffix.lower() not in OURS:
         return False
-    return read_document(path).get(Scalar("kind")) == "mdp"
+    document = read_document(path)
+    return document.get(Scalar("kind")) == "mdp" or has_enclosures(document)
 
 
 def setting(text: str) -> tuple[str, object]:

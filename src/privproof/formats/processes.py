@@ -101,6 +101,13 @@ def _states(process: DecisionProcess, text: str) -> list[int]:
 # ---------------------------------------------------------------------------------------------------- our own files
 
 
+def has_enclosures(root: Table) -> bool:
+    """Whether the rows of a Markov chain in a document have enclosures, which only formulas can be asked of."""
+    rows = root.get(Scalar("transitions"))
+    listed = rows.values() if isinstance(rows, Table) else ()
+    return any(isinstance(entry, Series) for row in listed if isinstance(row, Table) for entry in row.values())
+
+
 def process_from_document(root: Table, *, name: str = "", self_loops: bool = False) -> DecisionProcess:
     """The process in a document."""
     with located(root):

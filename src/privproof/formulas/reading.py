@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Literal, NoReturn, cast
 
 from privproof.errors import FormulaError, PrivproofError
-from privproof.exact import ONE, ZERO, Rational, delta, epsilon, rational, show
+from privproof.exact import ONE, ZERO, Epsilon, Rational, delta, epsilon, rational, show
 from privproof.formulas.sublogics import is_state_formula, subformulas
 from privproof.formulas.syntax import (
     RESERVED,
@@ -46,6 +46,7 @@ _LONGEST = 20_000
 _DEEPEST = 150
 _LARGEST_FAMILY = 100_000
 _LARGEST_COUNT = 10**6
+_LARGEST_EPSILON = 10_000
 
 
 @dataclass(frozen=True)
@@ -333,6 +334,8 @@ class _Reader:
             loss = budget if "{" in budget else epsilon(budget)
         except PrivproofError as error:
             self.complain(error.message, start, hint=error.hint)
+        if isinstance(loss, Epsilon) and abs(loss.shift) > _LARGEST_EPSILON:
+            self.complain(f"epsilon is beyond {_LARGEST_EPSILON}", start, hint="write inf for no bound at all")
         try:
             part = share if "{" in share else delta(share)
         except PrivproofError as error:

@@ -112,9 +112,10 @@ def _nothing(found: Satisfaction, close: Closeness) -> bool:
 
 
 def _probabilities(found: Satisfaction, likely: Likelihood, *, every: bool) -> Iterator[Fact]:
-    shown = found.asked if every else found.asked[:_LINES]
+    asked = range(len(found.process)) if every else found.asked
+    shown = asked if every else asked[:_LINES]
     lines = [f"{found.process.names[s]}: {_likely(found, likely, s)}" for s in shown]
-    if len(shown) < len(found.asked):
+    if len(shown) < len(asked):
         lines.append(f"... {len(found.asked) - len(shown)} more; --all lists them")
     yield Fact("probability", "\n".join(lines) + (f"\n({likely.how})" if likely.how != "exact" else ""))
 

@@ -20,6 +20,7 @@ from privproof.engines.logic.paths import FALSE, TRUE, Path, clocked, leaves, pr
 from privproof.models.process import Bools
 
 _MOST_FORMULAS = 2_000_000
+_MANY = 200
 
 
 def groups(truths: Sequence[Bools], path: Path) -> list[tuple[Bools, list[bool]]]:
@@ -61,6 +62,8 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
     """
     if not clocked(path):
         return _unclocked(graph, truths, path, arithmetic)[0]
+    if path[0] == "X" and (arithmetic.exact or path[2] > _MANY):
+        return arithmetic.stepped(graph, probabilities(graph, truths, path[1], arithmetic), path[2])
     if path[0] == "not" and _plain(path[1]):
         return arithmetic.difference(
             arithmetic.indicator(np.ones(len(graph), np.bool_)), probabilities(graph, truths, path[1], arithmetic)

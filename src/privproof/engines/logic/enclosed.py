@@ -127,6 +127,13 @@ class Enclosed:
         radius[chosen] = (spread * (1 + error) + error * size) * (1 + 8 * _UNIT) + _TINY
         return Ball(middle, radius)
 
+    def stepped(self, graph: Graph, vector: Ball, times: int) -> Ball:
+        """The expected value after so many steps."""
+        everywhere = np.ones(len(graph), np.bool_)
+        for _ in range(times):
+            vector = self.step(graph, vector, everywhere)
+        return vector
+
     def repeated(self, graph: Graph, goal: Bools, through: Bools, times: int) -> Ball:
         """The probability of reaching the goal within so many steps, through some other nodes."""
         chosen = np.flatnonzero(through)

@@ -24,6 +24,8 @@ PRECISION = 256
 _DENSE = 400
 _ELIMINATIONS = 3_000_000
 _LONGEST = 400_000
+_LONG = 30_000
+"""So many binary digits a number may have, and so many where it grows with every step."""
 _PAUSE = 4_096
 
 
@@ -101,6 +103,16 @@ class Exactly:
             result[i] = total
         return result
 
+    def stepped(self, graph: Graph, vector: list[Value], times: int) -> list[Value]:
+        """The expected value after so many steps."""
+        everywhere = np.ones(len(graph), np.bool_)
+        for number in range(times):
+            vector = self.step(graph, vector, everywhere)
+            if number % 16 == 0:
+                for value in vector:
+                    self._small(value, _LONG)
+        return vector
+
     def repeated(self, graph: Graph, goal: Bools, through: Bools, times: int) -> list[Value]:
         """The probability of reaching the goal within so many steps, through some other nodes."""
         rows, targets, values = graph.lists
@@ -123,7 +135,7 @@ class Exactly:
             if self.exact and not changed:
                 break
             if following:
-                self._small(following[0])
+                self._small(following[0], _LONG)
         return result
 
     def solve(self, graph: Graph, known: list[Value], unknown: Bools) -> list[Value]:
@@ -174,8 +186,8 @@ class Exactly:
         low, high = rational_bounds(value)
         return max(low, fmpq(0)), min(high, fmpq(1))
 
-    def _small(self, value: Value) -> None:
-        if self.exact and max(int(value.p).bit_length(), int(value.q).bit_length()) > _LONGEST:
+    def _small(self, value: Value, most: int = _LONGEST) -> None:
+        if self.exact and max(int(value.p).bit_length(), int(value.q).bit_length()) > most:
             raise TooLarge
 
     def settle(self, part: list[int], edges: list[list[tuple[Value, int]]], result: list[Value]) -> None:

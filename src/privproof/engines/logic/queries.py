@@ -16,8 +16,9 @@ The problem is undecidable in general (Theorem 1), so the steps are ordered by c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product as product_of
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -47,6 +48,7 @@ STOP, STAY, HALTED = "stop", "stay", "halted"
 _TREE = 4_000
 _LARGEST = 3_000
 _ROUNDS = 60
+_LASSOS = 300
 
 Masses: TypeAlias = "Mapping[int, Rational]"
 
@@ -207,7 +209,8 @@ class _Search:
                 return
             if finding.word is None or finding.stopped is not None:
                 if len(waiting) == 1:
-                    self._by_tree(gaps, waiting[0], finding.stopped or "the search found nothing")
+                    why = (finding.stopped or "the search found nothing").partition(";")[0]
+                    self._by_tree(gaps, waiting[0], why)
                     return
                 for pair in waiting:
                     self.by_words_alone(gaps, pair)
@@ -303,16 +306,33 @@ class _Search:
     ) -> tuple[int, int]:
         """A word beyond the budget was found: judge the pair by its continuations, and by trees."""
         (s, t), before = self._ordered(pairs, compiled, finding)
-        count = len(self.whole.process.actions)
-        for repeated in [(a,) for a in range(count)] + ([before] if before else []):
-            gap = self._measured((s, t), before, repeated, gaps[s, t])
+        for first, repeated in self._continued(before):
+            gap = self._measured((s, t), first, repeated, gaps[s, t])
             if gap.holds is False:
-                gaps[s, t] = replace(gap, proof=Lasso(before, repeated), reason="this sequence of actions violates it")
+                gaps[s, t] = replace(gap, proof=Lasso(first, repeated), reason="this sequence of actions violates it")
                 return min(s, t), max(s, t)
-            if self.steps is not None:
-                break
         self._by_tree(gaps, (s, t), "after some actions the left side is ahead, and the right side may catch up")
         return min(s, t), max(s, t)
+
+    def _continued(self, word: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Periodic sequences of actions to try: those that begin as the word does, then short ones."""
+        actions = range(len(self.whole.process.actions))
+        if self.steps is not None:
+            yield word, (0,)
+            return
+        for length in range(len(word), -1, -1):
+            yield from ((word[:length], (a,)) for a in actions)
+        if word:
+            yield word, word
+            yield (), word
+        tried = 0
+        for size in range(2, 7):
+            for cycle in range(1, size + 1):
+                for sequence in product_of(actions, repeat=size):
+                    tried += 1
+                    if tried > _LASSOS:
+                        return
+                    yield sequence[: size - cycle], sequence[size - cycle :]
 
     def _ordered(
         self, pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding

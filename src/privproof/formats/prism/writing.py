@@ -100,6 +100,10 @@ def _marked(count: int, states: tuple[int, ...]) -> Bools:
 
 def check_init(process: DecisionProcess, start: Bools) -> None:
     """Complain about a label ``init`` that marks other states than the initial ones."""
+    if "deadlock" in process.labels and process.labels["deadlock"].any():
+        raise FormatError(
+            "label", "the label 'deadlock' is reserved for states without a transition", hint="rename the label"
+        )
     if "init" in process.labels and not np.array_equal(process.labels["init"], start):
         raise FormatError(
             "label",
