@@ -220,6 +220,7 @@ class _Chain:
         silent: dict[int, dict[str, Rational]] = {}
 
         def put(labels: Pending, step: int | None, state: str, mass: Rational) -> None:
+            step = None if step is not None and self._halted(step, state) else step
             if labels or step is None:
                 into = result.setdefault((labels, step), {})
                 state = _OVER if step is None else state
@@ -237,19 +238,20 @@ class _Chain:
                 if table is None:
                     for output, p in self._last(state):
                         put(output, None, state, mass * p)
-                elif state not in table:
-                    put((), None, state, mass)
                 else:
                     for branch in table[state][inputs[step]]:
                         labels, ended = ((), False) if branch.output is None else self.parts[branch.output]
                         put(labels, None if ended else step + 1, branch.target, mass * branch.probability)
         return result
 
+    def _halted(self, step: int, state: str) -> bool:
+        """Whether nothing follows from a state of the model."""
+        table = self.model.step(step) if step < self.steps else None
+        return self.model.finish is None if table is None else state not in table
+
     def _last(self, state: str) -> Iterator[tuple[Pending, Rational]]:
         """What is written when all inputs are read."""
-        if self.model.finish is None:
-            yield (), ONE
-            return
+        assert self.model.finish is not None
         for output, p in self.model.finish[state].items():
             yield self.parts[output][0], p
 
