@@ -71,7 +71,12 @@ def returned(count: integer(0, 2)):
 
 def words(chain, state):
     """Every sequence of outputs from a data set, with its probability."""
-    outputs = {s: label for label, carried in chain.labels.items() if label not in ("input", "end") for s in carried.nonzero()[0]}
+    outputs = {
+        s: label
+        for label, carried in chain.labels.items()
+        if label not in ("input", "end")
+        for s in carried.nonzero()[0]
+    }
     found: dict[tuple[str, ...], Fraction] = {}
     waiting = [((), int(state), Fraction(1))]
     while waiting:
