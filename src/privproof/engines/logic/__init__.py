@@ -1,5 +1,5 @@
 """The engine of dpCTL*: Markov chains and decision processes; imports `formulas`, `models` and the engines of words.
 
 Read it in this order: `paths` (path formulas), `graphs`, `exactly` and `enclosed` (two arithmetics), `refining` and `chains` (Markov
-chains), `products`, `schedulers` and `queries` (decision processes), `measures` (what is found), `checking` (state formulas).
+chains), `products`, `schedulers`, `sequences` and `queries` (decision processes), `measures` (what is found), `checking` (state formulas).
 """

@@ -16,41 +16,33 @@ The problem is undecidable in general (Theorem 1), so the steps are ordered by c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import product as product_of
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from privproof.compiling import Compiled, word_problem
+from privproof.compiling import Compiled
 from privproof.engines.findings import Finding
-from privproof.engines.logic.exactly import Exactly, TooLarge
-from privproof.engines.logic.graphs import Graph
+from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, needed_delta, worst_of
 from privproof.engines.logic.paths import Path, horizon
 from privproof.engines.logic.products import Product, product, supported
-from privproof.engines.logic.schedulers import reaching
+from privproof.engines.logic.sequences import STOP, Masses, Sequences, weighed
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.bounded import FrontierEngine
 from privproof.engines.words.unbounded import UnboundedEngine
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational
 from privproof.formulas import Private
-from privproof.models import Branch, Horizon, Transducer
 from privproof.models.process import Bools, DecisionProcess
-from privproof.scenarios import Pair, Question, Scenario, Words
 
 if TYPE_CHECKING:
     from privproof.engines.logic.checking import Checker
 
-STOP, STAY, HALTED = "stop", "stay", "halted"
 _TREE = 4_000
 _LARGEST = 3_000
 _ROUNDS = 60
-_LASSOS = 300
-
-Masses: TypeAlias = "Mapping[int, Rational]"
 
 
 @dataclass(frozen=True)
@@ -137,16 +129,12 @@ class _Search:
         self.checker = checker
         self.monitor: Monitor = checker.monitor
         self.formula = formula
-        self.whole = whole
-        self.steps = horizon(path)
+        self.sequences = Sequences.of(whole, horizon(path), checker.monitor)
+        self.whole, self.steps = whole, self.sequences.steps
+        self.low, self.high = self.sequences.low, self.sequences.high
         assert isinstance(formula.epsilon, Epsilon)
         assert not isinstance(formula.delta, str)
         self.budget = Budget(formula.epsilon, formula.delta, pointwise=True)
-        low = reaching(whole, largest=False, monitor=self.monitor)
-        high = reaching(whole, largest=True, monitor=self.monitor)
-        if whole.complemented:
-            low, high = [1 - x for x in high], [1 - x for x in low]
-        self.low, self.high = low, high
 
     @classmethod
     def of(
@@ -201,7 +189,7 @@ class _Search:
             return
         while waiting:
             self.monitor.pause()
-            compiled, nodes = self._problem(waiting)
+            compiled, nodes = self.sequences.problem(waiting, self.budget, str(self.formula))
             engine = UnboundedEngine() if self.steps is None else FrontierEngine()
             finding = engine.check(compiled, self.budget, self.monitor)
             if finding.proof is not None:
@@ -247,13 +235,10 @@ class _Search:
             self._shown(gaps, pairs, compiled, finding)
 
     def _by_words(self, compiled: Compiled, finding: Finding, nodes: tuple[int, ...]) -> ByWords:
-        whole = self.whole
-        counted, other = (Product.LOST, Product.GOAL) if whole.complemented else (Product.GOAL, Product.LOST)
-        starts = {}
-        for state, node in whole.start.items():
-            starts[state] = str(counted if self.low[node] == 1 else other if self.high[node] == 0 else node)
+        whole, sequences = self.whole, self.sequences
+        starts = {state: str(sequences.merged(node)) for state, node in whole.start.items()}
         states = {str(node): whole.nodes[node][0] for node in nodes if node > Product.LOST}
-        return ByWords(compiled, finding, states, starts, str(counted), str(other))
+        return ByWords(compiled, finding, states, starts, str(sequences.counted), str(sequences.other))
 
     def _shown(
         self, gaps: dict[tuple[int, int], Gap], pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding
@@ -271,7 +256,7 @@ class _Search:
                 "the least epsilon and delta are sought only where a formula is decided after k steps"
             )
             return
-        compiled, _ = self._problem(pairs)
+        compiled, _ = self.sequences.problem(pairs, self.budget, str(self.formula))
         finding = FrontierEngine().tight(compiled, self.budget.delta, self.monitor, pointwise=True)
         if finding.stopped is None:
             for side, gap in gaps.items():
@@ -306,33 +291,13 @@ class _Search:
     ) -> tuple[int, int]:
         """A word beyond the budget was found: judge the pair by its continuations, and by trees."""
         (s, t), before = self._ordered(pairs, compiled, finding)
-        for first, repeated in self._continued(before):
+        for first, repeated in self.sequences.continued(before):
             gap = self._measured((s, t), first, repeated, gaps[s, t])
             if gap.holds is False:
                 gaps[s, t] = replace(gap, proof=Lasso(first, repeated), reason="this sequence of actions violates it")
                 return min(s, t), max(s, t)
         self._by_tree(gaps, (s, t), "after some actions the left side is ahead, and the right side may catch up")
         return min(s, t), max(s, t)
-
-    def _continued(self, word: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Periodic sequences of actions to try: those that begin as the word does, then short ones."""
-        actions = range(len(self.whole.process.actions))
-        if self.steps is not None:
-            yield word, (0,)
-            return
-        for length in range(len(word), -1, -1):
-            yield from ((word[:length], (a,)) for a in actions)
-        if word:
-            yield word, word
-            yield (), word
-        tried = 0
-        for size in range(2, 7):
-            for cycle in range(1, size + 1):
-                for sequence in product_of(actions, repeat=size):
-                    tried += 1
-                    if tried > _LASSOS:
-                        return
-                    yield sequence[: size - cycle], sequence[size - cycle :]
 
     def _ordered(
         self, pairs: list[tuple[int, int]], compiled: Compiled, finding: Finding
@@ -349,7 +314,7 @@ class _Search:
     def _measured(self, side: tuple[int, int], before: tuple[int, ...], repeated: tuple[int, ...], known: Gap) -> Gap:
         """The gap under one sequence of actions, exactly."""
         s, t = side
-        p, q = (self._under(state, before, repeated) for state in side)
+        p, q = (self.sequences.under(state, before, repeated) for state in side)
         exact = gap_between(s, t, Between(p, p), Between(q, q), self.formula)
         return replace(
             exact,
@@ -364,50 +329,6 @@ class _Search:
         names = self.whole.process.actions
         kept = before if self.steps is None else before[: self.steps]
         return tuple(names[a] for a in kept), tuple(names[a] for a in repeated) if self.steps is None else ()
-
-    def _under(self, state: int, before: tuple[int, ...], repeated: tuple[int, ...]) -> Rational:
-        """The probability of the formula from a state under one sequence of actions."""
-        whole, length = self.whole, len(before) + len(repeated)
-        sequence = before + repeated
-        numbers: dict[Rational, int] = {}
-        places: dict[tuple[int, int], int] = {}
-        waiting: list[tuple[int, int]] = []
-
-        def place(node: int, at: int) -> int:
-            key = (node, 0 if node in (Product.GOAL, Product.LOST) else at)
-            if key not in places:
-                places[key] = len(places)
-                waiting.append(key)
-            return places[key]
-
-        goal = place(Product.GOAL, 0)
-        begin = place(whole.start[state], 0)
-        sources, targets, values = [], [], []
-        done = 0
-        while done < len(waiting):
-            node, at = waiting[done]
-            done += 1
-            if node in (Product.GOAL, Product.LOST):
-                continue
-            following = at + 1 if at + 1 < length else len(before)
-            for target, number in self._row(node, sequence[at]):
-                sources.append(places[node, at])
-                targets.append(place(target, following))
-                values.append(numbers.setdefault(number, len(numbers)))
-        graph = Graph.sorted_by_source(
-            len(places), np.array(sources, np.int64), np.array(targets, np.int64), np.array(values, np.int64)
-        )
-        goals = np.zeros(len(places), np.bool_)
-        goals[goal] = True
-        everywhere = np.ones(len(places), np.bool_)
-        can = graph.reaching(goals, everywhere)
-        arithmetic = Exactly(tuple(numbers), self.monitor)
-        unknown = can & ~goals
-        reached: Rational = arithmetic.solve(graph, arithmetic.indicator(goals), unknown)[begin]
-        return 1 - reached if whole.complemented else reached
-
-    def _row(self, node: int, action: int) -> tuple[tuple[int, Rational], ...]:
-        return next(row for own, row in self.whole.choices[node] if own == action)
 
     def _by_tree(self, gaps: dict[tuple[int, int], Gap], pair: tuple[int, int], why: str) -> None:
         for s, t in (pair, (pair[1], pair[0])):
@@ -434,29 +355,19 @@ class _Search:
         while waiting:
             word, p, q = waiting.pop(0)
             self.monitor.pause()
-            if budget.epsilon.allows(_weighed(p, self.high), _weighed(q, self.low), budget.delta):
+            if budget.epsilon.allows(weighed(p, self.high), weighed(q, self.low), budget.delta):
                 words.append(word)
                 continue
-            if not budget.epsilon.allows(_weighed(p, self.low), _weighed(q, self.high), budget.delta):
+            if not budget.epsilon.allows(weighed(p, self.low), weighed(q, self.high), budget.delta):
                 return Lasso(word, (0,))
             grown += 1
             if grown * len(self.whole.process.actions) > _TREE:
                 return None
             waiting.extend(
-                ((*word, action), self._moved(p, action), self._moved(q, action))
+                ((*word, action), self.sequences.moved(p, action), self.sequences.moved(q, action))
                 for action in range(len(self.whole.process.actions))
             )
         return Tree(tuple(words))
-
-    def _moved(self, masses: Masses, action: int) -> Masses:
-        result: dict[int, Rational] = {}
-        for node, mass in masses.items():
-            if node in (Product.GOAL, Product.LOST):
-                result[node] = result.get(node, ZERO) + mass
-                continue
-            for target, number in self._row(node, action):
-                result[target] = result.get(target, ZERO) + mass * number
-        return result
 
     def _unknown(self, gaps: dict[tuple[int, int], Gap], pairs: list[tuple[int, int]], why: str) -> None:
         for pair in pairs:
@@ -465,70 +376,10 @@ class _Search:
                     gaps[side] = replace(gaps[side], reason=why)
         self.checker.reasons.append(why)
 
-    def _problem(self, pairs: list[tuple[int, int]]) -> tuple[Compiled, tuple[int, ...]]:
-        """The word problem of some pairs: actions as letters, and `stop`, after which the mass that counts halts."""
-        whole = self.whole
-        names = whole.process.actions
-        surely = [x == 1 for x in self.low]
-        never = [x == 0 for x in self.high]
-        counted = Product.LOST if whole.complemented else Product.GOAL
-        other = Product.GOAL if whole.complemented else Product.LOST
-
-        def merged(node: int) -> int:
-            return counted if surely[node] else other if never[node] else node
-
-        reached = list(dict.fromkeys(merged(whole.start[s]) for pair in pairs for s in pair))
-        at = 0
-        steps: dict[str, dict[str, list[Branch]]] = {}
-        while at < len(reached):
-            node = reached[at]
-            at += 1
-            rows: dict[str, list[Branch]] = {}
-            for action, name in enumerate(names):
-                entries: dict[int, Rational] = {}
-                row = ((node, ONE),) if node in (counted, other) else self._row(node, action)
-                for target, number in row:
-                    key = merged(target)
-                    entries[key] = entries.get(key, ZERO) + number
-                    if key not in reached:
-                        reached.append(key)
-                rows[name] = [Branch(number, str(key)) for key, number in entries.items()]
-            survives = node == counted or (whole.complemented and node != other)
-            rows[STOP] = [Branch(ONE, HALTED if survives else STAY)]
-            steps[str(node)] = rows
-        steps[STAY] = {name: [Branch(ONE, STAY)] for name in (*names, STOP)}
-        states = [str(node) for node in reached]
-        model = Transducer(
-            states=[*states, STAY, HALTED],
-            inputs=[*names, STOP],
-            outputs=["output"],
-            initial={states[0]: ONE},
-            steps=[steps],
-            repeats=True,
-        )
-        listed = []
-        for position, pair in enumerate(pairs):
-            left, right = (str(merged(whole.start[x])) for x in pair)
-            listed.append(Pair.of(model, str(position), {left: 1}, {right: 1}))
-        question = Question(
-            model=model,
-            scenario=Scenario(pairs=tuple(listed), words=Words(ending="complete")),
-            horizon=Horizon.unbounded() if self.steps is None else Horizon.exactly(self.steps + 1),
-            name=str(self.formula),
-        )
-        return word_problem(question.under(self.budget)), tuple(reached)
-
 
 def min_epsilon(left: Epsilon, right: Epsilon) -> Epsilon:
     """The smaller of two epsilons."""
     return left if left.compare(right) <= 0 else right
-
-
-def _weighed(masses: Masses, values: list[Rational]) -> Rational:
-    total = ZERO
-    for node, mass in masses.items():
-        total += mass * values[node]
-    return total
 
 
 def _reactive(process: DecisionProcess) -> None:
