@@ -7,18 +7,16 @@ From loose to tight: ``<->`` and ``->`` (to the right), ``|``, ``&``, ``U W R`` 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal, NoReturn, cast
+from typing import Literal, cast
 
-from privproof.errors import FormulaError, PrivproofError
-from privproof.exact import ONE, ZERO, Epsilon, Rational, delta, epsilon, rational, show
+from privproof.errors import PrivproofError
+from privproof.exact import ONE, ZERO, Epsilon, delta, epsilon, show
 from privproof.formulas.sublogics import is_state_formula, subformulas
 from privproof.formulas.syntax import (
     RESERVED,
     And,
     Atom,
-    Bound,
     Comparison,
     Count,
     Family,
@@ -35,26 +33,13 @@ from privproof.formulas.syntax import (
     Unary,
     Until,
 )
+from privproof.formulas.tokens import Token, Tokens
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<quoted>\"(?:[^\"\\\n]|\\.)*\")|(?P<number>[0-9]+(?:\.(?!\.)[0-9]*)?(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_{][A-Za-z0-9_{}']*)|(?P<mark><->|->|=>|<=|>=|!=|==|&&|\|\||\.\.|=\?|[-+*/^!&|()\[\]{},:=<>?~]))"
-)
 _FAMILY = "all k in 0..9: D[1, 0](X out{k})"
 _LISTED = re.compile(r"\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([^,{}\"\s](?:[^,{}\"\n]*[^,{}\"\s])?))\s*([,}])")
-_LONGEST = 20_000
 _DEEPEST = 150
 _LARGEST_FAMILY = 100_000
-_LARGEST_COUNT = 10**6
 _LARGEST_EPSILON = 10_000
-
-
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-    end: int
 
 
 def parse_formula(text: str) -> Formula:
@@ -78,59 +63,11 @@ def parse_formula(text: str) -> Formula:
     return _Reader(text).whole()
 
 
-class _Reader:
+class _Reader(Tokens):
     def __init__(self, text: str) -> None:
-        self.text = text
+        super().__init__(text)
         self.depth = 0
-        self.scope: dict[str, type] = {}
         self.instances = 1
-        if len(text) > _LONGEST:
-            raise FormulaError(
-                "formula", f"the formula has {len(text)} characters, more than {_LONGEST}", place="formula"
-            )
-        self.tokens: list[_Token] = []
-        at = 0
-        while text[at:].strip():
-            match = _TOKEN.match(text, at)
-            if match is None:
-                start = at + len(text[at:]) - len(text[at:].lstrip())
-                small = re.match(r"\.[0-9]+", text[start:])
-                if small is not None:
-                    self.tokens.append(_Token("number", "0" + small[0], start, start + len(small[0])))
-                    at = start + len(small[0])
-                    continue
-                what = "an unclosed quotation mark" if text[start] == '"' else repr(text[start])
-                self.complain(f"cannot read {what}", start)
-            kind = cast(str, match.lastgroup)
-            self.tokens.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
-            at = match.end()
-        self.tokens.append(_Token("end", "", len(text.rstrip()), len(text.rstrip())))
-        self.at = 0
-
-    # ------------------------------------------------------------------------------------------------------ tokens
-
-    def complain(self, message: str, at: int, *, hint: str = "") -> NoReturn:
-        raise FormulaError.under(self.text, at, message, hint=hint)
-
-    @property
-    def token(self) -> _Token:
-        return self.tokens[self.at]
-
-    def found(self) -> str:
-        return repr(self.token.text) if self.token.kind != "end" else "the end"
-
-    def accept(self, *texts: str) -> _Token | None:
-        token = self.token
-        if token.kind in ("mark", "name") and token.text in texts:
-            self.at += 1
-            return token
-        return None
-
-    def expect(self, text: str) -> _Token:
-        token = self.accept(text)
-        if token is None:
-            self.complain(f"expected {text!r} and found {self.found()}", self.token.start)
-        return token
 
     # ----------------------------------------------------------------------------------------------------- formulas
 
@@ -264,7 +201,7 @@ class _Reader:
 
     # ---------------------------------------------------------------------------------------------------- operators
 
-    def probable(self, token: _Token) -> Formula:
+    def probable(self, token: Token) -> Formula:
         within: Range | None = None
         start = self.token.start
         if token.text != "P":
@@ -345,7 +282,7 @@ class _Reader:
         self.expect(")")
         return Private(loss, part, path)
 
-    def family(self, quantifier: _Token) -> Formula:
+    def family(self, quantifier: Token) -> Formula:
         token = self.token
         if token.kind != "name" or token.text in RESERVED or "{" in token.text:
             hint = f'all k in 0..9: ...; a label of this name is written "{quantifier.text}"'
@@ -397,100 +334,3 @@ class _Reader:
         if self.token.start < end:
             self.complain(f"expected ':' and found {self.text[end]!r}", end)
         return names
-
-    # ------------------------------------------------------------------------------------------------------ numbers
-
-    def number(self) -> Rational:
-        """An exact number."""
-        start = self.token.start
-        begin = self.at
-        while self.token.kind == "number" or self.token.text in ("/", "-", "+"):
-            self.at += 1
-        text = self.text[start : self.tokens[self.at - 1].end].strip() if self.at > begin else ""
-        if not text:
-            self.complain(f"expected a number and found {self.found()}", start, hint="for instance 1/2 or 0.5")
-        try:
-            return rational("0" + text if text.startswith(".") else text)
-        except PrivproofError as error:
-            self.complain(error.message, start, hint=error.hint)
-
-    def whole_number(self) -> int:
-        token = self.token
-        if token.kind != "number" or not token.text.isdigit() or len(token.text) > 9:
-            self.complain(f"expected a whole number and found {self.found()}", token.start)
-        self.at += 1
-        return int(token.text)
-
-    def count(self) -> Count:
-        """A number of steps: a number, a variable of a family, or a linear expression in parentheses."""
-        if self.accept("("):
-            total = self.linear()
-            self.expect(")")
-            return total
-        return self.term()
-
-    def linear(self) -> Count:
-        """Terms joined by signs; small enough in every number."""
-        total = Count() if self.token.text == "-" else self.term()
-        while True:
-            sign = self.accept("+", "-")
-            if sign is None:
-                return total
-            other = self.term()
-            factor = 1 if sign.text == "+" else -1
-            terms = dict(total.terms)
-            for name, times in other.terms:
-                terms[name] = terms.get(name, 0) + factor * times
-            total = Count(total.constant + factor * other.constant, tuple((n, f) for n, f in terms.items() if f != 0))
-
-    def term(self) -> Count:
-        token = self.token
-        if token.kind == "name" and self.scope.get(token.text) is int:
-            self.at += 1
-            return Count(0, ((token.text, 1),))
-        if token.kind == "name":
-            known = ", ".join(name for name, kind in self.scope.items() if kind is int)
-            self.complain(
-                f"expected a number of steps and found {self.found()}",
-                token.start,
-                hint=f"variables here: {known}" if known else "a variable is bound by a family: all k in 0..9: ...",
-            )
-        value = self.steps(1)
-        while self.accept("*"):
-            name = self.token
-            if name.kind == "name" and self.scope.get(name.text) is int:
-                self.at += 1
-                return Count(0, ((name.text, value),))
-            value = self.steps(value)
-        return Count(value)
-
-    def steps(self, factor: int) -> int:
-        """A whole number times a factor, not too large."""
-        start = self.token.start
-        value = factor * self.whole_number()
-        if value > _LARGEST_COUNT:
-            self.complain(f"{value} is beyond {_LARGEST_COUNT} steps", start)
-        return value
-
-    def bound(self) -> Bound:
-        """What stands right behind a temporal operator: ``<=k``, ``<k``, ``>=k``, ``=k`` or ``[a,b]``; nothing for no bound."""
-        place = self.token.start
-        if self.accept("["):
-            low = self.linear()
-            self.expect(",")
-            high = self.linear()
-            self.expect("]")
-            if not (low.terms or high.terms) and low.constant > high.constant:
-                self.complain(f"[{low},{high}] has no step", place)
-            return Bound(low, high)
-        sign = self.accept("<=", "<", ">=", ">", "=")
-        if sign is None:
-            return Bound()
-        count = self.count()
-        if sign.text == "<":
-            if not count.terms and count.constant == 0:
-                self.complain("<0 has no step", place)
-            return Bound(Count(), Count(count.constant - 1, count.terms))
-        if sign.text == ">":
-            return Bound(Count(count.constant + 1, count.terms))
-        return {"<=": Bound(Count(), count), ">=": Bound(count), "=": Bound(count, count)}[sign.text]

@@ -6,7 +6,7 @@ processes) is neither true nor false, and nothing is concluded from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -23,6 +23,7 @@ from privproof.engines.logic.measures import (
     Likelihood,
     Probabilities,
     Truths,
+    lower,
     worse_direction,
 )
 from privproof.engines.logic.paths import Path, normal
@@ -319,15 +320,6 @@ def _clearly(within: Range, low: Floats, high: Floats) -> Truths:
     for certain in (ZERO, ONE):
         truth[(low == int(certain)) & (high == int(certain))] = within.contains(certain)
     return truth
-
-
-def lower(truth: Truths, states: Sequence[int], *, holds: bool | None) -> None:
-    """Take the truth of states down by one more condition."""
-    for state in states:
-        if holds is False:
-            truth[state] = 0
-        elif holds is None and truth[state] == 1:
-            truth[state] = -1
 
 
 def _unknown(state: int) -> Between:

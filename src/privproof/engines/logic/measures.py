@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -162,3 +162,12 @@ def worse_direction(left: int, right: int, p: Between, q: Between, formula: Priv
     worst = worst_of([gap_between(left, right, p, q, formula), gap_between(right, left, q, p, formula)])
     assert worst is not None
     return worst
+
+
+def lower(truth: Truths, states: Sequence[int], *, holds: bool | None) -> None:
+    """Take the truth of states down by one more condition."""
+    for state in states:
+        if holds is False:
+            truth[state] = 0
+        elif holds is None and truth[state] == 1:
+            truth[state] = -1

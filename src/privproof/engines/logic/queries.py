@@ -25,7 +25,7 @@ import numpy as np
 from privproof.compiling import Compiled
 from privproof.engines.findings import Finding
 from privproof.engines.logic.exactly import TooLarge
-from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, needed_delta, worst_of
+from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, lower, needed_delta, worst_of
 from privproof.engines.logic.paths import Path, horizon
 from privproof.engines.logic.products import Product, product, supported
 from privproof.engines.logic.sequences import STOP, Masses, Sequences, weighed
@@ -107,11 +107,7 @@ def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools
         if gap is None:
             unknown = Between(ZERO, ONE)
             gap = gaps[s, t] = replace(gap_between(s, t, unknown, unknown, formula), holds=None)
-        for state in (s, t):
-            if gap.holds is False:
-                truth[state] = 0
-            elif gap.holds is None and truth[state] == 1:
-                truth[state] = -1
+        lower(truth, (s, t), holds=gap.holds)
     how = "over query schedulers"
 
     def worse(s: int, t: int) -> Gap:
