@@ -1,6 +1,9 @@
-"""The command line; it computes nothing itself."""
+"""The command line; it computes nothing itself.  The modules add their commands to the application in this order."""
 
-from privproof.cli import logic as logic  # adds its command
-from privproof.cli.commands import main
+from privproof.cli import asking as asking
+from privproof.cli import converting as converting
+from privproof.cli import examples as examples
+from privproof.cli import logic as logic
+from privproof.cli.common import main
 
 __all__ = ["main"]

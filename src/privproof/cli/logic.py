@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from privproof.cli.commands import (
+from privproof.cli.common import (
     STATUS,
     AsJson,
     CertificateOut,

@@ -1,0 +1,236 @@
+"""The commands that ask: ``check``, ``epsilon``, ``profile``, ``recheck``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from privproof.asking import check as ask
+from privproof.asking import probabilities, tight_epsilon
+from privproof.cli.common import (
+    AsJson,
+    CertificateOut,
+    DeltaText,
+    EngineName,
+    HorizonText,
+    Pointwise,
+    ReportOut,
+    Settings,
+    Size,
+    Target,
+    TimeLimit,
+    about_words,
+    app,
+    budgeted,
+    command_of,
+    finish,
+    finish_table,
+    loaded,
+    monitored,
+    named_sizes,
+    one_size,
+    writable,
+)
+from privproof.errors import QuestionError
+from privproof.evidence import Refuted, Unknown, Verdict, Witness
+from privproof.evidence.checker import Accepted, recheck_file
+from privproof.exact import Budget, Epsilon, asked_for
+from privproof.models import Letter, Transducer
+from privproof.profiles import privacy_profile
+from privproof.reporting import (
+    print_profile,
+    profile_data,
+)
+from privproof.scenarios import Question, UnderPriors
+from privproof.sizes import over_sizes
+
+
+@app.command()
+def check(
+    target: Target,
+    epsilon_: Annotated[
+        str | None, typer.Option("--epsilon", help="The budget: ln(8/3), 1/2, 1.3, ln(2)+1/2, inf.")
+    ] = None,
+    delta_: DeltaText = None,
+    pointwise: Pointwise = False,
+    size: Size = None,
+    settings: Settings = None,
+    horizon: HorizonText = None,
+    engine: EngineName = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
+    word: Annotated[
+        str | None, typer.Option("--word", help="Compare this one word only: letters o or v|w or v|w:o.")
+    ] = None,
+    as_json: AsJson = False,
+    certificate: CertificateOut = None,
+    report: ReportOut = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """Is the mechanism private within the budget?"""
+    writable(certificate, report)
+
+    def posed(number: int | None) -> Question | UnderPriors:
+        question = loaded(target, number, horizon, pair, settings)
+        question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
+        if question.budget is None and word is None:
+            raise QuestionError(
+                "budget",
+                "neither the command nor the file names a budget",
+                place=target,
+                hint=f"privproof check {target} --epsilon 'ln(2)', or privproof epsilon {target}",
+            )
+        return question
+
+    sizes = named_sizes(size)
+    if len(sizes) > 1:
+        with monitored(time_limit, quiet=as_json) as monitor:
+            table = over_sizes(lambda n: ask(posed(n), engine=engine, monitor=monitor), [n for n in sizes if n])
+        return finish_table(table, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+    question = posed(sizes[0])
+    command = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, pointwise=pointwise)
+    if word is not None:
+        verdict = _one_word(about_words(question, "--word"), word)
+        return finish(
+            verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report
+        )
+    with monitored(time_limit, quiet=as_json) as monitor:
+        verdict = ask(question, engine=engine, monitor=monitor)
+    finish(verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+
+
+def _one_word(question: Question, text: str) -> Verdict:
+    """The verdict that one word gives: refuted if it breaks the budget, else unknown."""
+    try:
+        letters = tuple(_letter(part, question) for part in shlex.split(text))
+    except ValueError as error:
+        raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
+    found = probabilities(question, None, letters)
+    if not found:
+        raise QuestionError(
+            "word",
+            f"the word {text!r} is compared under no pair: a letter is unknown, or cannot follow, or its inputs are no neighbours",
+            place="--word",
+            hint="letters are observations o, or inputs and output v|w:o",
+        )
+    budget = question.budget
+    for witness in found:
+        if budget and not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta):
+            return Refuted(question, "definition", lower=_needed(witness, budget), witness=witness)
+    witness = max(found, key=lambda w: (w.right_probability == 0 < w.left_probability, w.ratio or Fraction(0)))
+    reason = "one word proves nothing; this one breaks no budget given"
+    return Unknown(question, "definition", lower=_needed(witness, budget), witness=witness, reason=reason)
+
+
+def _needed(witness: Witness, budget: Budget | None) -> Epsilon:
+    """The epsilon that a witness asks for."""
+    return asked_for(witness.left_probability, witness.right_probability, budget.delta if budget else 0)
+
+
+def _letter(text: str, question: Question) -> Letter:
+    """The letter ``o``, ``v|w`` or ``v|w:o``; names with bars and colons in them are told by what the model knows."""
+    model = question.model
+    if isinstance(model, Transducer):
+        known = [
+            Letter(output, left, right)
+            for left in model.inputs
+            if text.startswith(f"{left}|")
+            for right in model.inputs
+            if text.startswith(f"{left}|{right}")
+            for output in (None, *model.outputs)
+        ]
+        for letter in (*known, *map(Letter, model.outputs)):
+            if str(letter) == text:
+                return letter
+    inputs, colon, output = text.rpartition(":")
+    if not colon:
+        inputs, output = (text, "") if "|" in text else ("", text)
+    if not inputs:
+        return Letter(text)
+    left, bar, right = inputs.partition("|")
+    return Letter(output or None, left, right) if bar else Letter(text)
+
+
+@app.command(name="epsilon")
+def epsilon_command(
+    target: Target,
+    delta_: DeltaText = None,
+    pointwise: Pointwise = False,
+    size: Size = None,
+    settings: Settings = None,
+    horizon: HorizonText = None,
+    engine: EngineName = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
+    as_json: AsJson = False,
+    certificate: CertificateOut = None,
+    report: ReportOut = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """The tight epsilon: exact, or certified lower and upper bounds."""
+    writable(certificate, report)
+    sizes = named_sizes(size)
+    with monitored(time_limit, quiet=as_json) as monitor:
+
+        def answer(number: int | None) -> Verdict:
+            question = loaded(target, number, horizon, pair, settings)
+            return tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)
+
+        if len(sizes) > 1:
+            table = over_sizes(answer, [n for n in sizes if n])
+        else:
+            verdict = answer(sizes[0])
+    if len(sizes) > 1:
+        return finish_table(table, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
+    command = command_of(target, sizes[0], horizon, None, delta_, settings, pointwise=pointwise)
+    finish(verdict, command=command, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
+
+
+@app.command()
+def profile(
+    target: Target,
+    size: Size = None,
+    settings: Settings = None,
+    horizon: HorizonText = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
+    points: Annotated[int, typer.Option("--points", min=2, max=10_001, help="How many epsilons.")] = 11,
+    csv: Annotated[bool, typer.Option("--csv", help="Print epsilon,delta rows and nothing else.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
+    curve = privacy_profile(about_words(loaded(target, one_size(size), horizon, pair, settings), target))
+    if csv:
+        typer.echo(curve.csv(points), nl=False)
+    elif as_json:
+        typer.echo(json.dumps(profile_data(curve, points), ensure_ascii=False))
+    else:
+        print_profile(Console(highlight=False), curve, points)
+
+
+@app.command()
+def recheck(
+    path: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written by --certificate.")],
+    as_json: AsJson = False,
+) -> None:
+    """Check a certificate with the independent checker: status 0 accepted, 2 rejected."""
+    begun = time.perf_counter()
+    outcome = recheck_file(path)
+    seconds = time.perf_counter() - begun
+    accepted = isinstance(outcome, Accepted)
+    if as_json:
+        result: dict[str, Any] = {"accepted": accepted, "seconds": round(seconds, 6)}
+        if isinstance(outcome, Accepted):
+            result |= {"verdict": outcome.verdict, "statement": outcome.statement}
+        else:
+            result |= {"reason": outcome.reason, "place": outcome.place}
+        typer.echo(json.dumps(result, ensure_ascii=False))
+    elif isinstance(outcome, Accepted):
+        typer.echo(f"✓ accepted  {outcome.verdict}: {outcome.statement} ({seconds:.2f} s)")
+    else:
+        typer.echo(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
+    raise typer.Exit(0 if accepted else 2)

@@ -1,0 +1,90 @@
+"""The command ``convert``: a model in another form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privproof.cli.common import (
+    HorizonText,
+    Settings,
+    Size,
+    Target,
+    about_words,
+    app,
+    loaded,
+    one_size,
+    write,
+)
+from privproof.cli.loading import is_process, load_process
+from privproof.compiling import word_problem
+from privproof.errors import FormatError, QuestionError
+from privproof.exact import Budget
+from privproof.formats import dot, svg, write_question
+from privproof.formats.processes import write_process
+from privproof.models import Horizon
+from privproof.scenarios import Question
+
+
+@app.command()
+def convert(
+    target: Target,
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT", help="Where to write: .yaml, .json, .pm, .nm, .prism, .drn, .dot, .svg or .smt2."
+        ),
+    ],
+    epsilon_: Annotated[str | None, typer.Option("--epsilon", help="The budget, for .smt2.")] = None,
+    size: Size = None,
+    settings: Settings = None,
+    horizon: HorizonText = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="The pair, for .smt2.")] = None,
+) -> None:
+    """Write a model in another form: YAML, JSON, PRISM, DRN, DOT, SVG, SMT-LIB."""
+    if is_process(target, out):
+        given = dict(text.partition("=")[::2] for text in settings or ())
+        lengths = None if horizon is None else Horizon.of(horizon)
+        write_process(load_process(target, size=one_size(size), horizon=lengths, settings=given), out)
+        typer.echo(f"{out} written")
+        return
+    question = about_words(loaded(target, one_size(size), horizon, pair, settings), target)
+    suffix = out.suffix.lower()
+    if suffix in (".yaml", ".yml", ".json"):
+        write_question(question, out)
+    elif suffix == ".dot":
+        write(out, dot(question))
+    elif suffix == ".svg":
+        write(out, svg(question))
+    elif suffix == ".smt2":
+        write(out, _smtlib(question, epsilon_))
+    else:
+        raise FormatError(
+            "suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .pm, .drn, .dot, .svg or .smt2"
+        )
+    typer.echo(f"{out} written")
+
+
+def _smtlib(question: Question, text: str | None) -> str:
+    from privproof.engines.words.smt import smtlib
+
+    budget = Budget.of(text) if text is not None else question.budget
+    if budget is None:
+        raise QuestionError("budget", "SMT-LIB needs a budget", place="--epsilon", hint="--epsilon 'ln(2)'")
+    compiled = word_problem(question)
+    length = compiled.problem.horizon.high
+    if length is None:
+        raise QuestionError("horizon", "SMT-LIB needs a bounded horizon", place="--horizon", hint="--horizon 5")
+    low, high = budget.epsilon.enclosure(64)
+    head = [
+        f"; one query: start 1 of {len(compiled.begins)}, words of length {length}; --pair and --horizon choose others"
+    ]
+    if low != high:
+        head.append(
+            "; e^epsilon is irrational and rounded up here: sat refutes the budget, unsat proves it only beyond this bound"
+        )
+    name = f"{question.name}: {compiled.begins[0].pair.name}"
+    query = smtlib(compiled.problem, high, length=length, start=0, delta=budget.delta, name=name)
+    return "\n".join([*head, query])
