@@ -7,7 +7,6 @@ From loose to tight: ``<->`` and ``->`` (to the right), ``|``, ``&``, ``U W R`` 
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Literal, cast
 
 from privproof.errors import PrivproofError
@@ -85,9 +84,8 @@ class _Reader(Tokens):
         return formula
 
     def near(self) -> str:
-        if self.token.kind == "name" and self.at and self.tokens[self.at - 1].kind == "name":
-            close = get_close_matches(self.tokens[self.at - 1].text, RESERVED, n=1)
-            return f"operators are {', '.join(sorted(RESERVED))}" + (f"; did you mean {close[0]}?" if close else "")
+        if self.token.kind in ("name", "quoted"):
+            return "between two formulas stands &, |, ->, <->, U, W or R"
         return ""
 
     def state(self, formula: Formula, at: int) -> None:

@@ -334,6 +334,10 @@ def probability(given: ProbabilityLike) -> Probability:
         low, high = rational(given[0]), rational(given[1])
     else:
         low = high = rational(given)
+    if low > high:
+        raise ModelError(
+            "probability", f"the enclosure [{show(low)}, {show(high)}] ends before it begins", hint="low <= high"
+        )
     if not 0 <= low <= high <= 1:
         shown = show(low) if low == high else f"[{show(low)}, {show(high)}]"
         raise ModelError("probability", f"the probability {shown} is outside [0, 1]", hint="0 <= low <= high <= 1")

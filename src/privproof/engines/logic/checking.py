@@ -173,7 +173,7 @@ class Checker:
         if not pairs:
             raise QuestionError(
                 "neighbours",
-                f"{formula} compares neighbours, and the model names none",
+                f"{formula} compares neighbours, and the model names no two different ones",
                 place="formula",
                 hint='name them: scenario: {pairs: [...]} in a model file, or --neighbours "plus ~ minus"',
             )
