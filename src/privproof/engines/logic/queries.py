@@ -29,7 +29,7 @@ from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, ga
 from privproof.engines.logic.paths import Path, horizon
 from privproof.engines.logic.products import Product, product, supported
 from privproof.engines.logic.sequences import STOP, Masses, Sequences, weighed
-from privproof.engines.monitor import Monitor
+from privproof.engines.monitor import Monitor, Stopped
 from privproof.engines.words.bounded import FrontierEngine
 from privproof.engines.words.unbounded import UnboundedEngine
 from privproof.errors import QuestionError
@@ -98,9 +98,12 @@ def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools
     if search is not None:
         for s, t in directions:
             gaps[s, t] = search.by_extremes(s, t)
-        search.by_words(gaps)
-        if checker.tight:
-            search.tighten(gaps)
+        try:
+            search.by_words(gaps)
+            if checker.tight:
+                search.tighten(gaps)
+        except Stopped:  # what is established so far counts
+            checker.reasons.append(checker.monitor.stopped() or "stopped")
     truth: Truths = np.ones(len(checker.process), np.int8)
     for s, t in directions:
         gap = gaps.get((s, t))

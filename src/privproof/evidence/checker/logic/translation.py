@@ -66,6 +66,7 @@ class Words:
         self._absorbing(self.counted, halts=True)
         self._absorbing(self.other, halts=False)
         self._paired: set[tuple[int, str]] = set()
+        self._halts: bool | None = None
 
     def compare(self, left: tuple[int, str], right: tuple[int, str]) -> None:
         """Refuse unless two nodes are paired with two states that the certificate compares."""
@@ -93,7 +94,7 @@ class Words:
             return []
         if self.state_of.get(name) != self.found.product.nodes[node][0] or name not in self.rows:
             refuse(f"the state {name[:40]!r} belongs to another state of the process", self.place)
-        self._stopped(name, halts=not self.found.co_safe)
+        self._undecided(name)
         result = []
         for action, row in zip(self.process.actions, self.found.product.rows[node], strict=True):
             left = dict(self.rows[name].get(action, {}))
@@ -123,6 +124,23 @@ class Words:
 
     def _targets(self, node: int) -> list[int]:
         return [target for row in self.found.product.rows[node] for target, _ in row]
+
+    def _undecided(self, state: str) -> None:
+        """Refuse unless stopped where nothing is decided the transducer always halts (safe formula) or never does (co-safe formula)."""
+        row = self.rows[state].get(STOP, {})
+        into = set(row)
+        halts = into <= self.halting
+        if not into or not (halts or into <= self.staying):
+            refuse(f"stopped in the state {state[:40]!r} the transducer halts by chance", self.place)
+        obligations, root = self.found.obligations, self.found.root
+        if not (obligations.safe(root) if halts else obligations.co_safe(root)):
+            refuse(
+                f"stopped in the state {state[:40]!r} the transducer {'halts' if halts else 'does not halt'}",
+                self.place,
+            )
+        if self._halts is not None and self._halts != halts:
+            refuse(f"stopped in the state {state[:40]!r} the transducer does other than elsewhere", self.place)
+        self._halts = halts
 
     def _absorbing(self, state: str, *, halts: bool) -> None:
         """Refuse unless the state, where the transducer has it, stays, and halts when stopped or never does."""
