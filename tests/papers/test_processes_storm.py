@@ -23,7 +23,7 @@ def test_our_own_extremes_are_those_of_storm(path):
     for seed in range(40):
         process = with_labels(random_process(seed, states=5, actions=2 + seed % 2))
         checker = Checker(process, Monitor())
-        normal, truths, _ = checker.path(parse_formula(f"P>0 [ {path} ]").path)
+        normal, truths = checker.path(parse_formula(f"P>0 [ {path} ]").path)
         least, most, how = extremes(checker, normal, truths, range(len(process)))
         assert how == "exact"
         assert (list(least.values()), list(most.values())) == storm_extremes(process, truths, normal)

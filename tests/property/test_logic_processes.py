@@ -236,7 +236,7 @@ def test_progression_agrees_with_itself_on_the_checker():
     formula = parse_formula("D[1, 0](X (a & X b))")
     assert isinstance(formula, Private)
     process = with_labels(random_process(1))
-    path, _, _ = Checker(process, Monitor()).path(formula.path)
+    path, _ = Checker(process, Monitor()).path(formula.path)
     once = progress(path, [True, True])
     assert progress(progress(once, [True, True]), [True, True]) == ("true",)
     assert rational(1) == 1

@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 
 import privproof
-from privproof.cli.loading import load, only_pair, setting
+from privproof.cli.loading import load, only_pair, parameters_of
 from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.evidence import Verdict
@@ -100,7 +100,7 @@ def loaded(
     target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
 ) -> Question | UnderPriors:
     lengths = None if horizon is None else Horizon.of(horizon)
-    question = load(target, size=size, horizon=lengths, parameters=dict(map(setting, settings or ())))
+    question = load(target, size=size, horizon=lengths, parameters=parameters_of(settings))
     if pair is None:
         return question
     return only_pair(about_words(question, "--pair"), pair)

@@ -18,7 +18,7 @@ from privproof.cli.common import (
     one_size,
     write,
 )
-from privproof.cli.loading import is_process, load_process
+from privproof.cli.loading import is_process, load_process, settings_of
 from privproof.compiling import word_problem
 from privproof.errors import FormatError, QuestionError
 from privproof.exact import Budget
@@ -45,7 +45,7 @@ def convert(
 ) -> None:
     """Write a model in another form: YAML, JSON, PRISM, DRN, DOT, SVG, SMT-LIB."""
     if is_process(target, out):
-        given = dict(text.partition("=")[::2] for text in settings or ())
+        given = settings_of(settings)
         lengths = None if horizon is None else Horizon.of(horizon)
         write_process(load_process(target, size=one_size(size), horizon=lengths, settings=given), out)
         typer.echo(f"{out} written")

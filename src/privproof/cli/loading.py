@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -105,7 +105,7 @@ def load_process(
     found, name = _found(path, name)
     with _running(path, f"{path}:{name}"):
         if isinstance(found, Mechanism):
-            parameters = dict(setting(f"{n}={v}") for n, v in settings.items())
+            parameters = {name: _parameter(value) for name, value in settings.items()}
             changed = found.having(**parameters) if parameters else found
             process = mechanism_process(changed, size=size, horizon=horizon)
         else:
@@ -135,18 +135,30 @@ def is_process(target: str, out: Path) -> bool:
     return document.get(Scalar("kind")) == "mdp" or has_enclosures(document)
 
 
-def setting(text: str) -> tuple[str, object]:
-    """A parameter and its value: a whole number, a truth value, an exact fraction, or a text."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise QuestionError("parameter", f"{text!r} sets nothing", place="--set", hint="--set N=3")
+def settings_of(texts: Sequence[str] | None) -> dict[str, str]:
+    """The names that ``--set`` sets, with their values as written."""
+    result = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise QuestionError("parameter", f"{text!r} sets nothing", place="--set", hint="--set N=3")
+        result[name] = value
+    return result
+
+
+def parameters_of(texts: Sequence[str] | None) -> dict[str, object]:
+    """The parameters that ``--set`` sets: whole numbers, truth values, exact fractions, or texts."""
+    return {name: _parameter(value) for name, value in settings_of(texts).items()}
+
+
+def _parameter(value: str) -> object:
     if value in ("True", "False"):
-        return name, value == "True"
+        return value == "True"
     if re.fullmatch(r"[+-]?[0-9]+", value):
-        return name, int(value)
+        return int(value)
     if re.fullmatch(r"[+-]?[0-9]+/[0-9]+|[+-]?[0-9]*\.[0-9]+", value):
-        return name, fraction(rational(value))
-    return name, value
+        return fraction(rational(value))
+    return value
 
 
 def _split(target: str) -> tuple[Path, str | None]:

@@ -24,8 +24,7 @@ from privproof.cli.common import (
     writable,
     write,
 )
-from privproof.cli.loading import load_process
-from privproof.errors import QuestionError
+from privproof.cli.loading import load_process, settings_of
 from privproof.formulas import parse_formula
 from privproof.model_checking import model_check
 from privproof.models import Horizon
@@ -74,18 +73,12 @@ def logic(
     """
     writable(certificate, report)
     parse_formula(formula)  # a wrong formula is told before a large model is read
-    given = {}
-    for text in settings or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise QuestionError("parameter", f"{text!r} sets nothing", place="--set", hint="--set N=3")
-        given[name] = value
     process = load_process(
         target,
         neighbours=neighbours,
         size=one_size(size),
         horizon=None if horizon is None else Horizon.of(horizon),
-        settings=given,
+        settings=settings_of(settings),
         self_loops=self_loops,
     )
     with monitored(time_limit, quiet=as_json) as monitor:

@@ -92,6 +92,7 @@ class _Chain:
             steps = horizon.high
         self.steps = steps
         self.parts = _parts(origin)
+        self.situations = {pair.name: pair for pair in ordered_pairs(question)}
         self.numbers: dict[object, int] = {}
         self.names: list[str] = []
         self.labels: dict[str, list[int]] = {}
@@ -148,7 +149,7 @@ class _Chain:
         """Every ordered pair of neighbouring data sets."""
         begin, choices = input_choices(self.question.scenario.neighbours, self.model)
         count = 0
-        for pair in ordered_pairs(self.question):
+        for pair in self.situations.values():
             waiting: list[tuple[tuple[str, ...], tuple[str, ...], object]] = [((), (), begin)]
             while waiting:
                 left, right, memory = waiting.pop()
@@ -167,7 +168,7 @@ class _Chain:
                 waiting.extend(reversed(onward))
 
     def _initial(self, pair: str, which: int) -> tuple[tuple[str, Rational], ...]:
-        found = next(p for p in ordered_pairs(self.question) if p.name == pair)
+        found = self.situations[pair]
         return tuple((found.left if which == 0 else found.right).items())
 
     def _number(self, key: object, name: str, label: str | None) -> int:

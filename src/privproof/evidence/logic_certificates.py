@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from privproof.engines.logic.checking import compared
 from privproof.engines.logic.measures import Closeness, Gap
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.evidence.certificates import FORMAT, VERSION, certificate, proof_evidence
@@ -142,8 +143,6 @@ def _until(left: list[Any], right: list[Any], bound: Bound) -> list[Any]:
 
 
 def _satisfying(comparison: Comparison, process: DecisionProcess) -> list[int]:
-    from privproof.engines.logic.checking import compared
-
     return [int(s) for s in compared(comparison, process).nonzero()[0]]
 
 

@@ -108,12 +108,6 @@ def has_enclosures(root: Table) -> bool:
     return any(isinstance(entry, Series) for row in listed if isinstance(row, Table) for entry in row.values())
 
 
-def process_from_document(root: Table, *, name: str = "", self_loops: bool = False) -> DecisionProcess:
-    """The process in a document."""
-    with located(root):
-        return _process(root, name, self_loops=self_loops)
-
-
 def _process(root: Table, name: str, *, self_loops: bool) -> DecisionProcess:
     kind = fields.required(root, "kind", fields.name, hint="kind: markov-chain | mdp")
     if kind not in KEYS:

@@ -173,7 +173,7 @@ def _gap(found: Satisfaction, gap: Gap) -> Iterator[Fact]:
     else:
         yield Fact(
             "worst pair",
-            f"{names}: at most {between_high(gap.left_probability)} against at least {between_low(gap.right_probability)}",
+            f"{names}: at most {show(gap.left_probability.high)} against at least {show(gap.right_probability.low)}",
         )
     if gap.actions is not None:
         before, repeated = gap.actions
@@ -182,16 +182,6 @@ def _gap(found: Satisfaction, gap: Gap) -> Iterator[Fact]:
     yield Fact("needs", f"epsilon {_epsilons(gap)} at this delta, or delta {_deltas(gap.delta)} at this epsilon")
     if gap.reason:
         yield Fact("because", gap.reason)
-
-
-def between_high(number: Between) -> str:
-    """The upper end."""
-    return show(number.high)
-
-
-def between_low(number: Between) -> str:
-    """The lower end."""
-    return show(number.low)
 
 
 def _epsilons(gap: Gap) -> str:

@@ -16,7 +16,18 @@ import numpy as np
 from privproof.engines.logic import refining
 from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.graphs import Graph
-from privproof.engines.logic.paths import FALSE, TRUE, Path, clocked, leaves, progress, replaced, unbounded, unfolded
+from privproof.engines.logic.paths import (
+    FALSE,
+    TRUE,
+    Path,
+    clocked,
+    leaves,
+    plain,
+    progress,
+    replaced,
+    unbounded,
+    unfolded,
+)
 from privproof.models.process import Bools
 
 _MOST_FORMULAS = 2_000_000
@@ -38,13 +49,10 @@ def groups(truths: Sequence[Bools], path: Path) -> list[tuple[Bools, list[bool]]
         ]
     packed = np.packbits(table, axis=1)
     _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    result = []
-    for number, example in enumerate(first.tolist()):
-        truth = [False] * (max(used) + 1)
-        for column, i in enumerate(used):
-            truth[i] = bool(table[example, column])
-        result.append((which.reshape(-1) == number, truth))
-    return result
+    return [
+        (which.reshape(-1) == number, _spread(used, table[example].tolist()))
+        for number, example in enumerate(first.tolist())
+    ]
 
 
 def _spread(used: list[int], truth: list[bool]) -> list[bool]:
@@ -64,17 +72,18 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
         return _unclocked(graph, truths, path, arithmetic)[0]
     if path[0] == "X" and (arithmetic.exact or path[2] > _MANY):
         return arithmetic.stepped(graph, probabilities(graph, truths, path[1], arithmetic), path[2])
-    if path[0] == "not" and _plain(path[1]):
+    if path[0] == "not" and plain(path[1]):
         return arithmetic.difference(
             arithmetic.indicator(np.ones(len(graph), np.bool_)), probabilities(graph, truths, path[1], arithmetic)
         )
-    if _plain(path):
-        return _within(graph, _now(path[1], truths, len(graph)), _now(path[2], truths, len(graph)), path[4], arithmetic)
+    if plain(path):
+        return _within(graph, *_sides(path, truths, len(graph)), path[4], arithmetic)
     count = len(graph)
     untils = unbounded(path)
     copies = refining.refined(graph, truths, untils, arithmetic)
     truths = [copies.truth(("leaf", i)) for i in range(len(truths))] + [copies.truth(unfolded(f)) for f in untils]
     path = replaced(path, {f: ("leaf", len(truths) - len(untils) + i) for i, f in enumerate(untils)})
+    by_leaf = _by_leaf(truths)
     graph, everywhere = copies.graph, np.ones(len(copies.owner), np.bool_)
     later: dict[Path, list[tuple[Bools, Path]]] = {}
     waiting, uses = [path], Counter({path: 1})
@@ -99,7 +108,7 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
     values: dict[Path, tuple[Any, Bools, Bools]] = {}
     for current in _last_first(path, later):
         if not later[current]:
-            true = _now(current, truths, len(everywhere))
+            true = refining.where(current, by_leaf, len(everywhere))
             values[current] = arithmetic.masked(copies.weights, true), true, ~true
             continue
         parts, can, cannot = [], ~everywhere, ~everywhere
@@ -123,14 +132,23 @@ def probabilities(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic:
     return refining.certain(arithmetic, found, copies.owner, can, cannot)[0]
 
 
-def _plain(path: Path) -> bool:
-    """Whether a formula is a bounded until between state formulas."""
-    return bool(
-        path[0] == "U"
-        and path[3] == 0
-        and path[4] is not None
-        and all(part[0] in ("leaf", "true") for part in path[1:3])
-    )
+def relevant(graph: Graph, truths: Sequence[Bools], path: Path) -> Graph:
+    """The graph without the edges that do not matter: an until between state formulas is decided where it does not go on."""
+    inner = path[1] if path[0] == "not" else path
+    if not plain(inner):
+        return graph
+    stay, goal = _sides(inner, truths, len(graph))
+    return graph.cut(stay & ~goal)
+
+
+def _sides(path: Path, truths: Sequence[Bools], count: int) -> tuple[Bools, Bools]:
+    """Where the two state formulas of an until are true."""
+    known = _by_leaf(truths)
+    return refining.where(path[1], known, count), refining.where(path[2], known, count)
+
+
+def _by_leaf(truths: Sequence[Bools]) -> dict[Path, Bools]:
+    return {("leaf", i): truth for i, truth in enumerate(truths)}
 
 
 def _within(graph: Graph, stay: Bools, goal: Bools, times: int, arithmetic: Any) -> Any:
@@ -147,19 +165,6 @@ def _within(graph: Graph, stay: Bools, goal: Bools, times: int, arithmetic: Any)
         if np.array_equal(before[0], can) and np.array_equal(before[1], cannot):
             break
     return arithmetic.pinned(found, ~cannot, ~can)
-
-
-def _now(path: Path, truths: Sequence[Bools], count: int) -> Bools:
-    """Where a formula without temporal operators is true."""
-    match path[0]:
-        case "leaf":
-            return truths[path[1]]
-        case "true" | "false":
-            return np.full(count, path[0] == "true")
-        case "not":
-            return ~_now(path[1], truths, count)
-    parts = [_now(part, truths, count) for part in path[1:]]
-    return np.asarray(np.all(parts, axis=0) if path[0] == "and" else np.any(parts, axis=0))
 
 
 def _last_first(path: Path, later: dict[Path, list[tuple[Bools, Path]]]) -> list[Path]:

@@ -23,10 +23,13 @@ from privproof.engines.logic.measures import (
     Likelihood,
     Probabilities,
     Truths,
+    inside,
     lower,
     worse_direction,
 )
 from privproof.engines.logic.paths import Path, normal
+from privproof.engines.logic.queries import closeness
+from privproof.engines.logic.schedulers import likelihood
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, fraction
@@ -133,15 +136,15 @@ class Checker:
 
     # ------------------------------------------------------------------------------------------------ path formulas
 
-    def path(self, formula: Formula) -> tuple[Path, list[Bools], tuple[Formula, ...]] | None:
-        """The normal form of a path formula, the truth of its leaves, and the leaves; None where a leaf is not decided."""
+    def path(self, formula: Formula) -> tuple[Path, list[Bools]] | None:
+        """The normal form of a path formula and the truth of its leaves; None where a leaf is not decided."""
         numbered: dict[Formula, int] = {}
         path = normal(formula, lambda inner: numbered.setdefault(inner, len(numbered)))
         truths = [self.truth(inner) for inner in numbered]
         if any(bool((truth < 0).any()) for truth in truths):
             self.reasons.append(f"{formula} is about a formula that is not decided everywhere")
             return None
-        return path, [truth == 1 for truth in truths], tuple(numbered)
+        return path, [truth == 1 for truth in truths]
 
     def _undecided(self) -> Truths:
         return np.full(len(self.process), -1, np.int8)
@@ -151,9 +154,7 @@ class Checker:
         if prepared is None:
             return Likelihood(formula, self._undecided(), _unknown, _unknown, "not decided")
         if not self.process.is_chain:
-            from privproof.engines.logic.schedulers import likelihood
-
-            return likelihood(self, formula, *prepared[:2])
+            return likelihood(self, formula, *prepared)
         count, within = len(self.process), formula.within
 
         def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:
@@ -165,7 +166,7 @@ class Checker:
             return truth
 
         most = EXACT_ENTRIES if within is not None else EXACT_ANSWERS
-        truth, bounds, how = self._measured(*prepared[:2], judge, most)
+        truth, bounds, how = self._measured(*prepared, judge, most)
         return Likelihood(formula, truth, bounds, bounds, how)
 
     def _private(self, formula: Private) -> Closeness:
@@ -181,9 +182,7 @@ class Checker:
         if prepared is None:
             return Closeness(formula, self._undecided(), _no_gap(formula), pairs, "not decided")
         if not self.process.is_chain:
-            from privproof.engines.logic.queries import closeness
-
-            return closeness(self, formula, *prepared[:2])
+            return closeness(self, formula, *prepared)
         known: dict[tuple[int, int], Gap] = {}
 
         def judge(bounds: Probabilities, ends: tuple[Floats, Floats] | None) -> Truths:
@@ -194,7 +193,7 @@ class Checker:
                 lower(truth, (left, right), holds=gap.holds)
             return truth
 
-        truth, _, how = self._measured(*prepared[:2], judge, EXACT_ENTRIES)
+        truth, _, how = self._measured(*prepared, judge, EXACT_ENTRIES)
         return Closeness(formula, truth, lambda s, t: known[min(s, t), max(s, t)], pairs, how)
 
     def _measured(self, path: Path, truths: list[Bools], judge: Judge, most: int) -> tuple[Truths, Probabilities, str]:
@@ -219,10 +218,7 @@ class Checker:
                 if (truth < 0).any():
                     self.reasons.append("the enclosures of some probabilities contain the bound they are compared with")
                 return truth, bounds, "enclosed in floating point with certified errors"
-            inner = path[1] if path[0] == "not" else path
-            if inner[0] == "U" and inner[3] == 0 and all(part[0] in ("leaf", "true") for part in inner[1:3]):
-                stay = truths[inner[1][1]] if inner[1][0] == "leaf" else np.ones(len(graph), np.bool_)
-                graph = graph.cut(stay & ~truths[inner[2][1]])
+            graph = chains.relevant(graph, truths, path)
             near = graph.reachable(truth < 0)
             if 4 * int(near.sum()) < len(graph):
                 return self._closer(graph, path, truths, judge, near, bounds, arithmetic.ends(ball))
@@ -294,18 +290,6 @@ def compared(comparison: Comparison, process: DecisionProcess) -> Bools:
         ">=": values >= bound,
     }
     return answers[comparison.operator]
-
-
-def inside(within: Range, least: Between, most: Between) -> int:
-    """Whether every probability between the least and the most lies in a range: 1, 0, or -1 where that is open."""
-    if within.contains(least.low) and within.contains(most.high):
-        return 1
-    for number in (least, most):
-        above = number.low > within.high or (number.low == within.high and not within.high_included)
-        below = number.high < within.low or (number.high == within.low and not within.low_included)
-        if above or below:
-            return 0
-    return -1
 
 
 def _clearly(within: Range, low: Floats, high: Floats) -> Truths:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privproof.exact import ZERO, Epsilon, Rational, asked_for
-from privproof.formulas import Private, Probable
+from privproof.formulas import Private, Probable, Range
 
 Truths: TypeAlias = NDArray[np.int8]
 """For every state 1 (true), 0 (false) or -1 (not decided)."""
@@ -171,3 +171,15 @@ def lower(truth: Truths, states: Sequence[int], *, holds: bool | None) -> None:
             truth[state] = 0
         elif holds is None and truth[state] == 1:
             truth[state] = -1
+
+
+def inside(within: Range, least: Between, most: Between) -> int:
+    """Whether every probability between the least and the most lies in a range: 1, 0, or -1 where that is open."""
+    if within.contains(least.low) and within.contains(most.high):
+        return 1
+    for number in (least, most):
+        above = number.low > within.high or (number.low == within.high and not within.high_included)
+        below = number.high < within.low or (number.high == within.low and not within.low_included)
+        if above or below:
+            return 0
+    return -1

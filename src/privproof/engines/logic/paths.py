@@ -271,6 +271,11 @@ def clocked(path: Path) -> bool:
     return False
 
 
+def plain(path: Path) -> bool:
+    """Whether a formula is an until between state formulas, from the first step on."""
+    return bool(path[0] == "U" and path[3] == 0 and all(part[0] in ("leaf", "true") for part in path[1:3]))
+
+
 def unbounded(path: Path) -> list[Path]:
     """The unbounded untils that stand inside no other."""
     found: dict[Path, None] = {}

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -84,9 +84,6 @@ class Lasso:
 
     before: tuple[int, ...]
     repeated: tuple[int, ...]
-
-
-Reason: TypeAlias = "Extremes | Tree | ByWords | Lasso"
 
 
 def closeness(checker: Checker, formula: Private, path: Path, truths: list[Bools]) -> Closeness:
@@ -171,8 +168,7 @@ class _Search:
             return replace(
                 gap, proof=Extremes(), reason="the extremes over all schedulers are close enough (Proposition 2)"
             )
-        # the extremes belong to different schedulers: what looks like a violation is none yet
-        if gap.holds is False:
+        if gap.holds is False:  # even the least on the left is too much for the largest on the right
             action = (0,)
             return replace(
                 gap, proof=Lasso((), action), actions=self._named((), action), reason="every scheduler violates it"

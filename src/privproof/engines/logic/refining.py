@@ -16,7 +16,7 @@ probability of the formula is the sum of the weights of the copies where it is t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,21 +48,24 @@ class Copies:
 
     def truth(self, path: Path) -> Bools:
         """Where a formula whose temporal parts are all removed is true."""
-        known = self.truths.get(path)
-        if known is not None:
-            return known
-        match path[0]:
-            case "true":
-                return np.ones(len(self.owner), np.bool_)
-            case "false":
-                return np.zeros(len(self.owner), np.bool_)
-            case "not":
-                return ~self.truth(path[1])
-            case "and":
-                return np.asarray(np.all([self.truth(part) for part in path[1:]], axis=0))
-            case "or":
-                return np.asarray(np.any([self.truth(part) for part in path[1:]], axis=0))
-        raise KeyError(path)
+        return where(path, self.truths, len(self.owner))
+
+
+def where(path: Path, known: Mapping[Path, Bools], count: int) -> Bools:
+    """Where a Boolean combination of formulas of known truth is true."""
+    found = known.get(path)
+    if found is not None:
+        return found
+    match path[0]:
+        case "true" | "false":
+            return np.full(count, path[0] == "true")
+        case "not":
+            return ~where(path[1], known, count)
+        case "and":
+            return np.asarray(np.all([where(part, known, count) for part in path[1:]], axis=0))
+        case "or":
+            return np.asarray(np.any([where(part, known, count) for part in path[1:]], axis=0))
+    raise KeyError(path)
 
 
 def probabilities(graph: Graph, leaves: Sequence[Bools], path: Path, arithmetic: Any) -> tuple[Any, Bools, Bools]:

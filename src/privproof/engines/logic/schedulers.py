@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privproof.engines.logic.exactly import Exactly, TooLarge
-from privproof.engines.logic.measures import Between, Likelihood
+from privproof.engines.logic.measures import Between, Likelihood, inside
 from privproof.engines.logic.paths import Path
 from privproof.engines.logic.products import Product, product, supported
 from privproof.engines.monitor import Monitor
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 def likelihood(checker: Checker, formula: Probable, path: Path, truths: list[Bools]) -> Likelihood:
     """What is known of ``P_J φ`` on a decision process."""
-    from privproof.engines.logic.checking import inside
-
     process = checker.process
     count = len(process)
     found = extremes(checker, path, truths, range(count))
@@ -67,18 +65,22 @@ def extremes(
         return dict(enumerate(least)), dict(enumerate(most)), "exact, by Storm"
     try:
         whole = product(process, truths, path, states, checker.monitor)
-        low = reaching(whole, largest=False, monitor=checker.monitor)
-        high = reaching(whole, largest=True, monitor=checker.monitor)
+        low, high = least_and_most(whole, checker.monitor)
     except TooLarge:
         checker.reasons.append("the product of the process and the formula is too large for exact arithmetic")
         return None
-    if whole.complemented:
-        low, high = [1 - x for x in high], [1 - x for x in low]
     return (
         {s: low[node] for s, node in whole.start.items()},
         {s: high[node] for s, node in whole.start.items()},
         "exact",
     )
+
+
+def least_and_most(whole: Product, monitor: Monitor) -> tuple[list[Rational], list[Rational]]:
+    """The least and the largest probability of the formula in every node of a product."""
+    low = reaching(whole, largest=False, monitor=monitor)
+    high = reaching(whole, largest=True, monitor=monitor)
+    return ([1 - x for x in high], [1 - x for x in low]) if whole.complemented else (low, high)
 
 
 def reaching(whole: Product, *, largest: bool, monitor: Monitor) -> list[Rational]:

@@ -13,7 +13,7 @@ from privproof.compiling import Compiled, word_problem
 from privproof.engines.logic.exactly import Exactly
 from privproof.engines.logic.graphs import Graph
 from privproof.engines.logic.products import Product
-from privproof.engines.logic.schedulers import reaching
+from privproof.engines.logic.schedulers import least_and_most
 from privproof.engines.monitor import Monitor
 from privproof.exact import ONE, ZERO, Budget, Rational
 from privproof.models import Branch, Horizon, Transducer
@@ -47,11 +47,7 @@ class Sequences:
     @classmethod
     def of(cls, whole: Product, steps: int | None, monitor: Monitor) -> Sequences:
         """The sequences of a product."""
-        low = reaching(whole, largest=False, monitor=monitor)
-        high = reaching(whole, largest=True, monitor=monitor)
-        if whole.complemented:
-            low, high = [1 - x for x in high], [1 - x for x in low]
-        return cls(whole, low, high, steps, monitor)
+        return cls(whole, *least_and_most(whole, monitor), steps, monitor)
 
     @property
     def counted(self) -> int:

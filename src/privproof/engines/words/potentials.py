@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privproof.engines.words.dominance import Dominated
-from privproof.engines.words.vectors import Reached
+from privproof.engines.words.vectors import Reached, quotient
 from privproof.exact import Rational, fraction
 from privproof.models import WordProblem
 
@@ -43,7 +43,6 @@ _DIGITS = 48
 class Move:
     """One letter from one coordinate: where it leads, with the entries of the left and of the right matrix."""
 
-    edge: int
     target: int
     entries: tuple[tuple[int, Fraction, Fraction], ...]
 
@@ -81,9 +80,9 @@ class Potential:
 
     def cover(self, location: int, vector: Reached) -> Dominated | None:
         """Multiples of generators that dominate a vector, if its potential is at most delta."""
-        allowed = self.delta * vector.weight
-        if self._estimate(location, vector) > float(allowed) * (1 + 1e-9):
+        if self._estimate(location, vector) > float(self.delta) * (1 + 1e-9):
             return None
+        allowed = self.delta * vector.weight
         by: dict[int, Fraction] = {}
         total = Fraction(0)
         for i, x in enumerate(vector.left):
@@ -107,11 +106,12 @@ class Potential:
         return [(k, 1 - share), (k + 1, share)]
 
     def _estimate(self, location: int, vector: Reached) -> float:
+        """The potential, rounded; quotients of integers, because these may be beyond any float."""
         total = 0.0
         for i, x in enumerate(vector.left):
             if x:
                 y = vector.right[i] if i < len(vector.right) else 0
-                total += x * float(np.interp(y / x, self._rough, self._tables[location][i]))
+                total += x / vector.weight * float(np.interp(quotient(y, x), self._rough, self._tables[location][i]))
         return total
 
     def value(self, location: int, i: int, ratio: Fraction) -> Fraction:
@@ -161,12 +161,12 @@ def _moves(problem: WordProblem, location: int) -> Iterator[list[Move]]:
     place = problem.locations[location]
     for i in range(place.left_size):
         found = []
-        for number, edge in enumerate(place.edges):
+        for edge in place.edges:
             left = {j: fraction(x) for j, x in edge.left.rows[i]}
             right = {j: fraction(x) for j, x in edge.right.rows[i]} if i < place.right_size else {}
             entries = tuple((j, x, right.get(j, Fraction(0))) for j, x in left.items())
             if entries and not (edge.target == location and entries == ((i, Fraction(1), Fraction(1)),)):
-                found.append(Move(number, edge.target, entries))
+                found.append(Move(edge.target, entries))
         yield found
 
 
