@@ -156,22 +156,20 @@ def _numbers(
 ) -> Input:
     bounds = [None if bound is None else rational(bound) for bound in (low, high)]
     within = rational(sensitivity)
-    text = _text(name, *(bound for bound in (low, high) if bound is not None), sensitivity=sensitivity, size=size)
+    both = low is not None and high is not None
+    bounds_shown = {} if both else {"low": low, "high": high}
+    text = _text(name, *((low, high) if both else ()), **bounds_shown, sensitivity=sensitivity, size=size)
     if within <= 0:
         raise LanguageError(
             "input", f"sensitivity={sensitivity} is not above 0", place=text, hint="sensitivity=1; public(...) for 0"
         )
-    if (low is None) != (high is None):
-        raise LanguageError("input", "one bound is missing", place=text, hint=f"{name}(low, high), or none of both")
+    if not real and any(bound.q != 1 for bound in bounds if bound is not None):
+        raise LanguageError("input", "the bounds of an integer are integers", place=text, hint=f"real_{name}(...)")
     values: tuple[Any, ...] | None = None
     if bounds[0] is not None and bounds[1] is not None:
         if bounds[0] > bounds[1]:
             raise LanguageError("input", f"Cannot have high={high} < low={low}", place=text)
         if not real:
-            if any(bound.q != 1 for bound in bounds if bound is not None):
-                raise LanguageError(
-                    "input", "the bounds of an integer are integers", place=text, hint=f"real_{name}(...)"
-                )
             values = tuple(range(int(bounds[0].p), int(bounds[1].p) + 1))
     return Input(shape, values, within, text, real=real, low=bounds[0], high=bounds[1], size=_size(size))
 

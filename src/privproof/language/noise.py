@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from privproof.exact import EpsilonLike, Number
 from privproof.language import laws
 from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.linear import Linear
 from privproof.language.randomness import coin, exponential_unit, failures, pick
 from privproof.language.values import key
 
@@ -152,6 +153,8 @@ def _drawn(law: Callable[..., Law], *arguments: Any) -> Any:
 
 def _law(law: Callable[..., Law], arguments: tuple[Any, ...]) -> Law:
     """The law at the arguments, kept where they can be compared (and 1 is not confused with True)."""
+    if any(isinstance(argument, Linear) for argument in arguments):
+        return law(*arguments)
     try:
         return _kept(law, arguments, key(arguments))
     except TypeError:

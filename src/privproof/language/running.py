@@ -105,7 +105,7 @@ def outputs(
     >>> outputs(survey, {"ill": True}).distribution()
     {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
     """
-    runs, left_over = explored(lambda: _run(mechanism, arguments), most=most, enough=enough)
+    runs, left_over = explored(lambda: run(mechanism, arguments), most=most, enough=enough)
     return Outputs(tuple(runs), left_over)
 
 
@@ -191,7 +191,16 @@ def _outcome(law: Law, chosen: int) -> tuple[Any, Rational]:
             raise LanguageError("continuous", f"{kind} noise is continuous: its runs cannot be listed")
 
 
-def _run(mechanism: Mechanism, arguments: Mapping[str, Any]) -> Run:
+def run(
+    mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None = None
+) -> Run:
+    """One run of a mechanism on its arguments.
+
+    Args:
+        mechanism: the mechanism.
+        arguments: its inputs by name.
+        watch: called with the outputs so far after each of them; may raise to leave the run.
+    """
     given = {name: list(value) if isinstance(value, list) else value for name, value in arguments.items()}
     written: list[list[Any]] = []
     stream = mechanism.stream
@@ -204,6 +213,8 @@ def _run(mechanism: Mechanism, arguments: Mapping[str, Any]) -> Run:
             collected = []
             for value in result:
                 collected.append(value)
+                if watch is not None:
+                    watch(collected)
                 (written[-1] if written else early).append(value)
             result = collected
         elif stream is not None:

@@ -1,0 +1,777 @@
+"""From a mechanism with continuous noise to the program that an alignment is about.
+
+Two runs of the mechanism, on neighbouring data, are looked at together: the second with its noise shifted.  The shifts, and why they cost
+no more than the budget, are found by `engines.laplace`; this module prepares the program they speak of:
+
+* parameters become constants, lists that are only appended to and returned become outputs on the way, ``sum(q)`` becomes a loop;
+* an ``if`` whose branches only assign may be *converted*: its assignments become conditional expressions, and the two runs may take
+  different branches.  Every other ``if`` on data or noise must go the same way in both runs;
+* the instructions are cut at their loops: between two *cuts* there are finitely many paths.
+
+What is outside the class (a scale that depends on the data, a product of two private values, a test for equality on noise) is refused with
+its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+from privproof.errors import LanguageError
+from privproof.exact import ONE, Rational, rational
+from privproof.language.flow import Instruction, Jump, Next, Test, flow
+from privproof.language.inputs import Input
+from privproof.language.mechanism import Mechanism
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Conditional,
+    Constant,
+    Element,
+    Emit,
+    Expression,
+    If,
+    Operation,
+    Place,
+    Replace,
+    Return,
+    Sample,
+    Statement,
+    Variable,
+    While,
+    blocks,
+    parts,
+    reads,
+    statements,
+    variables,
+    writes,
+)
+from privproof.language.values import MISSING
+
+Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+CONTINUOUS = ("laplace", "exponential")
+
+
+class Unsupported(Exception):
+    """The program cannot be brought into the form that alignments are about; the message says why and where."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale: a rational multiple of a product of public whole numbers.
+
+    Attributes:
+        factor: the rational.
+        names: the public numbers, sorted, with repetition.
+        below: whether they divide instead.
+    """
+
+    factor: Rational
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A constant plus multiples of public whole numbers and of the size: a budget."""
+
+    constant: Rational
+    terms: tuple[tuple[str, Rational], ...] = ()
+
+    def at(self, values: Mapping[str, Any]) -> Rational:
+        """Its value."""
+        return self.constant + sum((factor * rational(values[name]) for name, factor in self.terms), rational(0))
+
+    def __str__(self) -> str:
+        shown = [] if self.constant == 0 and self.terms else [str(self.constant)]
+        for name, factor in self.terms:
+            shown.append(name if factor == 1 else f"{name}/{factor.q}" if factor.p == 1 else f"{factor}*{name}")
+        return " + ".join(shown).replace("+ -", "- ")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A mechanism prepared for alignments.
+
+    Attributes:
+        mechanism: the mechanism.
+        code: the instructions.
+        live: for every instruction the variables needed from there on.
+        cuts: the instructions at which the program is cut; the first is 0.
+        sorts: the sort of every variable.
+        high: the variables that may differ between the two runs.
+        noisy: the variables in whose value noise has a part.
+        tags: texts and None, numbered.
+        size: the length of the lists where the question fixes it.
+        relation: ``each``, ``one`` or ``monotone``.
+        converted: whether tests that only guard assignments were converted.
+        ahead: whether loops are cut after their test, so that shifts may depend on how it goes.
+    """
+
+    mechanism: Mechanism
+    code: tuple[Instruction, ...]
+    live: tuple[tuple[str, ...], ...]
+    cuts: tuple[int, ...]
+    sorts: Mapping[str, Sort]
+    high: frozenset[str]
+    noisy: frozenset[str]
+    tags: Mapping[object, int]
+    size: int | None
+    relation: str
+    converted: bool
+    ahead: bool
+
+    @property
+    def inputs(self) -> Mapping[str, Input]:
+        """The declared inputs."""
+        return self.mechanism.inputs
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The inputs that are lists."""
+        return tuple(name for name, declared in self.inputs.items() if declared.shape == "list")
+
+    @property
+    def public_numbers(self) -> tuple[str, ...]:
+        """The public inputs that are single whole numbers."""
+        return tuple(
+            name
+            for name, declared in self.inputs.items()
+            if declared.public and declared.shape == "value" and not declared.real
+        )
+
+    @property
+    def sites(self) -> tuple[Sample, ...]:
+        """The instructions that draw noise."""
+        return tuple(step for step in self.code if isinstance(step, Sample))
+
+    def scale(self, sample: Sample) -> Scale:
+        """The scale of continuous noise."""
+        return _scale(sample.arguments[1], self.public_numbers)
+
+
+def relational(
+    mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False
+) -> Program:
+    """Prepare a mechanism.
+
+    Raises:
+        LanguageError: the mechanism is outside the class.
+        Unsupported: it cannot be brought into the form.
+    """
+    relation = mechanism.relation
+    private = [declared for declared in mechanism.inputs.values() if not declared.public]
+    if relation is None:
+        relation = private[0].relation
+    if not isinstance(relation, str):
+        raise Unsupported("its neighbours are given by a function; alignments need each, one or monotone")
+    for name, declared in mechanism.inputs.items():
+        if declared.within is None and not declared.public:
+            raise Unsupported(f"the input {name} is no number: {declared}")
+    body = _filled(mechanism.translated.body, mechanism.parameters)
+    refuse_outside(body, mechanism)
+    body = _hoisted(_released(body), mechanism)
+    if convert:
+        body = _converted(body, iter(range(10**6)), mechanism)
+    made = flow(body, [name for name, declared in mechanism.inputs.items() if declared.shape == "list"])
+    code = made.code
+    for step in code:
+        _supported(step, mechanism)
+    sorts, tags = _sorts(code, mechanism)
+    high, noisy = _differing(code, mechanism)
+    cuts = _cuts(code, ahead=ahead)
+    live = made.live
+    return Program(
+        mechanism, code, live, cuts, sorts, high, noisy, tags, size, relation, convert, ahead
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------- rewriting
+
+
+def rewritten(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
+    """An expression with parts replaced, the innermost first."""
+    match expression:
+        case Element(sequence, index, place):
+            expression = Element(rewritten(sequence, change), rewritten(index, change), place)
+        case Operation(name, arguments, place):
+            expression = Operation(name, tuple(rewritten(a, change) for a in arguments), place)
+        case Conditional(test, then, otherwise, place):
+            expression = Conditional(
+                rewritten(test, change), rewritten(then, change), rewritten(otherwise, change), place
+            )
+        case _:
+            pass
+    changed = change(expression)
+    return expression if changed is None else changed
+
+
+def _mapped(block: Block, change: Callable[[Expression], Expression | None]) -> Block:
+    """A block with all its expressions rewritten."""
+    return tuple(_mapped_statement(statement, change) for statement in block)
+
+
+def _mapped_statement(statement: Statement, change: Callable[[Expression], Expression | None]) -> Statement:
+    fields: dict[str, Any] = {}
+    for name in ("value", "test", "index"):
+        if hasattr(statement, name):
+            fields[name] = rewritten(getattr(statement, name), change)
+    if isinstance(statement, Sample):
+        fields["arguments"] = tuple(rewritten(a, change) for a in statement.arguments)
+    for name in ("then", "otherwise", "body"):
+        if hasattr(statement, name):
+            fields[name] = _mapped(getattr(statement, name), change)
+    return replace(statement, **fields) if fields else statement
+
+
+def _filled(body: Block, parameters: Mapping[str, Any]) -> Block:
+    """Parameters that are never assigned become constants, and what is constant is computed."""
+    assigned = {writes(statement) for statement in statements(body)}
+
+    def change(expression: Expression) -> Expression | None:
+        match expression:
+            case Variable(name, place) if name in parameters and name not in assigned:
+                value = parameters[name]
+                return Constant(value, place) if not isinstance(value, list | dict) else None
+            case _:
+                return _folded(expression)
+
+    return _mapped(body, change)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
+
+
+def _folded(expression: Expression) -> Expression | None:
+    """The constant that an expression is, if it is one."""
+    match expression:
+        case Operation("Fraction", arguments, place) if all(isinstance(a, Constant) for a in arguments):
+            return Constant(Fraction(*(a.value for a in arguments)), place)  # type: ignore[union-attr]
+        case Operation("+" | "-" | "*" | "/" | "//" | "%" as name, (Constant(left), Constant(right)), place) if (
+            _number(left) and _number(right)
+        ):
+            if name in ("/", "//", "%") and right == 0:
+                raise LanguageError("zero", "a division by zero", place=str(place))
+            a, b = Fraction(left), Fraction(right)  # type: ignore[arg-type]
+            value = {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else a, "//": a // b if b else a, "%": a % b if b else a}
+            result = value[name]
+            return Constant(int(result) if result.denominator == 1 else Fraction(result), place)
+        case Operation("neg", (Constant(value),), place) if _number(value):
+            return Constant(-value, place)  # type: ignore[operator]
+        case Operation("whole" | "pos", (Constant(value),), place) if _number(value):
+            return Constant(value, place)
+        case _:
+            return None
+
+
+def _released(body: Block) -> Block:
+    """A list that is only appended to and returned, as outputs on the way."""
+    returned = [s for s in statements(body) if isinstance(s, Return)]
+    kept = [s for s in returned if not (isinstance(s.value, Constant) and s.value.value is None)]
+    names = {s.value.name if isinstance(s.value, Variable) else None for s in kept}
+    if len(names) != 1 or None in names or not kept:
+        return body
+    (name,) = names
+    assert name is not None
+    appended = [s for s in statements(body) if isinstance(s, Append) and s.name == name]
+    if not appended:
+        return body
+    final = body[-1]
+    unreached = len(kept) < len(returned) and returned[-1] is final
+    if len(kept) + unreached != len(returned):
+        raise Unsupported(f"it returns a list in some cases and nothing in others, {returned[0].place}")
+    for statement in statements(body):
+        if isinstance(statement, Assign) and statement.name == name:
+            if not (isinstance(statement.value, Operation) and statement.value == Operation("list of", (), statement.value.place)):
+                raise Unsupported(f"the list {name} does not begin empty, {statement.place}")
+        elif isinstance(statement, Replace) and statement.name == name:
+            raise Unsupported(f"the list {name} is changed after it was written, {statement.place}")
+        if not isinstance(statement, Return) and any(name in variables(e) for e in reads(statement)):
+            raise Unsupported(f"the list {name} is read again, {statement.place}")
+    first = next((i for i, s in enumerate(body) if isinstance(s, Assign) and s.name == name), None)
+    if first is None or any(
+        isinstance(s, Assign) and s.name == name for i, t in enumerate(body) for s in statements((t,)) if i != first
+    ):
+        raise Unsupported(f"the list {name} is begun more than once")
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            match statement:
+                case Assign(written) if written == name:
+                    continue
+                case Append(written, value, place) if written == name:
+                    result.append(Emit(value, place))
+                case Return(_, place):
+                    result.append(Return(Constant(None, place), place))
+                case _:
+                    result.append(_within(statement, change))
+        return tuple(result)
+
+    return change(body)
+
+
+def _within(statement: Statement, change: Callable[[Block], Block]) -> Statement:
+    """A statement with its blocks changed."""
+    fields = {name: change(getattr(statement, name)) for name in ("then", "otherwise", "body") if hasattr(statement, name)}
+    return replace(statement, **fields) if fields else statement  # type: ignore[arg-type]
+
+
+def _hoisted(body: Block, mechanism: Mechanism) -> Block:
+    """``sum(q)`` of an input list, as a loop before the statement."""
+    counter = iter(range(10**6))
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, While):
+                if any(_sums(statement.test, mechanism)):
+                    raise Unsupported(f"a sum in the test of a loop, {statement.place}")
+            loops: list[Statement] = []
+
+            def replaced(expression: Expression, loops: list[Statement] = loops) -> Expression | None:
+                match expression:
+                    case Operation("sum", (Variable(name, _),), place) if name in mechanism.inputs:
+                        number = next(counter)
+                        total, index = Variable(f"#sum{number}", place), Variable(f"#at{number}", place)
+                        loops.append(Assign(total.name, Constant(0, place), place))
+                        loops.append(Assign(index.name, Constant(0, place), place))
+                        stop = Operation("turns", (Variable(name, place),), place)
+                        more = Operation("+", (total, Element(Variable(name, place), index, place)), place)
+                        onward = Operation("+", (index, Constant(1, place)), place)
+                        loops.append(
+                            While(
+                                Operation("<", (index, stop), place),
+                                (Assign(total.name, more, place), Assign(index.name, onward, place)),
+                                place,
+                            )
+                        )
+                        return total
+                    case _:
+                        return None
+
+            outer = _mapped_statement(replace(statement, **{n: () for n in ("then", "otherwise", "body") if hasattr(statement, n)}), replaced)  # type: ignore[arg-type]
+            inner = {n: change(getattr(statement, n)) for n in ("then", "otherwise", "body") if hasattr(statement, n)}
+            result += [*loops, replace(outer, **inner) if inner else outer]  # type: ignore[arg-type]
+        return tuple(result)
+
+    return change(body)
+
+
+def _sums(expression: Expression, mechanism: Mechanism) -> Iterator[bool]:
+    if isinstance(expression, Operation) and expression.name == "sum":
+        yield True
+    for part in parts(expression):
+        yield from _sums(part, mechanism)
+
+
+def _converted(body: Block, fresh: Iterator[int], mechanism: Mechanism) -> Block:
+    """Tests on data or noise that only guard assignments, as conditional expressions."""
+    differing = _explicit(body, mechanism)
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, If):
+                then, otherwise = change(statement.then), change(statement.otherwise)
+                plain = all(isinstance(s, Assign) for s in (*then, *otherwise))
+                if plain and differing.intersection(variables(statement.test)):
+                    test = Variable(f"#if{next(fresh)}", statement.place)
+                    result.append(Assign(test.name, statement.test, statement.place))
+                    for guarded, taken in ((then, True), (otherwise, False)):
+                        for s in guarded:
+                            assert isinstance(s, Assign)
+                            old = Variable(s.name, s.place)
+                            one, other = (s.value, old) if taken else (old, s.value)
+                            result.append(Assign(s.name, Conditional(test, one, other, s.place), s.place))
+                else:
+                    result.append(replace(statement, then=then, otherwise=otherwise))
+            else:
+                result.append(_within(statement, change))
+        return tuple(result)
+
+    return change(body)
+
+
+# ------------------------------------------------------------------------------------------------------------- analyses
+
+
+def _explicit(body: Block, mechanism: Mechanism) -> set[str]:
+    """The variables that private data or noise flow into by assignments (not by tests)."""
+    found = {name for name, declared in mechanism.inputs.items() if not declared.public}
+    while True:
+        before = len(found)
+        for statement in statements(body):
+            name = writes(statement)
+            if name is None:
+                continue
+            noisy = isinstance(statement, Sample) and statement.noise in (*CONTINUOUS, "geometric")
+            if noisy or any(differs(e, found, mechanism) for e in reads(statement)):
+                found.add(name)
+            if isinstance(statement, If | While):
+                continue
+        if len(found) == before:
+            return found
+
+
+def differs(expression: Expression, high: set[str] | frozenset[str], mechanism: Mechanism) -> bool:
+    """Whether the value of an expression may differ between the two runs."""
+    match expression:
+        case Operation("len" | "turns", (Variable(name),)) if name in mechanism.inputs:
+            return False
+        case Variable(name):
+            return name in high
+        case Element(Variable(name), index) if name in mechanism.inputs:
+            return name in high or differs(index, high, mechanism)
+        case _:
+            return any(differs(part, high, mechanism) for part in parts(expression))
+
+
+def _differing(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables that may differ between the runs, and those in whose value noise has a part."""
+    private = {name for name, declared in mechanism.inputs.items() if not declared.public}
+    high, noisy = set(private), set[str]()
+    while True:
+        before = len(high) + len(noisy)
+        for step in code:
+            match step:
+                case Assign(name, value):
+                    if differs(value, high, mechanism):
+                        high.add(name)
+                    if noisy.intersection(variables(value)):
+                        noisy.add(name)
+                case Sample(name, noise, arguments):
+                    if noise in CONTINUOUS or any(differs(a, high, mechanism) for a in arguments):
+                        high.add(name)
+                    noisy.add(name)
+                case Next(name, stream):
+                    if stream in private:
+                        high.add(name)
+                case _:
+                    pass
+        if len(high) + len(noisy) == before:
+            return frozenset(high), frozenset(noisy)
+
+
+def refuse_outside(body: Block, mechanism: Mechanism) -> None:
+    """Refuse what no engine for continuous noise can be right about, with its place.
+
+    Raises:
+        LanguageError: a scale that depends on the data, a product of two private values, a test for equality on noise.
+    """
+    high = _explicit(body, mechanism)
+    noisy: set[str] = set()
+    while True:
+        before = len(noisy)
+        for statement in statements(body):
+            name = writes(statement)
+            continuous = isinstance(statement, Sample) and statement.noise in CONTINUOUS
+            if name is not None and (continuous or any(noisy.intersection(_values(e)) for e in reads(statement))):
+                noisy.add(name)
+        if len(noisy) == before:
+            break
+
+    def look(expression: Expression) -> None:
+        match expression:
+            case Operation("*" | "repeat", (left, right), place) if differs(left, high, mechanism) and differs(right, high, mechanism):
+                raise LanguageError(
+                    "product", "two values that depend on the data or on noise are multiplied", place=str(place),
+                    hint="a product of private values has no bounded sensitivity; multiply by constants",
+                )
+            case Operation("/", (_, below), place) if differs(below, high, mechanism):
+                raise LanguageError(
+                    "quotient", "a value is divided by one that depends on the data or on noise", place=str(place),
+                    hint="divide by constants and public numbers",
+                )
+            case Operation("==" | "!=" | "in" | "not in", operands, place) if any(
+                noisy.intersection(_values(operand)) and not _discrete(operand) for operand in operands
+            ):
+                raise LanguageError(
+                    "equality", "a noisy number is tested for equality, which has probability 0", place=str(place),
+                    hint="compare with < or >=",
+                )
+            case Operation("//" | "%" | "int" | "**" as name, operands, place) if any(
+                noisy.intersection(_values(operand)) for operand in operands
+            ):
+                raise LanguageError(
+                    "rounding", f"{name} of a noisy number", place=str(place), hint="release the noisy number as it is"
+                )
+            case _:
+                pass
+        for part in parts(expression):
+            look(part)
+
+    decided = {s.name for s in statements(body) if isinstance(s, Assign) and _discrete(s.value)}
+    noisy -= {
+        name
+        for name in decided
+        if all(_discrete(s.value) for s in statements(body) if isinstance(s, Assign) and s.name == name)
+        and not any(isinstance(s, Sample) and s.name == name for s in statements(body))
+    }
+    for statement in statements(body):
+        for expression in reads(statement):
+            look(expression)
+        if isinstance(statement, Sample) and statement.noise in CONTINUOUS:
+            scale = statement.arguments[1]
+            if differs(scale, high, mechanism):
+                raise LanguageError(
+                    "scale", "the scale of the noise depends on the data or on noise", place=str(statement.place),
+                    hint="a scale of constants, parameters and public numbers",
+                )
+            if isinstance(scale, Constant) and _number(scale.value) and scale.value <= 0:  # type: ignore[operator]
+                raise LanguageError("scale", f"scale={scale.value} is not above 0", place=str(statement.place), hint="scale=1")
+
+
+def _values(expression: Expression) -> Iterator[str]:
+    """The variables whose numbers flow into an expression; not those that are only compared."""
+    match expression:
+        case Operation(name, _) if name in (*COMPARISONS, "not", "and", "or", "len", "is", "is not"):
+            return
+        case Variable(name):
+            yield name
+        case Conditional(_, then, otherwise):
+            yield from _values(then)
+            yield from _values(otherwise)
+        case _:
+            for part in parts(expression):
+                yield from _values(part)
+
+
+def _discrete(expression: Expression) -> bool:
+    """Whether an expression has a truth value, a text or None, or a whole number that noise only selects."""
+    match expression:
+        case Constant():
+            return True
+        case Operation(name, _):
+            return name in (*COMPARISONS, "not", "and", "or", "is", "is not", "in", "not in", "bool")
+        case Conditional(_, then, otherwise):
+            return _discrete(then) and _discrete(otherwise)
+        case _:
+            return False
+
+
+_KNOWN = {
+    "+", "extend", "-", "*", "/", "//", "%", "neg", "pos", "not", "and", "or", "len", "turns", "whole", "is", "is not",
+    "max", "min", "abs", "tuple of", "bool", *COMPARISONS,
+}  # fmt: skip
+
+
+def _supported(step: Instruction, mechanism: Mechanism) -> None:
+    """Refuse instructions that alignments do not speak of."""
+    match step:
+        case Append(name, _, place) | Replace(name, _, _, place):
+            raise Unsupported(f"the list {name} is kept, {place}; alignments know outputs, numbers and truth values")
+        case Sample(_, noise, arguments, _, place):
+            if noise not in (*CONTINUOUS, "bernoulli", "uniform"):
+                raise Unsupported(f"{noise} noise, {place}; alignments are for laplace and exponential noise")
+            for argument in arguments:
+                _expression(argument, mechanism)
+        case Test(test):
+            _expression(test, mechanism)
+        case Assign(_, value) | Emit(value) | Return(value):
+            if not (isinstance(value, Constant) and value.value is MISSING):
+                _expression(value, mechanism)
+        case _:
+            pass
+
+
+def _expression(expression: Expression, mechanism: Mechanism) -> None:
+    match expression:
+        case Operation("len" | "turns", (Variable(name),)) if name in mechanism.inputs:
+            return
+        case Operation(name, arguments, place):
+            if name not in _KNOWN:
+                raise Unsupported(f"{name.removesuffix(' of')}, {place}; alignments know sums, multiples and comparisons")
+            if name in ("max", "min") and len(arguments) < 2:
+                raise Unsupported(f"{name} of a list, {place}; write the loop out")
+        case Element(Variable(name), _, place):
+            if mechanism.inputs.get(name) is None or mechanism.inputs[name].shape != "list":
+                raise Unsupported(f"an element of {name}, which is no input list, {place}")
+            _expression(expression.index, mechanism)
+            return
+        case Element(_, _, place):
+            raise Unsupported(f"an element of something that is no input list, {place}")
+        case Variable(name, place) if name in mechanism.inputs and mechanism.inputs[name].shape == "list":
+            raise Unsupported(f"the whole list {name} is used, {place}")
+        case Constant(value, place) if isinstance(value, tuple):
+            raise Unsupported(f"a tuple, {place}")
+        case _:
+            pass
+    for part in parts(expression):
+        _expression(part, mechanism)
+
+
+def sort_of(expression: Expression, sorts: Mapping[str, Sort], mechanism: Mechanism) -> Sort | None:
+    """The sort of an expression, None if it is not known yet."""
+    match expression:
+        case Constant(bool()):
+            return "bool"
+        case Constant(int()):
+            return "int"
+        case Constant(Fraction()):
+            return "real"
+        case Constant():
+            return "tag"
+        case Variable(name):
+            return sorts.get(name)
+        case Element(Variable(name)):
+            return "real" if mechanism.inputs[name].real else "int"
+        case Conditional(_, then, otherwise):
+            return _join(sort_of(then, sorts, mechanism), sort_of(otherwise, sorts, mechanism))
+        case Operation("and" | "or", arguments):
+            found = {sort_of(a, sorts, mechanism) for a in arguments} - {None}
+            if found - {"bool"}:
+                raise Unsupported(f"and/or of something that is no truth value, {expression.place}")
+            return "bool"
+        case Operation(name) if name in (*COMPARISONS, "not", "is", "is not", "bool"):
+            return "bool"
+        case Operation("len" | "turns" | "//" | "whole"):
+            return "int"
+        case Operation("/"):
+            return "real"
+        case Operation(_, arguments):
+            found_: Sort | None = None
+            for argument in arguments:
+                found_ = _join(found_, sort_of(argument, sorts, mechanism))
+            return found_
+    return None
+
+
+def _join(one: Sort | None, other: Sort | None) -> Sort | None:
+    if one is None or one == other:
+        return other
+    if other is None:
+        return one
+    if {one, other} == {"int", "real"}:
+        return "real"
+    raise Unsupported(f"a variable holds a {_SAID[one]} and a {_SAID[other]}")
+
+
+_SAID = {"int": "whole number", "real": "number", "bool": "truth value", "tag": "text or None"}
+
+
+def _sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[dict[str, Sort], dict[object, int]]:
+    sorts: dict[str, Sort] = {}
+    tags: dict[object, int] = {}
+    for name, declared in mechanism.inputs.items():
+        if declared.shape == "value":
+            if declared.within is None and declared.values is not None:
+                kinds = {type(v) for v in declared.values}
+                sorts[name] = "bool" if kinds == {bool} else "tag" if kinds & {str, type(None)} else "int"
+            else:
+                sorts[name] = "real" if declared.real else "int"
+
+    def note(expression: Expression) -> None:
+        if isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, str)):
+            tags.setdefault(expression.value, len(tags))
+        for part in parts(expression):
+            note(part)
+
+    for _ in range(len(code) + 2):
+        before = dict(sorts)
+        for step in code:
+            match step:
+                case Assign(name, value):
+                    if isinstance(value, Constant) and value.value is MISSING:
+                        continue
+                    note(value)
+                    try:
+                        joined = _join(sorts.get(name), sort_of(value, sorts, mechanism))
+                    except Unsupported as problem:
+                        raise Unsupported(f"{name}: {problem}, {step.place}") from None
+                    if joined is not None:
+                        sorts[name] = joined
+                case Sample(name, noise, _):
+                    made: Sort = "bool" if noise == "bernoulli" else "int" if noise == "uniform" else "real"
+                    sorts[name] = _join(sorts.get(name), made) or made
+                case Next(name, stream):
+                    sorts[name] = "real" if mechanism.inputs[stream].real else "int"
+                case Test(test):
+                    note(test)
+                case Emit(value) | Return(value):
+                    note(value)
+                case _:
+                    pass
+        if before == sorts:
+            break
+    return sorts, tags
+
+
+def _cuts(code: tuple[Instruction, ...], *, ahead: bool) -> tuple[int, ...]:
+    """Where the program is cut: at its beginning and at every loop."""
+    heads: set[int] = set()
+    state: dict[int, int] = {}
+    stack: list[tuple[int, Iterator[int]]] = []
+
+    def following(number: int) -> Iterator[int]:
+        match code[number]:
+            case Jump(target):
+                return iter((target,))
+            case Test(_, then, otherwise):
+                return iter((then, otherwise))
+            case Return():
+                return iter(())
+            case _:
+                return iter((number + 1,))
+
+    stack.append((0, following(0)))
+    state[0] = 1
+    while stack:
+        number, rest = stack[-1]
+        target = next(rest, None)
+        if target is None:
+            state[number] = 2
+            stack.pop()
+        elif state.get(target) == 1:
+            heads.add(target)
+        elif target not in state:
+            state[target] = 1
+            stack.append((target, following(target)))
+    moved = set()
+    for head in heads:
+        step = code[head]
+        moved.add(step.then if ahead and isinstance(step, Test) else head)
+    return (0, *sorted(moved - {0})) if 0 not in moved else tuple(sorted(moved))
+
+
+def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:
+    """A scale as a multiple of a product of public numbers."""
+
+    def read(e: Expression) -> tuple[Rational, dict[str, int]]:
+        match e:
+            case Constant(value) if _number(value):
+                return rational(value), {}  # type: ignore[arg-type]
+            case Constant(str() as value):
+                return rational(value), {}
+            case Variable(name) if name in public:
+                return ONE, {name: 1}
+            case Operation("*" | "/" as sign, (left, right)):
+                a, m = read(left)
+                b, n = read(right)
+                powers = dict(m)
+                for name, power in n.items():
+                    powers[name] = powers.get(name, 0) + (power if sign == "*" else -power)
+                return (a * b if sign == "*" else a / b), {k: v for k, v in powers.items() if v}
+            case Operation("pos" | "whole", (inner,)):
+                return read(inner)
+            case _:
+                raise Unsupported(f"the scale at {expression.place} is no multiple of a product of public numbers")
+
+    factor, powers = read(expression)
+    if any(power < 0 for power in powers.values()):
+        raise Unsupported(f"the scale at {expression.place} divides by a public number")
+    return Scale(factor, tuple(sorted(name for name, power in powers.items() for _ in range(power))))
+
+
+def inner_blocks(statement: Statement) -> tuple[Block, ...]:
+    """The blocks of a statement."""
+    return blocks(statement)
+
+
+def place_of(step: Instruction) -> Place:
+    """Where an instruction stands."""
+    return step.place

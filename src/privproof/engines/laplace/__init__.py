@@ -1,0 +1,1 @@
+"""Mechanisms with continuous noise."""

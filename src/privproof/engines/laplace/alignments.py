@@ -1,0 +1,120 @@
+"""Alignments: by how much every noise is shifted in the second run.
+
+A shift is a constant plus multiples of the distances of what is read on the path and of variables that are free of noise.  It may depend on
+the path (the decisions that both runs share) and, where the returned value is foretold, on that value; on nothing else.  These are the side
+conditions of the soundness theorem: on every piece of the first run's noise the alignment is a translation, and different pieces
+have disjoint images, because the second run repeats decisions and output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any, TypeAlias
+
+import z3
+
+from privproof.engines.laplace.blocks import Blocks, Drawn, Path, Term, number
+
+Case: TypeAlias = tuple[tuple[Any, ...], ...]
+"""A conjunction of ``("index", r, k, bool)``: the r-th read has the foretold index; ``("output", k, value, bool)``: the output is the value;
+``("up", bool)``: monotone neighbours go up."""
+
+Feature: TypeAlias = "tuple[str, Any]"
+"""``("constant", 0)``, ``("read", r)`` or ``("distance", variable)``."""
+
+CONSTANT: Feature = ("constant", 0)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A shift as multiples of features."""
+
+    factors: Mapping[Feature, Fraction] = field(default_factory=dict)
+
+    @property
+    def constant(self) -> Fraction:
+        """The constant part."""
+        return self.factors.get(CONSTANT, Fraction(0))
+
+
+Where: TypeAlias = tuple[int, tuple[tuple[int, bool], ...], Case]
+"""A path by its source and tests, and a case of it."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A shift for every instruction that draws noise, by path and case; zero where nothing is said."""
+
+    shifts: Mapping[tuple[Where, int], Shift]
+
+    def shift(self, path: Path, case: Case, instruction: int) -> Shift:
+        """The shift of an instruction on a path in a case."""
+        return self.shifts.get(((path.source, path.tests, case), instruction), Shift())
+
+
+def cases(blocks: Blocks, path: Path) -> tuple[Case, ...]:
+    """How a path splits by what is foretold."""
+    if not path.drawn:
+        return ((),)
+    atoms: list[list[Any]] = []
+    if "up" in blocks.fixed:
+        atoms.append([("up", True), ("up", False)])
+    for k, sort in blocks.prophesied.items():
+        if sort == "int":
+            atoms += [[("index", r, k, True), ("index", r, k, False)] for r in range(len(path.reads))]
+        elif sort == "bool":
+            atoms.append([("output", k, True, True), ("output", k, True, False)])
+        else:
+            values = list(blocks.program.tags)
+            atoms.append([("output", k, v, True) for v in values])
+    return tuple(tuple(combination) for combination in product(*atoms))
+
+
+def condition(blocks: Blocks, path: Path, case: Case) -> Term:
+    """A case as a formula."""
+    found = []
+    for atom in case:
+        match atom:
+            case ("up", holds):
+                test = blocks.fixed["up"]
+            case ("index", r, k, holds):
+                test = path.reads[r].index == blocks.fixed[f"output {k}"]
+            case ("output", k, value, holds):
+                output = blocks.fixed[f"output {k}"]
+                if blocks.prophesied[k] == "bool":
+                    test = output == z3.BoolVal(value)
+                else:
+                    test = output == blocks.program.tags[value]
+        found.append(test if holds else z3.Not(test))
+    return z3.And(*found) if found else z3.BoolVal(True)
+
+
+def features(path: Path, drawn: Drawn) -> dict[Feature, Term]:
+    """What the shift of a noise may be a multiple of."""
+    result: dict[Feature, Term] = {CONSTANT: z3.RealVal(1)}
+    for r, read in enumerate(path.reads):
+        result[("read", r)] = read.distance
+    known = [read.distance.sexpr() for read in path.reads]
+    for name, distance in drawn.distances.items():
+        term = z3.simplify(distance)
+        if term.sexpr() in known or z3.is_rational_value(term):
+            continue
+        known.append(term.sexpr())
+        result[("distance", name)] = distance
+    return result
+
+
+def applied(shift: Shift, path: Path, drawn: Drawn) -> Term:
+    """A shift as a term."""
+    terms = features(path, drawn)
+    total = z3.RealVal(0)
+    for feature, factor in shift.factors.items():
+        if factor:
+            term = terms.get(feature)
+            if term is None:
+                term = drawn.distances[feature[1]]
+            total = total + number(factor) * term
+    return z3.simplify(total)

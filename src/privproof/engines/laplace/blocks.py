@@ -1,0 +1,804 @@
+"""Two runs side by side: what every path between two cuts does to both of them, as formulas.
+
+The first run has the data d and draws its noise; the second has neighbouring data d' and draws the same noise, shifted.  A path is followed
+symbolically once, with a symbol for every shift, and summed up: when the first run takes it, what must hold so that the second run takes it
+too and shows the same outputs (*obligations*), what the shifts cost, and the state behind it.  Numbers of the second run are kept as
+distances from the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import z3
+
+from privproof.compiling.relational import CONTINUOUS, Program, Sort, Unsupported, differs
+from privproof.language.flow import Jump, Next, Test
+from privproof.language.syntax import (
+    Assign,
+    Conditional,
+    Constant,
+    Element,
+    Emit,
+    Expression,
+    Operation,
+    Place,
+    Return,
+    Sample,
+    Variable,
+    variables,
+)
+from privproof.language.values import MISSING
+
+Term = Any
+_MOST_PATHS = 400
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value in both runs.
+
+    Attributes:
+        sort: its sort.
+        one: the value in the first run.
+        other: None where it is the same in the second; for numbers the distance, otherwise the value in the second.
+    """
+
+    sort: Sort
+    one: Term
+    other: Term = None
+
+    @property
+    def two(self) -> Term:
+        """The value in the second run."""
+        if self.other is None:
+            return self.one
+        return self.one + self.other if self.sort in ("int", "real") else self.other
+
+    @property
+    def distance(self) -> Term:
+        """The distance of a number."""
+        return z3.RealVal(0) if self.other is None else self.other
+
+
+@dataclass(frozen=True)
+class Read:
+    """An element of a private input that is read on a path."""
+
+    source: str
+    index: Term
+    value: Term
+    distance: Term
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Noise drawn on a path.
+
+    Attributes:
+        instruction: the number of the instruction.
+        kind: ``laplace`` or ``exponential``.
+        factor: the rational part of the scale.
+        group: the public numbers in the scale.
+        shift: the symbol of its shift.
+        distances: the distances, at this moment, of the variables that are free of noise.
+    """
+
+    instruction: int
+    kind: str
+    factor: Fraction
+    group: tuple[str, ...]
+    shift: Term
+    distances: Mapping[str, Term]
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """What must hold for the second run.
+
+    Attributes:
+        condition: the formula.
+        what: in words.
+        place: where.
+        gap: for a test that noise takes part in: a distance that must not be negative; enough for the condition, and in general needed.
+    """
+
+    condition: Term
+    what: str
+    place: Place
+    gap: Term = None
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A path between two cuts.
+
+    Attributes:
+        source: the cut it begins at.
+        target: the cut it ends at; None for the end of the mechanism.
+        tests: the tests on the way and how they go.
+        condition: when the first run takes it (facts about what is read included).
+        safety: that no list is read past its end.
+        obligations: what must hold for the second run.
+        drawn: the noise drawn.
+        reads: the elements of private inputs read.
+        fresh: the symbols that stand for values read and noise.
+        after: the state behind it, by symbol.
+        parts: what is returned, at the end.
+        looks: whether an observer looks at the costs on the way: a value of a stream is taken.
+        emits: the outputs on the way.
+    """
+
+    source: int
+    target: int | None
+    tests: tuple[tuple[int, bool], ...]
+    condition: Term
+    safety: tuple[Obligation, ...]
+    obligations: tuple[Obligation, ...]
+    drawn: tuple[Drawn, ...]
+    reads: tuple[Read, ...]
+    fresh: tuple[Term, ...]
+    after: Mapping[str, Term]
+    parts: tuple[Value, ...]
+    looks: bool = False
+    emits: tuple[Place, ...] = ()
+
+
+def symbol(name: str, sort: Sort) -> Term:
+    """The symbol of a variable."""
+    match sort:
+        case "real":
+            return z3.Real(name)
+        case "bool":
+            return z3.Bool(name)
+        case _:
+            return z3.Int(name)
+
+
+def number(value: Any) -> Term:
+    """A rational as a term."""
+    fraction = Fraction(int(value.p), int(value.q)) if hasattr(value, "p") else Fraction(value)
+    return z3.RealVal(str(fraction))
+
+
+def real(term: Term) -> Term:
+    """A number as a real."""
+    return z3.ToReal(term) if z3.is_int(term) else term
+
+
+def size_of(term: Term) -> Term:
+    """The absolute value."""
+    return z3.If(term >= 0, term, -term)
+
+
+@dataclass
+class _Walk:
+    """The state of one symbolic run along a path."""
+
+    values: dict[str, Value]
+    condition: list[Term] = field(default_factory=list)
+    safety: list[Obligation] = field(default_factory=list)
+    obligations: list[Obligation] = field(default_factory=list)
+    drawn: list[Drawn] = field(default_factory=list)
+    reads: list[Read] = field(default_factory=list)
+    fresh: list[Term] = field(default_factory=list)
+    tests: list[tuple[int, bool]] = field(default_factory=list)
+    counts: dict[str, Term] = field(default_factory=dict)
+    known: dict[tuple[str, str], Value] = field(default_factory=dict)
+    looks: bool = False
+    emits: list[Place] = field(default_factory=list)
+
+    def copy(self) -> _Walk:
+        return _Walk(
+            dict(self.values), list(self.condition), list(self.safety), list(self.obligations), list(self.drawn),
+            list(self.reads), list(self.fresh), list(self.tests), dict(self.counts), dict(self.known), self.looks,
+            list(self.emits),
+        )  # fmt: skip
+
+
+class Blocks:
+    """The paths of a program, and the symbols of its state."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.mechanism = program.mechanism
+        self._fresh = 0
+
+    # ---------------------------------------------------------------------------------------------------------- globals
+
+    @cached_property
+    def private(self) -> tuple[str, ...]:
+        """The private inputs."""
+        return tuple(name for name, declared in self.program.inputs.items() if not declared.public)
+
+    @cached_property
+    def fixed(self) -> dict[str, Term]:
+        """The symbols that keep their value throughout, by name."""
+        result: dict[str, Term] = {}
+        for name, declared in self.program.inputs.items():
+            if declared.shape == "value":
+                result[name] = symbol(name, self.program.sorts[name])
+                if not declared.public and self.program.relation != "one":
+                    result[f"{name}: distance"] = symbol(f"{name}: distance", self.program.sorts[name])
+        if any(self.program.inputs[name].size is None for name in self.program.lists):
+            result["size"] = z3.Int("size")
+        if self.program.relation == "one":
+            result["changed"] = z3.Int("changed")
+            result["by"] = z3.Real("by")
+            if len(self.private) > 1:
+                result["which"] = z3.Int("which")
+        if self.program.relation == "monotone":
+            result["up"] = z3.Bool("up")
+        for k, sort in self.prophesied.items():
+            result[f"output {k}"] = symbol(f"output {k}", sort)
+        return result
+
+    @cached_property
+    def facts(self) -> Term:
+        """What holds of the fixed symbols."""
+        found: list[Term] = []
+        relation = self.program.relation
+        for name, declared in self.program.inputs.items():
+            if declared.shape != "value":
+                continue
+            value = Value(
+                self.program.sorts[name], self.fixed[name], None if declared.public else self.apart(name, None)
+            )
+            found += self._ranged(name, value)
+            if not declared.public and relation != "one":
+                found += self._within(name, value.other)
+        if "size" in self.fixed:
+            size = self.fixed["size"]
+            found.append(size == self.program.size if self.program.size is not None else size >= 0)
+        if relation == "one":
+            by = self.fixed["by"]
+            for k, name in enumerate(self.private):
+                declared = self.program.inputs[name]
+                here = z3.BoolVal(True) if len(self.private) == 1 else self.fixed["which"] == k
+                bound = number(declared.within)
+                found.append(z3.Implies(here, z3.And(by <= bound, -bound <= by)))
+                if not declared.real:
+                    found.append(z3.Implies(here, z3.IsInt(by)))
+            if len(self.private) > 1:
+                found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]
+        return z3.And(*found) if found else z3.BoolVal(True)
+
+    def apart(self, name: str, index: Term) -> Term:
+        """The distance of a private value, or of an element of a private list, where the relation says it."""
+        if self.program.relation != "one":
+            return self.fixed[f"{name}: distance"]
+        here = []
+        if len(self.private) > 1:
+            here.append(self.fixed["which"] == self.private.index(name))
+        if index is not None:
+            here.append(index == self.fixed["changed"])
+        by = self.fixed["by"] if self.program.inputs[name].real else z3.ToInt(self.fixed["by"])
+        zero = z3.RealVal(0) if self.program.inputs[name].real else z3.IntVal(0)
+        return z3.If(z3.And(*here), by, zero) if here else by
+
+    def _within(self, name: str, distance: Term) -> list[Term]:
+        declared = self.program.inputs[name]
+        bound = number(declared.within)
+        if self.program.relation == "monotone":
+            up = self.fixed["up"]
+            return [
+                z3.If(
+                    up, z3.And(distance >= 0, real(distance) <= bound), z3.And(distance <= 0, real(distance) >= -bound)
+                )
+            ]
+        return [real(distance) <= bound, real(distance) >= -bound]
+
+    def _ranged(self, name: str, value: Value) -> list[Term]:
+        declared = self.program.inputs[name]
+        found = []
+        for one in (value.one, value.two) if value.other is not None else (value.one,):
+            if value.sort not in ("int", "real"):
+                continue
+            if declared.low is not None:
+                found.append(real(one) >= number(declared.low))
+            if declared.high is not None:
+                found.append(real(one) <= number(declared.high))
+        return found
+
+    @cached_property
+    def prophesied(self) -> dict[int, Sort]:
+        """The parts of the returned value that are foretold: discrete, and perhaps different in the two runs."""
+        found: dict[int, Sort] = {}
+        for step in self.program.code:
+            if isinstance(step, Return):
+                for k, part in enumerate(_parts(step.value)):
+                    sort = self._sort(part)
+                    if sort in ("int", "bool", "tag") and differs(part, self.program.high, self.mechanism):
+                        found[k] = sort
+        if found and len({len(_parts(s.value)) for s in self.program.code if isinstance(s, Return)}) > 1:
+            raise Unsupported("it returns values of different shapes")
+        return found
+
+    def _sort(self, part: Expression) -> Sort | None:
+        from privproof.compiling.relational import sort_of
+
+        return sort_of(part, self.program.sorts, self.mechanism)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The products of public numbers that scales are multiples of."""
+        found = {self.program.scale(s).names for s in self.program.sites if s.noise in CONTINUOUS}
+        return tuple(sorted(found)) or ((),)
+
+    # ----------------------------------------------------------------------------------------------------------- states
+
+    def state(self, cut: int) -> dict[str, Term]:
+        """The symbols of the state at a cut, by name; the fixed ones not included."""
+        result: dict[str, Term] = {}
+        for name in self.program.live[cut]:
+            if name in self.program.inputs or name not in self.program.sorts:
+                continue
+            sort = self.program.sorts[name]
+            result[name] = symbol(name, sort)
+            if name in self.program.high:
+                numeric = sort in ("int", "real")
+                label = f"{name}: distance" if numeric else f"{name}: other"
+                result[label] = symbol(label, sort)
+        for name, declared in self.program.inputs.items():
+            if declared.shape == "stream":
+                result[f"read: {name}"] = z3.Int(f"read: {name}")
+        return result
+
+    def _value(self, name: str) -> Value:
+        sort = self.program.sorts[name]
+        if name not in self.program.high:
+            return Value(sort, symbol(name, sort))
+        label = f"{name}: distance" if sort in ("int", "real") else f"{name}: other"
+        return Value(sort, symbol(name, sort), symbol(label, sort))
+
+    # ------------------------------------------------------------------------------------------------------------ paths
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """All paths between cuts."""
+        found: list[Path] = []
+        for cut in self.program.cuts:
+            values = {
+                n: self._value(n)
+                for n in self.program.live[cut]
+                if n in self.program.sorts and n not in self.program.inputs
+            }
+            walk = _Walk(values)
+            for name, declared in self.program.inputs.items():
+                if declared.shape == "stream":
+                    walk.counts[name] = z3.Int(f"read: {name}")
+            found += self._from(cut, cut, walk)
+            if len(found) > _MOST_PATHS:
+                raise Unsupported(f"there are more than {_MOST_PATHS} paths through its blocks")
+        return tuple(found)
+
+    def _from(self, cut: int, at: int, walk: _Walk) -> Iterator[Path]:
+        first = True
+        while True:
+            if at in self.program.cuts and not first:
+                yield self._path(cut, at, walk, ())
+                return
+            first = False
+            step = self.program.code[at]
+            match step:
+                case Jump(target):
+                    at = target
+                    continue
+                case Assign(name, value):
+                    if isinstance(value, Constant) and value.value is MISSING:
+                        if name in self.program.sorts:
+                            walk.values[name] = self._any(walk, name)
+                    else:
+                        walk.values[name] = _as(
+                            self.program.sorts[name],
+                            self.evaluate(value, walk, z3.BoolVal(True)),
+                            name in self.program.high,
+                        )
+                case Sample():
+                    self._sample(at, step, walk)
+                case Emit(value, place):
+                    walk.emits.append(place)
+                    for part in _parts(value):
+                        found = self.evaluate(part, walk, z3.BoolVal(True))
+                        self._same(found, walk, "the two runs write the same", place)
+                case Next(name, stream):
+                    walk.looks = True
+                    walk.values[name] = self._next(stream, walk)
+                case Test(test, then, otherwise, place):
+                    yield from self._branch(cut, at, step, walk)
+                    return
+                case Return(value):
+                    parts = tuple(self.evaluate(part, walk, z3.BoolVal(True)) for part in _parts(value))
+                    yield self._path(cut, None, walk, parts, step.place)
+                    return
+                case _:
+                    raise Unsupported(f"{type(step).__name__}, {step.place}")
+            at += 1
+
+    def _branch(self, cut: int, at: int, step: Test, walk: _Walk) -> Iterator[Path]:
+        found = self.evaluate(step.test, walk, z3.BoolVal(True))
+        if found.sort != "bool":
+            raise Unsupported(f"a test that is no truth value, {step.place}")
+        gap = self._gap(step.test, walk) if found.other is not None else None
+        for outcome, target in ((True, step.then), (False, step.otherwise)):
+            condition = z3.simplify(found.one if outcome else z3.Not(found.one))
+            if z3.is_false(condition):
+                continue
+            branch = walk.copy()
+            branch.tests.append((at, outcome))
+            branch.condition.append(condition)
+            if found.other is not None:
+                must = found.other if outcome else z3.Not(found.other)
+                signed = None if gap is None else gap if outcome else -gap
+                branch.obligations.append(Obligation(must, "the two runs decide alike", step.place, signed))
+            yield from self._from_next(cut, target, branch)
+
+    def _from_next(self, cut: int, at: int, walk: _Walk) -> Iterator[Path]:
+        if at in self.program.cuts:
+            yield self._path(cut, at, walk, ())
+        else:
+            yield from self._from(cut, at, walk)
+
+    def _path(
+        self, cut: int, target: int | None, walk: _Walk, parts: tuple[Value, ...], place: Place | None = None
+    ) -> Path:
+        obligations = list(walk.obligations)
+        after: dict[str, Term] = {}
+        if target is None:
+            for k, part in enumerate(parts):
+                if k not in self.prophesied and part.other is not None:
+                    assert place is not None
+                    same = part.other == 0 if part.sort in ("int", "real") else part.one == part.other
+                    obligations.append(Obligation(same, "the two runs return the same", place))
+        else:
+            for name in self.state(target):
+                base, _, kind = name.partition(": ")
+                if name.startswith("read: "):
+                    after[name] = walk.counts[name.removeprefix("read: ")]
+                elif base not in walk.values:
+                    after[name] = self._unknown(walk, name, self.program.sorts[base])
+                else:
+                    value = walk.values[base]
+                    after[name] = value.one if not kind else value.other
+                    if kind and value.other is None:
+                        zero = z3.IntVal(0) if value.sort == "int" else z3.RealVal(0)
+                        after[name] = zero if value.sort in ("int", "real") else value.one
+        return Path(
+            cut, target, tuple(walk.tests), z3.And(*walk.condition) if walk.condition else z3.BoolVal(True),
+            tuple(walk.safety), tuple(obligations), tuple(walk.drawn), tuple(walk.reads), tuple(walk.fresh), after, parts,
+            walk.looks, tuple(walk.emits),
+        )  # fmt: skip
+
+    def _unknown(self, walk: _Walk, stem: str, sort: Sort) -> Term:
+        self._fresh += 1
+        term = symbol(f"{stem}!{self._fresh}", sort)
+        walk.fresh.append(term)
+        return term
+
+    def _any(self, walk: _Walk, name: str) -> Value:
+        value = Value(self.program.sorts[name], self._unknown(walk, name, self.program.sorts[name]))
+        return _as(value.sort, value, name in self.program.high)
+
+    def _same(self, value: Value, walk: _Walk, what: str, place: Place) -> None:
+        if value.other is not None:
+            same = value.other == 0 if value.sort in ("int", "real") else value.one == value.other
+            walk.obligations.append(Obligation(same, what, place))
+
+    def _sample(self, at: int, step: Sample, walk: _Walk) -> None:
+        if step.noise not in CONTINUOUS:
+            for argument in step.arguments:
+                if self.evaluate(argument, walk, z3.BoolVal(True)).other is not None:
+                    raise Unsupported(f"{step.noise} noise that depends on the data, {step.place}")
+            walk.values[step.name] = Value(
+                self.program.sorts[step.name], self._unknown(walk, step.name, self.program.sorts[step.name])
+            )
+            if step.noise == "uniform":
+                low, high = (self.evaluate(a, walk, z3.BoolVal(True)).one for a in step.arguments[:2])
+                drawn = walk.values[step.name].one
+                walk.condition += [drawn >= low, drawn <= high]
+            if step.name in self.program.high:
+                walk.values[step.name] = _as(self.program.sorts[step.name], walk.values[step.name], True)
+            return
+        center = self.evaluate(step.arguments[0], walk, z3.BoolVal(True))
+        scale = self.program.scale(step)
+        noise = self._unknown(walk, "noise", "real")
+        self._fresh += 1
+        shift = z3.Real(f"shift!{self._fresh}")
+        if step.noise == "exponential":
+            walk.condition.append(noise >= 0)
+            walk.obligations.append(Obligation(shift >= 0, "the shift keeps the noise in its range", step.place, shift))
+        walk.values[step.name] = Value("real", real(center.one) + noise, real(center.distance) + shift)
+        free = {
+            name: real(value.distance)
+            for name, value in walk.values.items()
+            if name in self.program.high and name not in self.program.noisy and value.sort in ("int", "real")
+        }
+        for name in self.private:
+            if self.program.inputs[name].shape == "value":
+                free[name] = real(self.apart(name, None))
+        factor = Fraction(int(scale.factor.p), int(scale.factor.q))
+        walk.drawn.append(Drawn(at, step.noise, factor, scale.names, shift, free))
+
+    def _next(self, stream: str, walk: _Walk) -> Value:
+        declared = self.program.inputs[stream]
+        index = walk.counts[stream]
+        sort: Sort = "real" if declared.real else "int"
+        value = self._fetch(stream, index, sort, walk)
+        walk.counts[stream] = index + 1
+        return value
+
+    def _fetch(self, name: str, index: Term, sort: Sort, walk: _Walk) -> Value:
+        declared = self.program.inputs[name]
+        one = self._unknown(walk, name, sort)
+        if declared.public:
+            value = Value(sort, one)
+        elif self.program.relation == "one":
+            value = Value(sort, one, self.apart(name, index))
+        else:
+            value = Value(sort, one, self._unknown(walk, f"{name}: distance", sort))
+            walk.condition += self._within(name, value.other)
+        walk.condition += self._ranged(name, value)
+        if not declared.public:
+            walk.reads.append(Read(name, index, one, real(value.other)))
+        return value
+
+    # ------------------------------------------------------------------------------------------------------ expressions
+
+    def length(self, name: str) -> Term:
+        """The length of a list."""
+        fixed = self.program.inputs[name].size
+        return z3.IntVal(fixed) if fixed is not None else self.fixed["size"]
+
+    def evaluate(self, expression: Expression, walk: _Walk, context: Term) -> Value:
+        """An expression in both runs; the context is when it is evaluated."""
+        match expression:
+            case Constant(bool() as value):
+                return Value("bool", z3.BoolVal(value))
+            case Constant(int() as value):
+                return Value("int", z3.IntVal(value))
+            case Constant(Fraction() as value):
+                return Value("real", number(value))
+            case Constant(value):
+                return Value("tag", z3.IntVal(self.program.tags.get(value, -1)))
+            case Variable(name, place):
+                if name in self.program.inputs:
+                    declared = self.program.inputs[name]
+                    other = None if declared.public else self.apart(name, None)
+                    return Value(self.program.sorts[name], self.fixed[name], other)
+                if name not in walk.values:
+                    if name not in self.program.sorts:
+                        raise Unsupported(f"{name} has no value, {place}")
+                    walk.values[name] = self._any(walk, name)
+                return walk.values[name]
+            case Element(Variable(name), index, place):
+                return self._element(name, index, place, walk, context)
+            case Conditional(test, then, otherwise):
+                return self._conditional(test, then, otherwise, walk, context)
+            case Operation(name, arguments, place):
+                return self._operation(name, arguments, place, walk, context)
+        raise Unsupported(f"an expression at {expression.place}")
+
+    def _element(self, name: str, index: Expression, place: Place, walk: _Walk, context: Term) -> Value:
+        at = self.evaluate(index, walk, context)
+        if at.other is not None or at.sort != "int":
+            raise Unsupported(f"an index that depends on the data or on noise, {place}")
+        inside = z3.And(at.one >= 0, at.one < self.length(name))
+        walk.safety.append(Obligation(z3.Implies(context, inside), f"{name} is not read past its end", place))
+        term = z3.simplify(at.one)
+        key = (name, term.sexpr())
+        if key not in walk.known:
+            sort: Sort = "real" if self.program.inputs[name].real else "int"
+            walk.known[key] = self._fetch(name, term, sort, walk)
+        return walk.known[key]
+
+    def _conditional(
+        self, test: Expression, then: Expression, otherwise: Expression, walk: _Walk, context: Term
+    ) -> Value:
+        decided = self.evaluate(test, walk, context)
+        either = decided.one if decided.other is None else z3.Or(decided.one, decided.other)
+        neither = z3.Not(decided.one) if decided.other is None else z3.Or(z3.Not(decided.one), z3.Not(decided.other))
+        a = self.evaluate(then, walk, z3.And(context, either))
+        b = self.evaluate(otherwise, walk, z3.And(context, neither))
+        sort: Sort = "real" if {a.sort, b.sort} == {"int", "real"} else a.sort
+        a, b = _as(sort, a, False), _as(sort, b, False)
+        one = z3.If(decided.one, a.one, b.one)
+        if decided.other is None and a.other is None and b.other is None:
+            return Value(sort, one)
+        if sort not in ("int", "real"):
+            other = decided.one if decided.other is None else decided.other
+            return Value(sort, one, z3.If(other, a.two, b.two))
+        if decided.other is None:
+            return Value(sort, one, z3.If(decided.one, _zero(a), _zero(b)))
+        # the distance, without the value where both runs choose alike
+        alike = z3.And(decided.one, decided.other)
+        neither_ = z3.And(z3.Not(decided.one), z3.Not(decided.other))
+        distance = z3.If(alike, _zero(a), z3.If(neither_, _zero(b), z3.If(decided.one, b.two - a.one, a.two - b.one)))
+        return Value(sort, one, distance)
+
+    def _operation(
+        self, name: str, arguments: tuple[Expression, ...], place: Place, walk: _Walk, context: Term
+    ) -> Value:
+        if name in ("len", "turns") and isinstance(arguments[0], Variable) and arguments[0].name in self.program.inputs:
+            return Value("int", self.length(arguments[0].name))
+        if name in ("and", "or"):
+            return self._logic(name, arguments, walk, context)
+        values = [self.evaluate(a, walk, context) for a in arguments]
+        match name:
+            case "not":
+                (a,) = values
+                return Value("bool", z3.Not(a.one), None if a.other is None else z3.Not(a.other))
+            case "whole" | "pos" | "bool":
+                return values[0]
+            case "neg":
+                (a,) = values
+                return Value(a.sort, -a.one, None if a.other is None else -a.other)
+            case "+" | "extend" | "-":
+                return _sum(values[0], values[1], 1 if name != "-" else -1)
+            case "*" | "repeat":
+                return self._product(values[0], values[1], place, walk)
+            case "/":
+                return self._quotient(values[0], values[1], place)
+            case "//" | "%":
+                return self._whole_part(name, values[0], values[1], place, walk)
+            case "abs":
+                (a,) = values
+                test = Value("bool", a.one >= 0, None if a.other is None else a.two >= 0)
+                return _chosen(test, a, Value(a.sort, -a.one, None if a.other is None else -a.other))
+            case "max" | "min":
+                best = values[0]
+                for value in values[1:]:
+                    best, value = _alike(best, value)
+                    better = _compared(">" if name == "max" else "<", value, best)
+                    best = _chosen(better, value, best)
+                return best
+            case "is" | "is not" | "==" | "!=" | "<" | "<=" | ">" | ">=":
+                return _compared(name, values[0], values[1])
+        raise Unsupported(f"{name}, {place}")
+
+    def _logic(self, name: str, arguments: tuple[Expression, ...], walk: _Walk, context: Term) -> Value:
+        ones: list[Term] = []
+        others: list[Term] = []
+        high = False
+        for argument in arguments:
+            value = self.evaluate(argument, walk, context)
+            ones.append(value.one)
+            others.append(value.two)
+            high = high or value.other is not None
+            goes_on = z3.Or(value.one, value.two) if name == "and" else z3.Or(z3.Not(value.one), z3.Not(value.two))
+            context = z3.And(context, goes_on)
+        joined = z3.And if name == "and" else z3.Or
+        return Value("bool", joined(*ones), joined(*others) if high else None)
+
+    def _product(self, a: Value, b: Value, place: Place, walk: _Walk) -> Value:
+        for one, other in ((a, b), (b, a)):
+            constant = z3.simplify(one.one)
+            if one.other is None and (z3.is_int_value(constant) or z3.is_rational_value(constant)):
+                if z3.is_int_value(constant) and other.sort == "int":
+                    return Value("int", constant * other.one, None if other.other is None else constant * other.other)
+                factor = real(constant)
+                distance = None if other.other is None else factor * real(other.other)
+                return Value("real", factor * real(other.one), distance)
+        if a.other is None and b.other is None:
+            sort: Sort = "int" if a.sort == b.sort == "int" else "real"
+            return Value(sort, self._unknown(walk, "product", sort))
+        raise Unsupported(f"a product of a private value and a public variable, {place}")
+
+    def _quotient(self, a: Value, b: Value, place: Place) -> Value:
+        constant = z3.simplify(b.one)
+        if b.other is not None or not (z3.is_int_value(constant) or z3.is_rational_value(constant)):
+            raise Unsupported(f"a quotient by something that is no constant, {place}")
+        below = real(constant)
+        return Value("real", real(a.one) / below, None if a.other is None else real(a.other) / below)
+
+    def _whole_part(self, name: str, a: Value, b: Value, place: Place, walk: _Walk) -> Value:
+        if a.other is not None or b.other is not None or a.sort != "int" or b.sort != "int":
+            raise Unsupported(f"{name} of something that is no public whole number, {place}")
+        constant = z3.simplify(b.one)
+        if z3.is_int_value(constant) and constant.as_long() > 0:
+            return Value("int", a.one / constant if name == "//" else a.one % constant)
+        value = self._unknown(walk, "quotient" if name == "//" else "remainder", "int")
+        self._havocs.append((value, name, a.one, b.one))
+        return Value("int", value)
+
+    @cached_property
+    def _havocs(self) -> list[tuple[Term, str, Term, Term]]:
+        return []
+
+    @property
+    def remainders(self) -> list[tuple[Term, str, Term, Term]]:
+        """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
+        return self._havocs
+
+    def _gap(self, test: Expression, walk: _Walk) -> Term:
+        """The distance of a comparison that noise takes part in: where it is not negative the true outcome is kept."""
+        match test:
+            case Operation("<" | "<=" | ">" | ">=" as name, (left, right)):
+                if not self.program.noisy.intersection(variables(test)):
+                    return None
+                a, b = (self.evaluate(e, walk.copy(), z3.BoolVal(True)) for e in (left, right))
+                if {a.sort, b.sort} - {"int", "real"}:
+                    return None
+                difference = real(a.distance) - real(b.distance)
+                return difference if name in (">", ">=") else -difference
+            case Operation("not", (inner,)):
+                gap = self._gap(inner, walk)
+                return None if gap is None else -gap
+            case _:
+                return None
+
+
+def _parts(value: Expression) -> tuple[Expression, ...]:
+    """The parts of an output."""
+    match value:
+        case Operation("tuple of", arguments):
+            return arguments
+        case Constant(None):
+            return ()
+        case _:
+            return (value,)
+
+
+def _zero(value: Value) -> Term:
+    if value.other is not None:
+        return value.other
+    return z3.IntVal(0) if value.sort == "int" else z3.RealVal(0)
+
+
+def _as(sort: Sort, value: Value, high: bool) -> Value:
+    """A value as one of a sort; where it may differ, with its distance."""
+    if sort == "real" and value.sort == "int":
+        value = Value("real", z3.ToReal(value.one), None if value.other is None else z3.ToReal(value.other))
+    if high and value.other is None:
+        return Value(value.sort, value.one, _zero(value) if value.sort in ("int", "real") else value.one)
+    return value
+
+
+def _alike(a: Value, b: Value) -> tuple[Value, Value]:
+    if {a.sort, b.sort} == {"int", "real"}:
+        return _as("real", a, False), _as("real", b, False)
+    return a, b
+
+
+def _sum(a: Value, b: Value, sign: int) -> Value:
+    a, b = _alike(a, b)
+    if a.sort not in ("int", "real") or a.sort != b.sort:
+        raise Unsupported("a sum of things that are no numbers")
+    other = None
+    if a.other is not None or b.other is not None:
+        other = _zero(a) + _zero(b) if sign > 0 else _zero(a) - _zero(b)
+    return Value(a.sort, a.one + b.one if sign > 0 else a.one - b.one, other)
+
+
+def _chosen(test: Value, a: Value, b: Value) -> Value:
+    one = z3.If(test.one, a.one, b.one)
+    if test.other is None and a.other is None and b.other is None:
+        return Value(a.sort, one)
+    two = z3.If(test.two, a.two, b.two)
+    return Value(a.sort, one, two - one)
+
+
+def _compared(name: str, a: Value, b: Value) -> Value:
+    a, b = _alike(a, b)
+    if a.sort != b.sort:
+        different = name in ("!=", "is not")
+        if name in ("==", "is", "!=", "is not"):
+            return Value("bool", z3.BoolVal(different))
+        raise Unsupported("a comparison of things that are not alike")
+    signs = {
+        "==": lambda x, y: x == y,
+        "is": lambda x, y: x == y,
+        "!=": lambda x, y: x != y,
+        "is not": lambda x, y: x != y,
+        "<": lambda x, y: x < y,
+        "<=": lambda x, y: x <= y,
+        ">": lambda x, y: x > y,
+        ">=": lambda x, y: x >= y,
+    }
+    compare = signs[name]
+    if a.other is None and b.other is None:
+        return Value("bool", compare(a.one, b.one))
+    return Value("bool", compare(a.one, b.one), compare(a.two, b.two))

@@ -1,0 +1,230 @@
+"""From an alignment to a proof for every size: the verification conditions as constrained Horn clauses, and their invariant.
+
+One relation for every cut, one clause for every path and case; Z3's Spacer finds formulas for the relations, the invariants, or says that there
+is a run that fails.  Costs are counted in one counter for every product of public numbers that scales are multiples of, so that
+everything stays linear: noise of scale ``4*N`` shifted by 2 adds 1/2 to the counter of N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import z3
+
+from privproof.compiling.relational import Affine
+from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
+from privproof.engines.laplace.blocks import Blocks, Path, Term, number, real, size_of
+from privproof.exact import ONE, Rational, rational
+
+_EFFORTS = ((1_500_000, (1, 2, 5, 0)), (8_000_000, (3, 4)), (60_000_000, (6,)))
+"""How much is tried, with which seeds: whether Spacer finds an invariant at once is a matter of luck."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What one counter must not exceed at the end.
+
+    Attributes:
+        group: the public numbers of the counter.
+        limit: for the empty group: an affine expression; otherwise the factor of the product of the group.
+    """
+
+    group: tuple[str, ...]
+    limit: Affine
+
+    def term(self, blocks: Blocks) -> Term:
+        """The bound as a term."""
+        if self.group:
+            return number(self.limit.constant) * real(blocks.fixed[self.group[0]])
+        return affine(self.limit, blocks)
+
+
+def affine(expression: Affine, blocks: Blocks) -> Term:
+    """A budget as a term."""
+    total = number(expression.constant)
+    for name, factor in expression.terms:
+        total = total + number(factor) * real(blocks.fixed[name])
+    return total
+
+
+def counter(group: tuple[str, ...]) -> str:
+    """The name of the counter of a group."""
+    return " ".join(("cost", *group))
+
+
+@dataclass(frozen=True)
+class Invariants:
+    """Formulas for the cuts, over the symbols of the state and the fixed ones."""
+
+    formulas: Mapping[int, Term]
+    bounds: tuple[Bound, ...]
+
+
+Outcome = Literal["fails", "unknown"]
+
+
+def symbols(blocks: Blocks, cut: int) -> dict[str, Term]:
+    """All symbols that an invariant may speak of."""
+    result = {**blocks.fixed, **blocks.state(cut)}
+    for group in blocks.groups:
+        result[counter(group)] = z3.Real(counter(group))
+    if blocks.prophesied:
+        result["ok"] = z3.Bool("ok")
+    return result
+
+
+def invariants(
+    blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...], pause: Callable[[], None] = lambda: None
+) -> Invariants | Outcome:
+    """Invariants that prove an alignment, or why there are none."""
+    for effort, seeds in _EFFORTS:
+        for seed in seeds:
+            pause()
+            found = _attempt(blocks, alignment, bounds, effort, seed)
+            if found != "unknown":
+                return found
+    return "unknown"
+
+
+def _attempt(
+    blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...], effort: int, seed: int
+) -> Invariants | Outcome:
+    z3.set_param("fp.spacer.random_seed", seed)
+    solver = z3.SolverFor("HORN")
+    solver.set("rlimit", effort)
+    solver.set("random_seed", seed)
+    relations: dict[int, Any] = {}
+    for cut in blocks.program.cuts:
+        sorts = [term.sort() for term in symbols(blocks, cut).values()]
+        relations[cut] = z3.Function(f"at {cut}", *sorts, z3.BoolSort())
+    start = symbols(blocks, 0)
+    initial = [blocks.facts]
+    for name, term in start.items():
+        if name.startswith("cost"):
+            initial.append(term == 0)
+        elif name.startswith("read: "):
+            initial.append(term == 0)
+        elif name == "ok":
+            initial.append(term)
+    solver.add(_clause(list(start.values()), z3.And(*initial), relations[0](*start.values())))
+    for path in blocks.paths:
+        for case in cases(blocks, path):
+            for clause in clauses(blocks, alignment, path, case, bounds, relations):
+                solver.add(clause)
+    verdict = solver.check()
+    if verdict == z3.unsat:
+        return "fails"
+    if verdict == z3.unknown:
+        return "unknown"
+    model = solver.model()
+    formulas = {}
+    for cut, relation in relations.items():
+        found = model[relation]
+        body = found.else_value() if isinstance(found, z3.FuncInterp) else found
+        terms = list(symbols(blocks, cut).values())
+        if body is None:
+            formulas[cut] = z3.BoolVal(True)
+            continue
+        if isinstance(found, z3.FuncInterp) and found.num_entries():
+            return "unknown"
+        formulas[cut] = _plain(z3.simplify(z3.substitute_vars(body, *terms)))
+    return Invariants(formulas, bounds)
+
+
+def _plain(formula: Term) -> Term:
+    """The formula without quantifiers."""
+    waiting = [formula]
+    while waiting:
+        term = waiting.pop()
+        if z3.is_quantifier(term):
+            return z3.simplify(z3.Then("simplify", "qe", "simplify")(formula).as_expr())
+        waiting.extend(term.children())
+    return formula
+
+
+def _clause(variables: list[Term], body: Term, head: Term) -> Term:
+    return z3.ForAll(variables, z3.Implies(body, head)) if variables else z3.Implies(body, head)
+
+
+def clauses(
+    blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: tuple[Bound, ...], relations: Mapping[int, Any]
+) -> list[Term]:
+    """What a path must keep, as clauses."""
+    before = symbols(blocks, path.source)
+    shifts = {d.instruction: applied(alignment.shift(path, case, d.instruction), path, d) for d in path.drawn}
+    inner = [(d.shift, shifts[d.instruction]) for d in path.drawn]
+
+    def put(term: Term) -> Term:
+        return z3.substitute(term, *inner) if inner else term
+
+    variables = [*before.values(), *path.fresh]
+    taken = [relations[path.source](*before.values()), blocks.facts, put(path.condition), condition(blocks, path, case)]
+    costs = {counter(group): before[counter(group)] for group in blocks.groups}
+    for drawn in path.drawn:
+        name = counter(drawn.group)
+        costs[name] = costs[name] + size_of(shifts[drawn.instruction]) / number(drawn.factor)
+    within = [costs[counter(bound.group)] <= bound.term(blocks) for bound in bounds]
+    obligations = [put(o.condition) for o in path.obligations]
+    result = []
+
+    def never(*bad: Term) -> None:
+        result.append(_clause(variables, z3.And(*taken, *bad), z3.BoolVal(False)))
+
+    for safe in path.safety:
+        never(z3.Not(put(safe.condition)))
+    ok = None
+    if blocks.prophesied:
+        ok = z3.And(before["ok"], *obligations)
+    elif obligations:
+        never(z3.Not(z3.And(*obligations)))
+    if path.looks:
+        never(z3.Not(z3.And(*within)))
+    if path.target is None:
+        if ok is None:
+            never(z3.Not(z3.And(*within)))
+        else:
+            foretold = [put(path.parts[k].one) == blocks.fixed[f"output {k}"] for k in blocks.prophesied]
+            kept = [put(path.parts[k].two) == blocks.fixed[f"output {k}"] for k in blocks.prophesied]
+            never(*foretold, z3.Not(z3.And(ok, *kept, *within)))
+        return result
+    after = symbols(blocks, path.target)
+    values = []
+    for name, term in after.items():
+        if name in blocks.fixed:
+            values.append(term)
+        elif name in costs:
+            values.append(costs[name])
+        elif name == "ok":
+            values.append(ok)
+        else:
+            values.append(put(path.after[name]))
+    result.append(_clause(variables, z3.And(*taken), relations[path.target](*values)))
+    return result
+
+
+def shared(budget: Affine, groups: tuple[tuple[str, ...], ...], spent: Mapping[tuple[str, ...], Rational]) -> tuple[Bound, ...] | None:
+    """A budget shared out among the counters: what each was seen to spend, and the rest to the last; None if it does not fit."""
+    if groups == ((),):
+        return (Bound((), budget),)
+    if any(len(group) > 1 for group in groups):
+        return None
+    if () not in groups and len(groups) == 1 and not budget.terms:
+        return (Bound(groups[0], budget),)
+    left = budget
+    result: list[Bound] = []
+    for group in groups:
+        if group == ():
+            continue
+        factor = spent.get(group, rational(0))
+        result.append(Bound(group, Affine(factor)))
+        left = Affine(left.constant - factor, left.terms)
+    if () in groups:
+        result.insert(0, Bound((), left))
+    elif left.constant < 0 and not left.terms:
+        return None
+    return tuple(result)
+
+
+UNIT = ONE

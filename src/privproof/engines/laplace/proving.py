@@ -1,0 +1,127 @@
+"""Proofs by alignment, for every size: the search through the forms of alignments, from the simple to the rich."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from privproof.compiling.relational import Affine, Program, Unsupported, relational
+from privproof.engines.laplace.alignments import Alignment
+from privproof.engines.laplace.blocks import Blocks
+from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared
+from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
+from privproof.engines.monitor import Monitor
+from privproof.exact import rational
+from privproof.language import Mechanism
+
+_PUMPS = (6, 16, 40)
+
+
+@dataclass(frozen=True)
+class AlignmentProof:
+    """A proof: the program, the alignment, the invariants and how the budget is shared out."""
+
+    blocks: Blocks
+    alignment: Alignment
+    invariants: Invariants
+    budget: Affine
+
+    @property
+    def program(self) -> Program:
+        """The program that is proved."""
+        return self.blocks.program
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What each counter holds at most at the end."""
+        return self.invariants.bounds
+
+
+@dataclass(frozen=True)
+class NoProof:
+    """No proof was found.
+
+    Attributes:
+        reason: why.
+        last: the last run at which an alignment failed, if one did.
+        blocks: what the run speaks of.
+    """
+
+    reason: str
+    last: Counterexample | None = None
+    blocks: Blocks | None = None
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of alignments.
+
+    Attributes:
+        convert: whether tests that only guard assignments may go different ways.
+        ahead: whether shifts may depend on how the loop goes on.
+        half: whether coefficients may be halves.
+    """
+
+    convert: bool
+    ahead: bool = False
+    half: bool = False
+
+
+FORMS = (Form(convert=True), Form(convert=False), Form(convert=True, ahead=True), Form(convert=False, ahead=True), Form(convert=True, half=True))
+
+
+def attempts(mechanism: Mechanism, budget: Affine, monitor: Monitor, *, size: int | None = None) -> Iterator[AlignmentProof | NoProof]:
+    """Attempts to prove a budget, one for every form of alignments; the last one says most."""
+    seen: set[tuple[object, ...]] = set()
+    for form in FORMS:
+        try:
+            program = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead)
+            blocks = Blocks(program)
+            _ = blocks.paths, blocks.fixed, blocks.groups
+        except Unsupported as problem:
+            yield NoProof(str(problem))
+            continue
+        shape = (program.code, program.cuts, form.half)
+        if shape in seen:
+            continue
+        seen.add(shape)
+        yield _attempt(blocks, budget, monitor, form)
+
+
+def _attempt(blocks: Blocks, budget: Affine, monitor: Monitor, form: Form) -> AlignmentProof | NoProof:
+    names = {name for name, _ in budget.terms}
+    missing = sorted(names - blocks.fixed.keys())
+    if missing:
+        return NoProof(f"the budget speaks of {missing[0]}, which the mechanism does not have")
+    search = Synthesis(blocks, budget, monitor, form.half)
+    listed = instances(blocks)
+    reason = "no alignment"
+    for pump in _PUMPS:
+        listed = [*listed, *instances(blocks, pump=pump)]
+        try:
+            alignment = search.aligned(listed)
+        except GaveUp as problem:
+            return NoProof(str(problem), search.last, blocks)
+        bounds = shared(budget, blocks.groups, {})
+        if len(blocks.groups) > 1 or bounds is None:
+            spent = search.spent(alignment, instances(blocks))
+            bounds = shared(budget, blocks.groups, {g: rational(v) for g, v in spent.items()})
+        if bounds is None:
+            return NoProof("the scales of the noise are no multiples of single public numbers", search.last, blocks)
+        found = invariants(blocks, alignment, bounds, monitor.pause)
+        if isinstance(found, Invariants):
+            return AlignmentProof(blocks, alignment, found, budget)
+        reason = {"fails": "the alignment that small sizes allow fails on larger ones", "unknown": "the solver found no invariant"}[found]
+        if found == "unknown":
+            break
+    return NoProof(reason, search.last, blocks)
+
+
+def prove(mechanism: Mechanism, budget: Affine, monitor: Monitor, *, size: int | None = None) -> AlignmentProof | NoProof:
+    """A proof that a mechanism keeps a budget, by the first form of alignments that gives one."""
+    last: NoProof | None = None
+    for attempt in attempts(mechanism, budget, monitor, size=size):
+        if isinstance(attempt, AlignmentProof):
+            return attempt
+        last = attempt if last is None or attempt.last is not None else last
+    return last or NoProof("no form of alignments applies")

@@ -1,0 +1,402 @@
+"""Refutations: two neighbouring data sets and an event whose exact probabilities are too far apart.
+
+Candidates come from the linear programs of `worst` (the worst corner v of the neighbours, and data ``t v`` against ``(t+1) v``), from the run
+at which the last alignment failed, and from what the mechanism would write without noise.  Each candidate is decided by the exact
+probabilities of its event; floating point only orders them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import floor
+from typing import Any
+
+import z3
+
+from privproof.compiling.relational import Affine
+from privproof.engines.laplace.blocks import Blocks
+from privproof.engines.laplace.events import ANY, Between, key, measure, measure_ball, tree, word
+from privproof.engines.laplace.synthesis import Counterexample
+from privproof.engines.laplace.worst import Region, Worst, atoms, regions, worst
+from privproof.engines.monitor import Monitor
+from privproof.errors import LanguageError
+from privproof.exact import INFINITE, Epsilon, epsilon, fraction, rational
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.exponentials import ExponentialSum, exceeds
+from privproof.exact.exponentials import loss as loss_ball
+from privproof.language.branching import Leaf
+from privproof.language.linear import Linear
+from privproof.language.mechanism import Mechanism
+
+_STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
+_LARGEST = 6
+_LIKELY = Fraction(1, 1000)
+_WORDS = 24
+
+
+@dataclass(frozen=True)
+class Loss:
+    """An event and its probabilities on two neighbouring data sets.
+
+    Attributes:
+        left: the arguments that make the event more likely.
+        right: the other arguments.
+        event: the event.
+        left_probability: exactly.
+        right_probability: exactly.
+    """
+
+    left: Mapping[str, Any]
+    right: Mapping[str, Any]
+    event: Any
+    left_probability: ExponentialSum
+    right_probability: ExponentialSum
+
+    @property
+    def infinite(self) -> bool:
+        """Whether the event is impossible on the right."""
+        return self.right_probability.is_zero
+
+    def lower(self) -> Epsilon:
+        """The loss, rounded down; exactly where it is a rational."""
+        if self.infinite:
+            return INFINITE
+        with precision(192):
+            low, high = rational_bounds(loss_ball(self.left_probability, self.right_probability, 1, 192))
+        middle = (low + high) / 2
+        simple = Fraction(int(middle.p), int(middle.q)).limit_denominator(1000)
+        difference = self.left_probability - self.right_probability.scaled(rational(simple))
+        if difference.at(1).is_zero:
+            return epsilon(max(simple, Fraction(0)))
+        scale = 10**15
+        return epsilon(max(Fraction(floor(fraction(low) * scale), scale), Fraction(0)))
+
+    def exceeds(self, budget: Epsilon) -> bool:
+        """Whether the loss is above a budget, exactly."""
+        if self.left_probability.is_zero:
+            return False
+        return self.infinite or exceeds(self.left_probability, self.right_probability, budget, 1)
+
+
+class Trees:
+    """The trees of a mechanism on the arguments tried so far."""
+
+    def __init__(self, mechanism: Mechanism, monitor: Monitor) -> None:
+        self.mechanism, self.monitor = mechanism, monitor
+        self.known: dict[str, tuple[Leaf, ...]] = {}
+
+    def at(self, arguments: Mapping[str, Any], pattern: Any = None) -> tuple[Leaf, ...]:
+        """The tree on arguments; for a long list only as far as the pattern asks."""
+        long = pattern is not None and max((len(v) for v in arguments.values() if isinstance(v, list)), default=0) > _LARGEST
+        name = repr(arguments) + (key(pattern) if long else "")
+        if name not in self.known:
+            if len(self.known) > 400:
+                self.known.clear()
+            self.known[name] = tree(self.mechanism, arguments, pattern if long else None, pause=self.monitor.pause, most=20_000)
+        return self.known[name]
+
+    def ratio(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> tuple[float, float]:
+        """The loss of an event as a float, and the probability on the left: for ordering candidates."""
+        p, q = (measure_ball(self.at(side, event), event) for side in (left, right))
+        if not p > 0:
+            return float("-inf"), 0.0
+        if q == 0:
+            return float("inf"), float(p.mid())
+        with precision(128):
+            return float((p / q).log().mid()), float(p.mid())
+
+    def loss(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> Loss:
+        """An event with its exact probabilities."""
+        p, q = (measure(self.at(side, event), event) for side in (left, right))
+        return Loss(left, right, event, p, q)
+
+
+def arguments(
+    mechanism: Mechanism, public: Mapping[str, Any], corner: Mapping[str, Fraction], times: Fraction, size: int | None
+) -> dict[str, Any] | None:
+    """The data ``times * corner``; None where these are no values of the inputs."""
+    result: dict[str, Any] = {}
+    for name, declared in mechanism.inputs.items():
+        if declared.public:
+            result[name] = public[name]
+            continue
+        length = declared.size or size or 0
+        names = [name] if declared.shape == "value" else [f"{name}[{i}]" for i in range(length)]
+        low = None if declared.low is None else fraction(declared.low)
+        high = None if declared.high is None else fraction(declared.high)
+        base = Fraction(0)
+        if low is not None and high is not None and not low <= 0 <= high:
+            base = low
+        values = []
+        for n in names:
+            value = base + times * corner.get(n, Fraction(0))
+            if (low is not None and value < low) or (high is not None and value > high):
+                return None
+            if not declared.real and value.denominator != 1:
+                return None
+            values.append(int(value) if value.denominator == 1 else value)
+        result[name] = values[0] if declared.shape == "value" else values
+    return result
+
+
+def publics(mechanism: Mechanism, *, numbers: Sequence[int] = (1, 2)) -> Iterator[dict[str, Any]]:
+    """Values for the public inputs: whole numbers from a few, reals at zero or the nearest they may have."""
+    names, choices = [], []
+    for name, declared in mechanism.inputs.items():
+        if not declared.public:
+            continue
+        low = None if declared.low is None else fraction(declared.low)
+        high = None if declared.high is None else fraction(declared.high)
+
+        def fits(value: Fraction, low: Fraction | None = low, high: Fraction | None = high) -> bool:
+            return (low is None or value >= low) and (high is None or value <= high)
+
+        if declared.values is not None:
+            found: list[Any] = list(declared.values)[:4]
+        elif declared.real:
+            found = [v for v in (Fraction(0), low, high) if v is not None and fits(v)][:1]
+        else:
+            found = [v for v in numbers if fits(Fraction(v))] or [int(v) for v in (low, high) if v is not None][:1]
+        if declared.shape == "list":
+            found = [[]]
+        names.append(name)
+        choices.append([int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in found])
+    for combination in product(*choices):
+        yield dict(zip(names, combination, strict=True))
+
+
+def events(pattern: Any, silent: Any, relation: str) -> list[Any]:
+    """Events for a word with noisy numbers in it: half-lines and intervals in their place."""
+    slots = _slots(pattern)
+    if not slots:
+        return [pattern]
+    listed: list[Any] = [Between(None, Fraction(-3)), Between(Fraction(3), None), Between(None, Fraction(-6)), Between(Fraction(6), None)]
+    listed += [Between(Fraction(-1), Fraction(0)), Between(Fraction(0), Fraction(1))]
+    result = [_filled(pattern, dict.fromkeys(slots, event)) for event in listed]
+    if silent is not None:
+        near = {s: Between(v, v + Fraction(1, 2)) for s in slots if (v := _at(silent, s)) is not None}
+        result.insert(0, _filled(pattern, near))
+        below = {s: Between(v - 1, v) for s in slots if (v := _at(silent, s)) is not None}
+        result.append(_filled(pattern, below))
+    if len(slots) > 1 and len(slots) <= 6:
+        result += [_filled(pattern, {slot: event}) for slot in slots for event in listed[:4]]
+    return [*result, pattern]
+
+
+def _slots(pattern: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    if pattern == ANY and isinstance(pattern, Between):
+        return [path]
+    if isinstance(pattern, list | tuple):
+        return [slot for i, part in enumerate(pattern) for slot in _slots(part, (*path, i))]
+    return []
+
+
+def _filled(pattern: Any, chosen: Mapping[tuple[int, ...], Any], path: tuple[int, ...] = ()) -> Any:
+    if path in chosen:
+        return chosen[path]
+    if isinstance(pattern, list | tuple):
+        return type(pattern)(_filled(part, chosen, (*path, i)) for i, part in enumerate(pattern))
+    return pattern
+
+
+def _at(output: Any, path: tuple[int, ...]) -> Fraction | None:
+    for step in path:
+        output = output[step]
+    if isinstance(output, Linear):
+        return fraction(output.constant)
+    return Fraction(output) if isinstance(output, int | Fraction) else None
+
+
+@dataclass
+class Refuter:
+    """The search for a loss above a budget."""
+
+    mechanism: Mechanism
+    relation: str
+    monitor: Monitor
+    budget: Affine | None = None
+
+    def __post_init__(self) -> None:
+        self.trees = Trees(self.mechanism, self.monitor)
+        self.best: Loss | None = None
+        self.best_value = 0.0
+
+    def allowed(self, public: Mapping[str, Any], size: int | None) -> Epsilon:
+        """The budget at values of the public inputs."""
+        assert self.budget is not None
+        return epsilon(fraction(self.budget.at({**public, "size": size or 0})))
+
+    # ------------------------------------------------------------------------------------------------------- candidates
+
+    def sizes(self, size: int | None) -> list[int | None]:
+        """The sizes that are looked at."""
+        if all(d.shape == "value" or d.size is not None for d in self.mechanism.inputs.values()):
+            return [None]
+        return [size] if size is not None else [1, 2, 3, 4, 5]
+
+    def refute(self, size: int | None, last: Counterexample | None, blocks: Blocks | None) -> Loss | None:
+        """A loss above the budget, if the search finds one."""
+        if last is not None and blocks is not None:
+            found = self.from_run(last, blocks)
+            if found is not None:
+                return found
+        for one in self.sizes(size):
+            for public in publics(self.mechanism, numbers=(1, 2, 3)):
+                found = self.at_size(one, public)
+                if found is not None:
+                    return found
+        return None
+
+    def from_run(self, last: Counterexample, blocks: Blocks) -> Loss | None:
+        """The data at which the last alignment failed."""
+        sides = data(last, blocks)
+        if sides is None:
+            return None
+        left, right = sides
+        size = max((len(v) for v in left.values() if isinstance(v, list)), default=0)
+        if size > _LARGEST:
+            return None
+        public = {n: v for n, v in left.items() if self.mechanism.inputs[n].public}
+        return self.compare(left, right, public, size) or self.compare(right, left, public, size)
+
+    def at_size(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
+        """A loss above the budget at a size."""
+        allowed = self.allowed(public, size)
+        bound = float(rational_bounds(allowed.ball())[1])
+        ranked = self.ranked(size, public)
+        ranked = [w for w in ranked if w.cost > bound + 1e-9][:_WORDS]
+        for one in ranked:
+            found = self.along(one, public, size, allowed)
+            if found is not None:
+                return found
+        return None
+
+    def ranked(self, size: int | None, public: Mapping[str, Any]) -> list[Worst]:
+        """The ways through the mechanism at a size, the costliest first."""
+        reals = {n: v for n, v in public.items() if not self.mechanism.inputs[n].real}
+        try:
+            found = regions(self.mechanism, size, reals, self.monitor.pause)
+        except LanguageError as problem:
+            if problem.code != "equality":
+                raise
+            found = regions(self.mechanism, size, public, self.monitor.pause)
+        _, names = atoms(self.mechanism, size, reals)
+        return worst(self.mechanism, self.relation, found, names, self.monitor.pause)
+
+    def along(self, one: Worst, public: Mapping[str, Any], size: int | None, allowed: Epsilon | None) -> Loss | None:
+        """Data along the worst corner of a region, further and further away."""
+        bound = None if allowed is None else float(rational_bounds(allowed.ball())[1])
+        for t in _STEPS:
+            self.monitor.pause()
+            left = arguments(self.mechanism, public, one.corner, Fraction(t), size)
+            right = arguments(self.mechanism, public, one.corner, Fraction(t + 1), size)
+            if left is None or right is None:
+                continue
+            for event in self.shapes(one.region.word, left):
+                found = self.decided(left, right, event, allowed, bound)
+                if found is not None:
+                    return found
+        return None
+
+    def shapes(self, pattern: Any, left: Mapping[str, Any]) -> list[Any]:
+        """The events looked at for a word."""
+        if not _slots(pattern):
+            return [pattern]
+        silent = next((leaf.output for leaf in self.trees.at(left, pattern) if key(word(leaf.output)) == key(pattern)), None)
+        return events(pattern, silent, self.relation)
+
+    def decided(
+        self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any, allowed: Epsilon | None, bound: float | None
+    ) -> Loss | None:
+        """The loss of an event where it is above the budget; the largest one seen is remembered."""
+        value, p = self.trees.ratio(left, right, event)
+        if p <= 0 or (value <= self.best_value and (bound is None or value < bound - 1e-6)):
+            return None
+        found = self.trees.loss(left, right, event)
+        if value > self.best_value:
+            self.best, self.best_value = found, value
+        if allowed is not None and found.exceeds(allowed):
+            return found
+        return None
+
+    def compare(self, left: Mapping[str, Any], right: Mapping[str, Any], public: Mapping[str, Any], size: int) -> Loss | None:
+        """The worst word on given data."""
+        allowed = self.allowed(public, size)
+        bound = float(rational_bounds(allowed.ball())[1])
+        for pattern, silent in words(self.trees.at(left)):
+            for event in events(pattern, silent, self.relation):
+                found = self.decided(left, right, event, allowed, bound)
+                if found is not None:
+                    return found
+        return None
+
+
+def words(found: Sequence[Leaf]) -> list[tuple[Any, Any]]:
+    """The words of a tree, each with an output that has it."""
+    listed: dict[str, tuple[Any, Any]] = {}
+    for leaf in found:
+        if leaf.complete:
+            pattern = word(leaf.output)
+            listed.setdefault(key(pattern), (pattern, leaf.output))
+    return list(listed.values())
+
+
+def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The data of both runs of a counterexample."""
+    program = blocks.program
+    size = last.instance.values.get("size", program.size or 0)
+    left: dict[str, Any] = {}
+    right: dict[str, Any] = {}
+
+    def value(term: Any) -> Any:
+        simple = z3.simplify(term)
+        if z3.is_int_value(simple):
+            return simple.as_long()
+        if z3.is_rational_value(simple):
+            exact = Fraction(simple.as_fraction())
+            return int(exact) if exact.denominator == 1 else exact
+        return z3.is_true(simple)
+
+    known = [(t, last.values[n]) for n, t in blocks.fixed.items() if n in last.values]
+    for name, declared in program.inputs.items():
+        if declared.shape == "value":
+            left[name] = value(last.values[name])
+            apart = 0 if declared.public else value(z3.substitute(blocks.apart(name, None), *known))
+            right[name] = left[name] + apart if apart else left[name]
+        elif declared.shape == "list":
+            length = declared.size or size
+            left[name], right[name] = [0] * length, [0] * length
+            if program.relation == "one" and not declared.public:
+                by = value(z3.substitute(blocks.apart(name, blocks.fixed["changed"]), *known))
+                changed = value(last.values["changed"])
+                if 0 <= changed < length:
+                    right[name][changed] = by
+        else:
+            return None
+    state = {n: z3.IntVal(0) if n.startswith("read: ") else t for n, t in blocks.state(0).items()}
+    for step in last.steps:
+        place = [*known, *((t, state[n]) for n, t in blocks.state(step.path.source).items())]
+        place += [(old, last.values[new.decl().name()]) for old, new in step.fresh]
+        for read in step.path.reads:
+            at = value(z3.substitute(read.index, *place))
+            if isinstance(left.get(read.source), list) and 0 <= at < len(left[read.source]):
+                one = value(z3.substitute(read.value, *place))
+                left[read.source][at] = one
+                right[read.source][at] = one + value(z3.substitute(read.distance, *place))
+        state = {n: z3.simplify(z3.substitute(t, *place)) for n, t in step.path.after.items()}
+    return left, right
+
+
+def likely(refuter: Refuter, found: Loss, allowed: Epsilon) -> Loss:
+    """A witness that is more probable, where one is near: the smallest multiple of the same data."""
+    if float(found.left_probability.ball(1).mid()) >= float(_LIKELY):
+        return found
+    return replace(found)
+
+
+def ways(found: Sequence[Region]) -> int:
+    """How many ways through the mechanism there are."""
+    return len(found)

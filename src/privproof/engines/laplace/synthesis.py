@@ -1,0 +1,483 @@
+"""Finding an alignment: guesses from counterexamples, counterexamples to guesses, on small instances.
+
+An instance fixes the size and the public whole numbers, so that all its runs can be followed.  A guess is tried on every run of the
+instances; where it fails, the solver gives data, noise and output at which it does.  At these values the requirements are linear in the shifts
+that are sought, and the next guess satisfies them all.  Coefficients are searched on a grid of small numbers, the smallest first: real
+coefficients need not converge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import z3
+
+from privproof.compiling.relational import Affine
+from privproof.engines.laplace.alignments import (
+    CONSTANT,
+    Alignment,
+    Case,
+    Feature,
+    Shift,
+    Where,
+    applied,
+    cases,
+    condition,
+    features,
+)
+from privproof.engines.laplace.blocks import Blocks, Obligation, Path, Term, number, real, size_of
+from privproof.engines.monitor import Monitor
+
+_ROUNDS = 60
+_EFFORT = 3_000_000
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Values for the size and the public whole numbers, and which runs are followed.
+
+    Attributes:
+        values: by name.
+        changes: how often the letter may change along a run; None for all runs.
+    """
+
+    values: Mapping[str, int]
+    changes: int | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A path of a run: with its case, and the symbols made for it."""
+
+    path: Path
+    case: Case
+    fresh: tuple[tuple[Term, Term], ...]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A run at which an alignment fails.
+
+    Attributes:
+        instance: the instance.
+        steps: the paths.
+        values: the value of every symbol.
+        failed: what fails.
+    """
+
+    instance: Instance
+    steps: tuple[Step, ...]
+    values: Mapping[str, Term]
+    failed: Obligation | None
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether a list is read past its end."""
+        return self.failed is not None and self.failed.what.endswith("past its end")
+
+
+class GaveUp(Exception):
+    """No alignment was found; the message says why."""
+
+
+@dataclass
+class Synthesis:
+    """The search for an alignment of a program within a budget."""
+
+    blocks: Blocks
+    budget: Affine
+    monitor: Monitor
+    half: bool = False
+    required: list[Term] = field(default_factory=list)
+    last: Counterexample | None = None
+
+    def __post_init__(self) -> None:
+        self.unknowns: dict[tuple[Where, int, Feature], Any] = {}
+        self.solver = z3.Solver()
+        self.solver.set("rlimit", _EFFORT * 10)
+        self.made = 0
+        self.split = {path: cases(self.blocks, path) for path in self.blocks.paths}
+        self.by_source: dict[int, list[Path]] = {}
+        for path in self.blocks.paths:
+            self.by_source.setdefault(path.source, []).append(path)
+
+    # --------------------------------------------------------------------------------------------------------- searching
+
+    def aligned(self, instances: Sequence[Instance]) -> Alignment:
+        """An alignment that no run of the instances refutes.
+
+        Raises:
+            GaveUp: there is none of the form.
+        """
+        for _ in range(_ROUNDS):
+            self.monitor.pause()
+            guess = self.guess()
+            found = next((c for c in (self.refuting(guess, i) for i in instances) if c is not None), None)
+            if found is None:
+                return guess
+            self.last = found
+            if found.unsafe:
+                raise GaveUp("unsafe")
+            self.require(found)
+        raise GaveUp("the search for an alignment did not end")
+
+    def guess(self) -> Alignment:
+        """The smallest alignment that satisfies all requirements."""
+        if not self.unknowns:
+            return Alignment({})
+        weight = z3.Sum([size_of(x) for x in self.unknowns.values()])
+        low, high = 0, None
+        model = None
+        bound = 0
+        while True:
+            self.solver.push()
+            self.solver.add(weight <= bound)
+            verdict = self.solver.check()
+            if verdict == z3.sat:
+                model = self.solver.model()
+                high = bound
+            self.solver.pop()
+            if verdict == z3.unknown:
+                raise GaveUp("the solver gave up on a guess")
+            if verdict == z3.unsat:
+                low = bound + 1
+                if high is None:
+                    if bound > 4 * len(self.unknowns):
+                        raise GaveUp("no alignment of the form satisfies the requirements")
+                    bound = max(1, 2 * bound) if bound >= 8 else bound + 1
+                    continue
+            if high is not None and low >= high:
+                break
+            bound = (low + (high or low)) // 2
+        assert model is not None
+        unit = Fraction(1, 2) if self.half else Fraction(1)
+        shifts: dict[tuple[Where, int], dict[Feature, Fraction]] = {}
+        for (where, instruction, feature), unknown in self.unknowns.items():
+            value = model.eval(unknown, model_completion=True).as_long() * unit
+            if value:
+                shifts.setdefault((where, instruction), {})[feature] = value
+        return Alignment({key: Shift(factors) for key, factors in shifts.items()})
+
+    def unknown(self, where: Where, instruction: int, feature: Feature) -> Any:
+        """The coefficient of a feature, as a whole number of units."""
+        key = (where, instruction, feature)
+        if key not in self.unknowns:
+            found = z3.Int(f"theta {len(self.unknowns)}")
+            self.unknowns[key] = found
+            most = 4 if self.half else 2
+            if feature == CONSTANT:
+                most *= max(1, int(max(self._within, default=Fraction(1))))
+            self.solver.add(found >= -most, found <= most)
+        return self.unknowns[key]
+
+    @property
+    def _within(self) -> list[Fraction]:
+        inputs = self.blocks.program.inputs.values()
+        return [Fraction(int(d.within.p), int(d.within.q)) for d in inputs if d.within is not None and not d.public]
+
+    # --------------------------------------------------------------------------------------------------------- refuting
+
+    def refuting(self, guess: Alignment, instance: Instance) -> Counterexample | None:
+        """A run of an instance at which an alignment fails."""
+        search = _Search(self, guess, instance)
+        return search.found()
+
+    def spent(self, guess: Alignment, listed: Sequence[Instance]) -> dict[tuple[str, ...], Fraction]:
+        """The most that an alignment spends from each counter, relative to its public numbers, on some instances."""
+        result: dict[tuple[str, ...], Fraction] = {}
+        for instance in listed:
+            search = _Search(self, guess, instance)
+            search.spent = {}
+            search.found()
+            for group, value in search.spent.items():
+                result[group] = max(result.get(group, Fraction(0)), value)
+        return result
+
+    def renamed(self, path: Path) -> tuple[tuple[Term, Term], ...]:
+        """New symbols for what a path reads and draws."""
+        self.made += 1
+        result = []
+        for old in path.fresh:
+            name = f"{old.decl().name()}@{self.made}"
+            result.append((old, z3.Const(name, old.sort())))
+        return tuple(result)
+
+    def cost(
+        self, path: Path, shifts: Mapping[int, Term], instance: Instance, place: list[tuple[Term, Term]]
+    ) -> dict[tuple[str, ...], Term]:
+        """What a path costs, by group."""
+        total: dict[tuple[str, ...], Term] = {}
+        for drawn in path.drawn:
+            scale = drawn.factor
+            for name in drawn.group:
+                scale *= instance.values[name]
+            more = size_of(z3.substitute(shifts[drawn.instruction], *place)) / number(scale)
+            total[drawn.group] = total.get(drawn.group, z3.RealVal(0)) + more
+        return total
+
+    def require(self, found: Counterexample) -> None:
+        """Add what an alignment must do at a counterexample."""
+        strong = self._requirement(found, strong=True)
+        self.solver.push()
+        self.solver.add(strong)
+        if self.solver.check() == z3.sat:
+            self.solver.pop()
+            self.solver.add(strong)
+            return
+        self.solver.pop()
+        self.solver.add(self._requirement(found, strong=False))
+        if self.solver.check() == z3.unsat:
+            raise GaveUp("no alignment of the form satisfies the requirements")
+
+    def _requirement(self, found: Counterexample, *, strong: bool) -> Term:
+        unit = Fraction(1, 2) if self.half else Fraction(1)
+        instance = found.instance
+        fixed = [(t, found.values[n]) for n, t in self.blocks.fixed.items() if n in found.values]
+        state: dict[str, Term] = self._initial()
+        needed: list[Term] = []
+        cost: Term = z3.RealVal(0)
+        for step in found.steps:
+            path = step.path
+            place = [*fixed]
+            place += [(t, state[n]) for n, t in self.blocks.state(path.source).items()]
+            for old, new in step.fresh:
+                place.append((old, found.values[new.decl().name()]))
+            shifts: dict[int, Term] = {}
+            for drawn in path.drawn:
+                where = (path.source, path.tests, step.case)
+                total = z3.RealVal(0)
+                for feature, term in features(path, drawn).items():
+                    coefficient = z3.ToReal(self.unknown(where, drawn.instruction, feature)) * number(unit)
+                    total = total + coefficient * z3.simplify(z3.substitute(term, *place))
+                shifts[drawn.instruction] = z3.simplify(total)
+                place.append((drawn.shift, shifts[drawn.instruction]))
+            for obligation in path.obligations:
+                if strong and obligation.gap is not None:
+                    needed.append(z3.substitute(obligation.gap, *place) >= 0)
+                else:
+                    needed.append(z3.substitute(obligation.condition, *place))
+            cost = z3.Sum(cost, *self.cost(path, shifts, instance, []).values())
+            if path.looks:
+                needed.append(cost <= number(self.budget.at(instance.values)))
+            if path.target is None:
+                needed += [z3.substitute(t, *place) for t in self.kept(path)]
+            state = {n: z3.simplify(z3.substitute(t, *place)) for n, t in path.after.items()}
+        needed.append(cost <= number(self.budget.at(instance.values)))
+        return z3.simplify(z3.And(*needed))
+
+    def kept(self, path: Path) -> list[Term]:
+        """That the second run returns what is foretold."""
+        return [path.parts[k].two == self.blocks.fixed[f"output {k}"] for k in self.blocks.prophesied]
+
+    def foretold(self, path: Path) -> list[Term]:
+        """That the first run does."""
+        return [path.parts[k].one == self.blocks.fixed[f"output {k}"] for k in self.blocks.prophesied]
+
+    def _initial(self) -> dict[str, Term]:
+        return {
+            name: z3.IntVal(0) if name.startswith("read: ") else term for name, term in self.blocks.state(0).items()
+        }
+
+
+class _Search:
+    """Follows the runs of one instance."""
+
+    def __init__(self, synthesis: Synthesis, guess: Alignment, instance: Instance) -> None:
+        self.synthesis, self.guess, self.instance = synthesis, guess, instance
+        self.blocks = synthesis.blocks
+        self.solver = z3.SolverFor("QF_LIRA")
+        self.solver.set("rlimit", _EFFORT)
+        self.prophecy = bool(self.blocks.prophesied)
+        self.fixed = [
+            (self.blocks.fixed[n], z3.IntVal(v)) for n, v in instance.values.items() if n in self.blocks.fixed
+        ]
+        self.solver.add(z3.substitute(self.blocks.facts, *self.fixed))
+        self.budget = number(synthesis.budget.at(instance.values))
+        self.deepest = sum(v for n, v in instance.values.items()) + 4 * len(self.blocks.program.cuts) + 4
+        self.spent: dict[tuple[str, ...], Fraction] | None = None
+        self.deepest = max(self.deepest, 2 * instance.values.get("size", 0) + 6)
+
+    def found(self) -> Counterexample | None:
+        return self.follow(0, self.synthesis._initial(), (), {}, z3.BoolVal(True), 0, None)
+
+    def follow(
+        self, cut: int, state: dict[str, Term], steps: tuple[Step, ...], cost: dict[tuple[str, ...], Term], ok: Term, changes: int, before: Any
+    ) -> Counterexample | None:
+        if len(steps) > self.deepest:
+            return None
+        for path in self.synthesis.by_source.get(cut, ()):
+            for case in self.synthesis.split[path]:
+                letter = (path.tests, case)
+                changed = changes + (
+                    before is not None and before[0] == cut and before[1] != letter and path.target is not None
+                )
+                if self.instance.changes is not None and changed > self.instance.changes:
+                    continue
+                result = self.take(path, case, state, steps, cost, ok, changed, (cut, letter))
+                if result is not None:
+                    return result
+        return None
+
+    def take(
+        self,
+        path: Path,
+        case: Case,
+        state: dict[str, Term],
+        steps: tuple[Step, ...],
+        cost: Term,
+        ok: Term,
+        changes: int,
+        letter: Any,
+    ) -> Counterexample | None:
+        self.synthesis.monitor.pause()
+        fresh = self.synthesis.renamed(path)
+        place = [*self.fixed, *((t, state[n]) for n, t in self.blocks.state(path.source).items()), *fresh]
+        taken = z3.simplify(z3.substitute(z3.And(path.condition, condition(self.blocks, path, case)), *place))
+        if z3.is_false(taken):
+            return None
+        shifts = {d.instruction: applied(self.guess.shift(path, case, d.instruction), path, d) for d in path.drawn}
+        inner = [(d.shift, shifts[d.instruction]) for d in path.drawn]
+
+        def put(term: Term) -> Term:
+            return z3.simplify(z3.substitute(z3.substitute(term, *inner), *place))
+
+        solver = self.solver
+        solver.push()
+        try:
+            solver.add(taken)
+            exact = [
+                put(value == (a / b if name == "//" else a % b))
+                for value, name, a, b in self.blocks.remainders
+                if any(value.eq(old) for old, _ in fresh)
+            ]
+            solver.add(*exact)
+            if solver.check() == z3.unsat:
+                return None
+            here = (*steps, Step(path, case, fresh))
+            unsafe = [o for o in path.safety]
+            for obligation in unsafe:
+                wrong = z3.Not(put(obligation.condition))
+                if (result := self.fails([wrong], here, obligation)) is not None:
+                    return result
+            more = self.synthesis.cost(path, shifts, self.instance, place)
+            cost = {g: z3.simplify(cost.get(g, z3.RealVal(0)) + more.get(g, z3.RealVal(0))) for g in self.blocks.groups}
+            obligations = [(o, put(o.condition)) for o in path.obligations]
+            within = z3.Sum(*cost.values()) <= self.budget
+            if not self.prophecy:
+                for obligation, holds in obligations:
+                    if not z3.is_true(holds) and (result := self.fails([z3.Not(holds)], here, obligation)) is not None:
+                        return result
+                if path.target is None or path.looks:
+                    if (result := self.fails([z3.Not(within)], here, None)) is not None:
+                        return result
+            else:
+                ok = z3.simplify(z3.And(ok, *(holds for _, holds in obligations)))
+                if path.target is None:
+                    assume = [put(t) for t in self.synthesis.foretold(path)]
+                    keep = [put(t) for t in self.synthesis.kept(path)]
+                    wrong = z3.Not(z3.And(ok, within, *keep))
+                    if (result := self.fails([*assume, wrong], here, None)) is not None:
+                        return result
+            if path.target is None:
+                if self.spent is not None:
+                    self.measure(cost)
+                return None
+            after = {n: put(t) for n, t in path.after.items()}
+            return self.follow(path.target, after, here, cost, ok, changes, letter)
+        finally:
+            solver.pop()
+
+    def measure(self, cost: dict[tuple[str, ...], Term]) -> None:
+        """Note the most that each counter can hold at the end of the run."""
+        assert self.spent is not None
+        for group, total in cost.items():
+            most = z3.Optimize()
+            most.add(*self.solver.assertions())
+            handle = most.maximize(total)
+            if most.check() == z3.sat:
+                value = most.upper(handle)
+                if z3.is_rational_value(value):
+                    self.spent[group] = max(self.spent.get(group, Fraction(0)), Fraction(value.as_fraction()))
+
+    def fails(self, terms: list[Term], steps: tuple[Step, ...], failed: Obligation | None) -> Counterexample | None:
+        """A counterexample, at the corners of the neighbours where there is one there."""
+        if any(z3.is_false(z3.simplify(t)) for t in terms):
+            return None
+        solver = self.solver
+        for corner in (True, False):
+            solver.push()
+            solver.add(*terms)
+            if corner:
+                solver.add(*self.corners(steps))
+            if solver.check() == z3.sat:
+                model = solver.model()
+                values: dict[str, Term] = {}
+                for name, term in self.blocks.fixed.items():
+                    known = next((v for t, v in self.fixed if t.eq(term)), None)
+                    values[name] = known if known is not None else model.eval(term, model_completion=True)
+                for step in steps:
+                    for _, new in step.fresh:
+                        values[new.decl().name()] = model.eval(new, model_completion=True)
+                solver.pop()
+                return Counterexample(self.instance, steps, values, failed)
+            solver.pop()
+        return None
+
+    def corners(self, steps: tuple[Step, ...]) -> Iterator[Term]:
+        program = self.blocks.program
+        if "by" in self.blocks.fixed:
+            widest = max(self.synthesis._within)
+            yield z3.Or(self.blocks.fixed["by"] == number(widest), self.blocks.fixed["by"] == -number(widest))
+        for step in steps:
+            for old, new in step.fresh:
+                name = old.decl().name()
+                source, colon, rest = name.partition(": distance!")
+                if colon and source in program.inputs:
+                    bound = number(program.inputs[source].within)
+                    ends = [real(new) == bound, real(new) == -bound]
+                    if program.relation == "monotone":
+                        ends.append(real(new) == 0)
+                    yield z3.Or(*ends)
+
+
+def instances(blocks: Blocks, *, pump: int = 0) -> list[Instance]:
+    """Small instances, all runs of them; or longer ones, with runs that change their letter at most once."""
+    program = blocks.program
+    names = list(program.public_numbers)
+    sized = "size" in blocks.fixed and program.size is None
+
+    def values(name: str, wanted: Sequence[int]) -> list[int]:
+        declared = program.inputs[name]
+        low = None if declared.low is None else int(declared.low.p // declared.low.q)
+        high = None if declared.high is None else int(declared.high.p // declared.high.q)
+        kept = [v for v in wanted if (low is None or v >= low) and (high is None or v <= high)]
+        return kept or [low if low is not None else high if high is not None else 0]
+
+    streams = any(d.shape == "stream" for d in program.inputs.values())
+    sizes = [program.size or 0] if not sized else ([1, 2, 3] if not pump else [pump])
+    wanted = [1, 2] if not pump else sorted({1, 3, max(1, pump // 2)})
+    result = []
+    for size in sizes if (sized or program.size is not None) else [0]:
+        for combination in product(*(values(name, wanted) for name in names)):
+            given = dict(zip(names, combination, strict=True))
+            if "size" in blocks.fixed:
+                given["size"] = size
+            result.append(Instance(given, 1 if pump else (1 if size > 2 and len(names) > 2 else None)))
+    if streams and not sized:
+        result = [Instance(i.values, 1 if pump else None) for i in result]
+    return result
+
+
+def all_instances(blocks: Blocks, pumps: Sequence[int]) -> Callable[[], Iterator[Instance]]:
+    """The small instances and those of given lengths."""
+
+    def listed() -> Iterator[Instance]:
+        yield from instances(blocks)
+        for pump in pumps:
+            yield from instances(blocks, pump=pump)
+
+    return listed

@@ -1,0 +1,242 @@
+"""The worst neighbours at a given size: a linear program for every way through the mechanism.
+
+A way through the mechanism is a region of its noise: ``A h + B q + c >= 0``.  If the data move by v, shifting the noise by s keeps the region
+where ``A s + B v >= 0`` (and keeps a released noisy number where its own row vanishes), and costs ``sum |s_j| / c_j``.  The smallest
+cost V(v) bounds the loss of the region, whatever the data are; V is convex, so its largest value over the neighbours is
+at a corner.  Floating point finds the shifts, rational arithmetic verifies them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from privproof.engines.laplace.events import word
+from privproof.exact import Rational, fraction
+from privproof.language.branching import Drawn, Leaf, leaves
+from privproof.language.inputs import Input
+from privproof.language.linear import Linear
+from privproof.language.mechanism import Mechanism
+
+_MOST_PROGRAMS = 1_200
+_DENOMINATOR = 2_000
+
+
+@dataclass(frozen=True)
+class Region:
+    """One way through the mechanism, with the data left open.
+
+    Attributes:
+        word: the pattern of its outputs.
+        noises: the laws of its noise.
+        tests: the forms that are not negative on it.
+        released: the noisy numbers among its outputs.
+    """
+
+    word: Any
+    noises: tuple[Drawn, ...]
+    tests: tuple[Linear, ...]
+    released: tuple[Linear, ...]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """A region, a corner of the neighbours, and the least cost of a shift there; None for none."""
+
+    region: Region
+    corner: Mapping[str, Fraction]
+    cost: float
+    shifts: tuple[float, ...] = ()
+
+
+def atoms(mechanism: Mechanism, size: int | None, public: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Arguments with a symbol for every private and every real public number, and the names of the private ones."""
+    arguments: dict[str, Any] = {}
+    private: list[str] = []
+    for name, declared in mechanism.inputs.items():
+        length = declared.size or size or 0
+        if declared.public and not (declared.real and name not in public):
+            arguments[name] = public[name]
+            continue
+        names = [name] if declared.shape == "value" else [f"{name}[{i}]" for i in range(length)]
+        forms = [Linear.atom(n) for n in names]
+        arguments[name] = forms[0] if declared.shape == "value" else forms
+        if not declared.public:
+            private += names
+    return arguments, private
+
+
+def regions(
+    mechanism: Mechanism,
+    size: int | None,
+    public: Mapping[str, Any],
+    pause: Callable[[], None] = lambda: None,
+    follow: Any = None,
+    most: int = 4_000,
+) -> list[Region]:
+    """All ways through the mechanism at a size."""
+    arguments, _ = atoms(mechanism, size, public)
+    found = []
+    for leaf in leaves(mechanism, arguments, pause=pause, follow=follow, most=most):
+        if leaf.complete:
+            found.append(region(leaf))
+    return found
+
+
+def region(leaf: Leaf) -> Region:
+    """A leaf as a region."""
+    released = tuple(form for form in _forms(leaf.output))
+    return Region(word(leaf.output), leaf.noises, tuple(test.halfspace for test in leaf.tests), released)
+
+
+def _forms(output: Any) -> Iterator[Linear]:
+    if isinstance(output, Linear):
+        yield output
+    elif isinstance(output, list | tuple):
+        for part in output:
+            yield from _forms(part)
+
+
+def corners(mechanism: Mechanism, relation: str, names: Sequence[str]) -> Iterator[dict[str, Fraction]]:
+    """The corners of the set of neighbours."""
+    within = [_within(mechanism.inputs[name.partition("[")[0]]) for name in names]
+    zero = dict.fromkeys(names, Fraction(0))
+    if relation == "one":
+        for name, bound in zip(names, within, strict=True):
+            for sign in (1, -1):
+                yield {**zero, name: sign * bound}
+    elif relation == "monotone":
+        for sign in (1, -1):
+            for chosen in product((1, 0), repeat=len(names)):
+                if any(chosen):
+                    yield {n: sign * c * b for n, c, b in zip(names, chosen, within, strict=True)}
+    else:
+        for chosen in product((1, -1), repeat=len(names)):
+            yield {n: c * b for n, c, b in zip(names, chosen, within, strict=True)}
+
+
+def _within(declared: Input) -> Fraction:
+    assert declared.within is not None
+    return fraction(declared.within)
+
+
+class Program:
+    """The linear program of a region, for any corner."""
+
+    def __init__(self, region: Region, names: Sequence[str], charged: Callable[[int], bool] = lambda _: True) -> None:
+        self.region, self.names = region, names
+        count = len(region.noises)
+        rows, data = _matrix(region.tests, count, names)
+        equal, moved = _matrix(region.released, count, names)
+        self.rows, self.data, self.equal, self.moved = rows, data, equal, moved
+        weights = [float(1 / noise.scale) if charged(j) else 0.0 for j, noise in enumerate(region.noises)]
+        self.cost = np.array(weights * 2)
+        self.bounds = [(0, None)] * count + [(0, 0) if n.kind == "exponential" else (0, None) for n in region.noises]
+
+    def solve(self, corner: Mapping[str, Fraction]) -> tuple[float, tuple[float, ...]]:
+        """The least cost at a corner and the shifts; infinite if nothing keeps the region."""
+        move = np.array([float(corner[name]) for name in self.names])
+        count = len(self.region.noises)
+        if count == 0:
+            fits = np.all(self.data @ move >= -1e-9) and np.all(np.abs(self.moved @ move) <= 1e-9)
+            return (0.0 if fits else np.inf), ()
+        found = linprog(
+            self.cost,
+            A_ub=np.hstack([-self.rows, self.rows]) if len(self.rows) else None,
+            b_ub=self.data @ move if len(self.rows) else None,
+            A_eq=np.hstack([self.equal, -self.equal]) if len(self.equal) else None,
+            b_eq=-(self.moved @ move) if len(self.equal) else None,
+            bounds=self.bounds,
+            method="highs",
+        )
+        if found.status != 0:
+            return np.inf, ()
+        return float(found.fun), tuple(found.x[:count] - found.x[count:])
+
+
+def _matrix(forms: Sequence[Linear], count: int, names: Sequence[str]) -> tuple[Any, Any]:
+    place = {name: i for i, name in enumerate(names)}
+    rows, data = np.zeros((len(forms), count)), np.zeros((len(forms), len(names)))
+    for i, form in enumerate(forms):
+        for atom, factor in form.terms.items():
+            if isinstance(atom, int):
+                rows[i, atom] = float(factor)
+            elif atom in place:
+                data[i, place[atom]] = float(factor)
+    return rows, data
+
+
+def worst(
+    mechanism: Mechanism,
+    relation: str,
+    found: Sequence[Region],
+    names: Sequence[str],
+    pause: Callable[[], None] = lambda: None,
+) -> list[Worst]:
+    """For every region its worst corner, the costliest first."""
+    result: list[Worst] = []
+    few = relation == "one" or (len(names) <= 12 and len(found) * 2 ** len(names) <= _MOST_PROGRAMS)
+    listed = list(corners(mechanism, relation, names)) if few else None
+    for one in found:
+        pause()
+        program = Program(one, names)
+        if listed is None:
+            result.append(_climbed(mechanism, relation, program, names))
+            continue
+        best = max((Worst(one, corner, *program.solve(corner)) for corner in listed), key=lambda w: w.cost)
+        result.append(best)
+    return sorted(result, key=lambda w: -w.cost)
+
+
+def _climbed(mechanism: Mechanism, relation: str, program: Program, names: Sequence[str]) -> Worst:
+    """A corner that no single change makes worse; from a few beginnings."""
+    within = {name: _within(mechanism.inputs[name.partition("[")[0]]) for name in names}
+    letters = _letters(program.region.word, len(names))
+    kinds = sorted(set(letters))
+    starts = [dict(zip(kinds, signs, strict=True)) for signs in product((1, -1), repeat=min(len(kinds), 3))] if len(kinds) <= 3 else []
+    beginnings = [{n: s[letter] * within[n] for n, letter in zip(names, letters, strict=True)} for s in starts]
+    beginnings = beginnings or [{n: s * within[n] for n in names} for s in (1, -1)]
+    if relation == "monotone":
+        beginnings = [{n: max(v, Fraction(0)) for n, v in b.items()} for b in beginnings]
+        beginnings += [{n: min(v, Fraction(0)) for n, v in b.items()} for b in beginnings]
+    best: Worst | None = None
+    for corner in beginnings:
+        if not any(corner.values()):
+            continue
+        cost, shifts = program.solve(corner)
+        if best is None or cost > best.cost:
+            best = Worst(program.region, corner, cost, shifts)
+    assert best is not None
+    return best
+
+
+def _letters(pattern: Any, count: int) -> list[str]:
+    """One letter of the output for every value, where the output is a list; the last one is repeated."""
+    listed = [repr(part) for part in pattern] if isinstance(pattern, list) else []
+    listed = listed[:count]
+    return listed + [listed[-1] if listed else ""] * (count - len(listed))
+
+
+def verified(region: Region, corner: Mapping[str, Fraction], shifts: Sequence[float]) -> Fraction | None:
+    """The exact cost of shifts, if they keep the region; the floats are rounded to simple rationals first."""
+    exact = [Fraction(s).limit_denominator(_DENOMINATOR) for s in shifts]
+
+    def moved(form: Linear) -> Fraction:
+        total = Fraction(0)
+        for atom, factor in form.terms.items():
+            by = exact[atom] if isinstance(atom, int) else corner.get(atom, Fraction(0))
+            total += fraction(factor) * by
+        return total
+
+    if any(moved(form) < 0 for form in region.tests) or any(moved(form) != 0 for form in region.released):
+        return None
+    if any(n.kind == "exponential" and s < 0 for n, s in zip(region.noises, exact, strict=True)):
+        return None
+    scales: list[Rational] = [noise.scale for noise in region.noises]
+    return sum((abs(s) / fraction(c) for s, c in zip(exact, scales, strict=True)), Fraction(0))

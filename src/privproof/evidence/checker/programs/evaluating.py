@@ -1,0 +1,274 @@
+"""Expressions evaluated in two runs at once, symbolically.
+
+Every value is a pair: its term in run 1, and in run 2 (for numbers by the difference).  Entries of private lists and
+streams are numbered in the order in which they are first read; two reads with the same index, as terms, are the same
+entry.  That an index lies within its list is an obligation in the runs that evaluate the read: ``if``, ``and`` and ``or``
+evaluate only what they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from privproof.evidence.checker.outcomes import within
+from privproof.evidence.checker.programs.expressions import Expression
+from privproof.evidence.checker.programs.inputs import Input
+from privproof.evidence.checker.programs.states import State, distance_of, other_of
+from privproof.evidence.checker.programs.terms import INT, KINDS, REAL, both, either, implies, number, plus, real, zero
+from privproof.exact import Rational
+
+_LONGEST = 160
+_MOST_SYMBOLS = 20_000
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value in two runs: the terms, and for numbers the difference."""
+
+    sort: str
+    one: str
+    two: str
+    gap: str = ""
+
+    @classmethod
+    def low(cls, sort: str, term: str) -> Value:
+        """The same in both runs."""
+        return cls(sort, term, term, zero(KINDS[sort]) if sort in ("int", "real") else "")
+
+    @classmethod
+    def apart(cls, sort: str, one: str, gap: str) -> Value:
+        """A number and its difference."""
+        return cls(sort, one, plus(one, gap), gap)
+
+    @classmethod
+    def pair(cls, sort: str, one: str, two: str) -> Value:
+        """Two terms."""
+        if one == two:
+            return cls.low(sort, one)
+        return cls(sort, one, two, f"(- {two} {one})" if sort in ("int", "real") else "")
+
+    def as_sort(self, sort: str) -> Value:
+        """The value, an integer possibly as a real."""
+        if sort == self.sort:
+            return self
+        assert (self.sort, sort) == ("int", "real")
+        return Value("real", real(self.one, INT), real(self.two, INT), real(self.gap, INT))
+
+    @property
+    def equal(self) -> str:
+        """That it is the same in both runs."""
+        return "true" if self.one == self.two else f"(= {self.one} {self.two})"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a private list or stream that was read on the path."""
+
+    declared: Input
+    index: str
+    value: Value
+
+
+class Evaluator:
+    """Evaluates expressions on one path.
+
+    Attributes:
+        symbols: the sorts of the symbols introduced on the path.
+        known: what the symbols mean, and what holds of them.
+        obligations: what has to hold, each with words.
+        entries: the private entries in the order in which they were first read.
+        now: the present terms of the changing symbols.
+    """
+
+    def __init__(self, state: State, place: str) -> None:
+        self.state = state
+        self.place = place
+        self.symbols: dict[str, str] = {}
+        self.known: list[str] = []
+        self.obligations: list[tuple[str, str]] = []
+        self.entries: list[Entry] = []
+        self.now = {name: state.own(name) for name in state.changing}
+        self._found: dict[tuple[str, str], Value] = {}
+        self._short: dict[str, str] = {}
+        self._context: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+    def fresh(self, sort: str) -> str:
+        """A new symbol."""
+        return self._declare(f"t{len(self.symbols)}", sort)
+
+    def _declare(self, symbol: str, sort: str) -> str:
+        self.symbols[symbol] = sort
+        within(len(self.symbols), _MOST_SYMBOLS, "symbols", self.place)
+        return symbol
+
+    def named(self, term: str, sort: str) -> str:
+        """The term, by a symbol of its own if it is long."""
+        if len(term) <= _LONGEST:
+            return term
+        if term not in self._short:
+            symbol = self.fresh(sort)
+            self.known.append(f"(= {symbol} {term})")
+            self._short[term] = symbol
+        return self._short[term]
+
+    def value(self, expression: Expression) -> Value:
+        """The value of an expression, with short terms."""
+        value = self._value(expression)
+        kind = KINDS[value.sort]
+        if value.one == value.two:
+            return Value.low(value.sort, self.named(value.one, kind))
+        one, gap = self.named(value.one, kind), self.named(value.gap, kind) if value.gap else ""
+        return Value(value.sort, one, plus(one, gap) if gap else self.named(value.two, kind), gap)
+
+    def entry(self, declared: Input, index: str) -> Value:
+        """The entry of a list or stream at an index."""
+        key = (declared.name, index)
+        if key in self._found:
+            return self._found[key]
+        kind = KINDS[declared.sort]
+        one = self.fresh(kind)
+        if declared.public:
+            self.known += self.state.bounded(declared, one)
+            value = Value.low(declared.sort, one)
+        elif declared.numeric:
+            gap = self.fresh(kind)
+            self.known += self.state.neighbours(declared, one, gap, index)
+            value = Value.apart(declared.sort, one, gap)
+            distance = self._declare(f"d{len(self.entries)}", REAL)
+            self.known.append(f"(= {distance} {real(gap, kind)})")
+        else:
+            two = self.fresh(kind)
+            self.known += self.state.others(declared, one, two, index)
+            value = Value(declared.sort, one, two)
+        if not declared.public:
+            position = self._declare(f"j{len(self.entries)}", INT)
+            self.known.append(f"(= {position} {index})")
+            self.entries.append(Entry(declared, index, value))
+        self._found[key] = value
+        return value
+
+    def _value(self, expression: Expression) -> Value:
+        sort, head = expression.sort, expression.head
+        if head == "literal":
+            literal = expression.value
+            if isinstance(literal, bool):
+                return Value.low(sort, "true" if literal else "false")
+            assert literal is not None
+            return Value.low(sort, number(literal, KINDS[sort]))
+        if head == "variable":
+            return self._variable(expression)
+        if head == "length":
+            return Value.low(sort, self.state.length(expression.name))
+        if head == "read":
+            return self._read(expression)
+        if head in ("if", "and", "or"):
+            return self._choice(expression)
+        values = [self.value(part) for part in expression.parts]
+        if head == "not":
+            return Value.pair("bool", f"(not {values[0].one})", f"(not {values[0].two})")
+        if sort == "bool":
+            return self._comparison(head, values)
+        return self._arithmetic(expression, values)
+
+    def _variable(self, expression: Expression) -> Value:
+        def term(name: str) -> str:
+            return self.now[name] if name in self.now else self.state.own(name)
+
+        name, sort = expression.name, expression.sort
+        if name not in self.state.flow.high:
+            return Value.low(sort, term(name))
+        if sort in ("int", "real"):
+            return Value.apart(sort, term(name), term(distance_of(name)))
+        return Value(sort, term(name), term(other_of(name)))
+
+    def _read(self, expression: Expression) -> Value:
+        index = self.value(expression.parts[0])
+        assert index.one == index.two
+        inside = f"(and (<= 0 {index.one}) (< {index.one} {self.state.length(expression.name)}))"
+        evaluated = either(both(context) for context in self._context)
+        self.obligations.append((f"{expression.place}: the index lies within the list", implies(evaluated, inside)))
+        return self.entry(self.state.declared.inputs[expression.name], index.one)
+
+    def _choice(self, expression: Expression) -> Value:
+        """``if``, ``and``, ``or``: what comes later is evaluated only where it is needed."""
+        before = self._context
+        head, first = expression.head, self.value(expression.parts[0])
+        if head == "if":
+            self._narrow(first.one, first.two)
+            one = self.value(expression.parts[1]).as_sort(expression.sort)
+            self._context = before
+            self._narrow(f"(not {first.one})", f"(not {first.two})")
+            two = self.value(expression.parts[2]).as_sort(expression.sort)
+            self._context = before
+            return Value.pair(
+                expression.sort, f"(ite {first.one} {one.one} {two.one})", f"(ite {first.two} {one.two} {two.two})"
+            )
+        values = [first]
+        for part in expression.parts[1:]:
+            last = values[-1]
+            if head == "and":
+                self._narrow(last.one, last.two)
+            else:
+                self._narrow(f"(not {last.one})", f"(not {last.two})")
+            values.append(self.value(part))
+        self._context = before
+        joined = both if head == "and" else either
+        return Value.pair("bool", joined(v.one for v in values), joined(v.two for v in values))
+
+    def _narrow(self, one: str, two: str) -> None:
+        self._context = ((*self._context[0], one), (*self._context[1], two))
+
+    def _comparison(self, head: str, values: list[Value]) -> Value:
+        left, right = values
+        if left.sort != right.sort:
+            left, right = left.as_sort("real"), right.as_sort("real")
+        if head in ("==", "!="):
+            one, two = f"(= {left.one} {right.one})", f"(= {left.two} {right.two})"
+            return Value.pair("bool", *((one, two) if head == "==" else (f"(not {one})", f"(not {two})")))
+        return Value.pair("bool", f"({head} {left.one} {right.one})", f"({head} {left.two} {right.two})")
+
+    def _arithmetic(self, expression: Expression, values: list[Value]) -> Value:
+        sort, head = expression.sort, expression.head
+        kind = KINDS[sort]
+        if head in ("//", "%"):
+            return self._division(expression, values)
+        if head == "*" and all(part.constant is None for part in expression.parts):
+            return Value.low(sort, self.fresh(kind))
+        values = [value.as_sort(sort) for value in values]
+        if head in ("*", "/"):
+            divided, other = (values[0], expression.parts[1].constant) if head == "/" else self._factor(expression, values)
+            assert other is not None
+            factor = number(1 / other if head == "/" else other, kind)
+            return _linear(sort, [divided], lambda terms: f"(* {factor} {terms[0]})")
+        if head in ("+", "-", "neg"):
+            sign = "+" if head == "+" else "-"
+            return _linear(sort, values, lambda terms: f"({sign} {' '.join(terms)})")
+        if head == "abs":
+            return Value.pair(sort, *(f"(ite (<= {zero(kind)} {t}) {t} (- {t}))" for t in (values[0].one, values[0].two)))
+        best = values[0]
+        relation = "<=" if head == "max" else ">="
+        for value in values[1:]:
+            one, two = (f"(ite ({relation} {a} {b}) {b} {a})" for a, b in ((best.one, value.one), (best.two, value.two)))
+            found = Value.pair(sort, self.named(one, kind), self.named(two, kind))
+            best = found if best.one != best.two or value.one != value.two else Value.low(sort, found.one)
+        return best
+
+    def _factor(self, expression: Expression, values: list[Value]) -> tuple[Value, Rational | None]:
+        constant = expression.parts[1].constant
+        return (values[0], constant) if constant is not None else (values[1], expression.parts[0].constant)
+
+    def _division(self, expression: Expression, values: list[Value]) -> Value:
+        divisor = expression.parts[1].constant
+        if divisor is None or divisor <= 0:
+            return Value.low("int", self.fresh(INT))
+        function = "div" if expression.head == "//" else "mod"
+        return Value.low("int", f"({function} {values[0].one} {number(divisor, INT)})")
+
+
+def _linear(sort: str, values: list[Value], write: Callable[[list[str]], str]) -> Value:
+    """A linear operation, which acts on differences as on values."""
+    one = write([value.one for value in values])
+    if all(value.one == value.two for value in values):
+        return Value.low(sort, one)
+    return Value.apart(sort, one, write([value.gap for value in values]))

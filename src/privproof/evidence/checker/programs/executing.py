@@ -1,0 +1,174 @@
+"""Execution of one path in two runs at once, symbolically.
+
+Run 1 takes the path; that run 2 takes it too is an obligation at every test that is high.  The noise of run 2 is the
+noise of run 1 plus the shift, at the cost ``|shift| / factor`` in the group of the scale.  An obligation is immediate, or,
+where the result is foretold, deferred: then it has to hold only in runs whose result is the foretold one.  Reads outside a
+list are never deferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from privproof.evidence.checker.outcomes import refuse
+from privproof.evidence.checker.programs.evaluating import Evaluator, Value
+from privproof.evidence.checker.programs.instructions import Assign, Coin, Emit, Forget, Next, Return, Sample, Test, Whole
+from privproof.evidence.checker.programs.paths import Alignment, Case, Path, Shift
+from privproof.evidence.checker.programs.states import State, cost_of, distance_of, other_of, output_of, read_of
+from privproof.evidence.checker.programs.terms import BOOL, INT, KINDS, REAL, both, number, plus, real, times
+
+
+class Execution:
+    """A path executed with an alignment.
+
+    Attributes:
+        evaluator: the symbols introduced on the path, what is known of them, and the immediate obligations.
+        deferred: what has to hold if the result is the foretold one, each with words.
+        result: the parts of the result, where the path ends with one.
+    """
+
+    def __init__(self, state: State, path: Path, alignment: Alignment, bounds: Mapping[str, str]) -> None:
+        self.state = state
+        self.flow = state.flow
+        self.program = state.flow.program
+        self.path = path
+        self.alignment = alignment
+        self.bounds = bounds
+        self.evaluator = Evaluator(state, alignment.place)
+        self.deferred: list[tuple[str, str]] = []
+        self.result: tuple[Value, ...] = ()
+        self._numbers: set[int] = set()
+        self._distances: set[int] = set()
+        outcomes = dict(path.tests)
+        for at in path.steps:
+            self._step(at, outcomes.get(at))
+        self._reads_exist()
+
+    @property
+    def now(self) -> dict[str, str]:
+        """The terms of the changing symbols."""
+        return self.evaluator.now
+
+    def within_bounds(self) -> str:
+        """That the costs are within the bounds now."""
+        return both(f"(<= {self.now[cost]} {bound})" for cost, bound in self.bounds.items())
+
+    def foretold(self) -> tuple[str, str]:
+        """That run 1 gives the foretold result, and what has to hold then."""
+        premise, goal = [], [self.now["ok"], *(term for _, term in self.deferred), self.within_bounds()]
+        for position, value in enumerate(self.result):
+            if position in self.flow.outputs:
+                output = self.state.own(output_of(position))
+                premise.append(f"(= {value.one} {output})")
+                goal.append(f"(= {value.two} {output})")
+            else:
+                goal.append(value.equal)
+        return both(premise), both(goal)
+
+    def _oblige(self, words: str, term: str) -> None:
+        (self.deferred if self.flow.prophecy else self.evaluator.obligations).append((words, term))
+
+    def _step(self, at: int, outcome: bool | None) -> None:
+        evaluator = self.evaluator
+        match self.program.code[at]:
+            case Assign(name, value):
+                self._assign(name, evaluator.value(value))
+            case Sample() as sample:
+                self._sample(at, sample)
+            case Coin(name):
+                self._assign(name, Value.low("bool", evaluator.fresh(BOOL)))
+            case Whole(name, low, high):
+                least, most, drawn = evaluator.value(low).one, evaluator.value(high).one, evaluator.fresh(INT)
+                evaluator.obligations.append((f"instruction {at}: there is a number to draw", f"(<= {least} {most})"))
+                evaluator.known.append(f"(and (<= {least} {drawn}) (<= {drawn} {most}))")
+                self._assign(name, Value.low("int", drawn))
+            case Emit(parts):
+                values = [evaluator.value(part) for part in parts]
+                self._oblige(f"instruction {at}: the output is the same in both runs", both(v.equal for v in values))
+            case Return(parts):
+                self.result = tuple(evaluator.value(part) for part in parts)
+            case Test(condition):
+                test = evaluator.value(condition)
+                evaluator.known.append(test.one if outcome else f"(not {test.one})")
+                if test.one != test.two:
+                    same = test.two if outcome else f"(not {test.two})"
+                    self._oblige(f"instruction {at}: the test comes out the same in both runs", same)
+            case Next(name, stream):
+                self._next(at, name, stream)
+            case Forget(name):
+                sort = self.program.variables[name]
+                self._assign(name, Value.low(sort, evaluator.fresh(KINDS[sort])))
+
+    def _assign(self, name: str, value: Value) -> None:
+        new = value.as_sort(self.program.variables[name])
+        self.now[name] = new.one
+        if name not in self.flow.high:
+            assert new.one == new.two
+        elif new.gap:
+            self.now[distance_of(name)] = new.gap
+        else:
+            self.now[other_of(name)] = new.two
+
+    def _sample(self, at: int, sample: Sample) -> None:
+        evaluator = self.evaluator
+        center = evaluator.value(sample.center).as_sort("real")
+        noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
+        evaluator.known.append(f"(= {shift} {self._shift(at)})")
+        if sample.kind == "exponential":
+            evaluator.known.append(f"(<= 0.0 {noise})")
+            self._oblige(f"instruction {at}: the shift stays within the support", f"(<= 0.0 {shift})")
+        cost, size = cost_of(sample.group), f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
+        self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, REAL)), REAL)
+        one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)
+        self._assign(sample.name, Value.apart("real", one, gap))
+
+    def _shift(self, at: int) -> str:
+        """The shift of a sample: that of the first case whose condition holds, and 0 if there is none."""
+        term = "0.0"
+        for case in reversed(self.alignment.cases):
+            chosen, condition = self._amount(case.shifts.get(at)), self._condition(case)
+            term = chosen if condition == "true" else f"(ite {condition} {chosen} {term})"
+        return term
+
+    def _amount(self, shift: Shift | None) -> str:
+        if shift is None:
+            return "0.0"
+        parts = [number(shift.constant, REAL)]
+        for read, factor in shift.reads:
+            self._distances.add(read)
+            parts.append(times(factor, f"d{read}", REAL))
+        for name, factor in shift.distances:
+            symbol = distance_of(name)
+            gap = self.now[symbol] if symbol in self.now else self.state.own(symbol)
+            parts.append(times(factor, real(gap, self.state.symbols[symbol].sort), REAL))
+        return plus(*parts)
+
+    def _condition(self, case: Case) -> str:
+        parts = []
+        for each in case.when:
+            output = self.state.own(output_of(each.output))
+            if each.value is None:
+                self._numbers.add(each.read)
+                term = f"(= j{each.read} {output})"
+            else:
+                term = f"(= {output} {self.evaluator.value(each.value).one})"
+            parts.append(term if each.holds else f"(not {term})")
+        return both(parts)
+
+    def _reads_exist(self) -> None:
+        for read in sorted(self._numbers | self._distances):
+            if read >= len(self.evaluator.entries):
+                refuse(f"there is no read number {read} on this path", self.alignment.place)
+            if read in self._distances and not self.evaluator.entries[read].declared.numeric:
+                refuse(f"read number {read} has no distance", self.alignment.place)
+
+    def _next(self, at: int, name: str, stream: str) -> None:
+        """A value of a stream: whoever chooses it has seen what was put out, so the past has to be settled by now."""
+        if any(read >= len(self.evaluator.entries) for read in self._distances):
+            refuse(f"a shift before instruction {at} depends on what is read later", self.alignment.place)
+        words = f"instruction {at}: the costs are within the bounds"
+        self.evaluator.obligations.append((words, self.within_bounds()))
+        index = self.now[read_of(stream)]
+        value = self.evaluator.entry(self.program.declared.inputs[stream], index)
+        self.now[read_of(stream)] = plus(index, "1")
+        self._assign(name, value)

@@ -1,0 +1,208 @@
+"""Expressions of a mechanism: read from their documents, with the sort of every part settled.
+
+    >>> tags = Tags()
+    >>> reader = Reader({"x": "real"}, {}, tags, Limits())
+    >>> e = reader.expression(["+", ["variable", "x"], ["int", 1]], "here")
+    >>> e.sort, e.constant, reader.expression(["/", ["int", 1], ["int", 3]], "here").constant
+    ('real', None, 1/3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from privproof.evidence.checker.documents import a_flag, a_list, a_number, a_text, an_integer
+from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.evidence.checker.programs.inputs import Input, Scalar
+from privproof.exact import Rational
+
+_NUMBERS = ("int", "real")
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+_MOST_PARTS = 1000
+_MOST_EXPRESSIONS = 20_000
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression.
+
+    Attributes:
+        head: ``literal``, ``variable``, ``read``, ``length``, or the operation.
+        sort: ``int``, ``real``, ``bool`` or ``tag``.
+        place: where it stands in the document.
+        parts: the operands; of a read, the index.
+        name: the variable, or the list.
+        value: the literal: a number, a truth value, or the number of a tag.
+        constant: the number, if the expression is made of literals alone.
+    """
+
+    head: str
+    sort: str
+    place: str
+    parts: tuple[Expression, ...] = ()
+    name: str = ""
+    value: Rational | bool | None = None
+    constant: Rational | None = None
+
+
+class Tags:
+    """Distinct integers for tags, in the order in which they are first met: 0, 1, 2, ..."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str | None, int] = {}
+
+    def number(self, tag: Scalar) -> int:
+        """The integer that stands for a tag."""
+        assert tag is None or isinstance(tag, str)
+        return self._numbers.setdefault(tag, len(self._numbers))
+
+
+class Reader:
+    """Reads expressions over variables and inputs whose sorts are known."""
+
+    def __init__(self, sorts: Mapping[str, str], inputs: Mapping[str, Input], tags: Tags, limits: Limits) -> None:
+        self.sorts = sorts
+        self.inputs = inputs
+        self.tags = tags
+        self.limits = limits
+        self._count = 0
+
+    def expression(self, value: object, place: str) -> Expression:
+        """The expression that a document denotes."""
+        self._count += 1
+        within(self._count, _MOST_EXPRESSIONS, "expressions", place)
+        given = a_list(value, place)
+        if not given:
+            refuse("an expression is empty", place)
+        head = a_text(given[0], f"{place}[0]")
+        rest = given[1:]
+        if head in ("int", "rational", "bool", "tag"):
+            return self._literal(head, _exactly(rest, 1, place)[0], place)
+        if head == "variable":
+            name = a_text(_exactly(rest, 1, place)[0], place)
+            if name not in self.sorts:
+                refuse(f"unknown variable {name[:40]!r}", place)
+            return Expression("variable", self.sorts[name], place, name=name)
+        if head in ("read", "length"):
+            return self._list(head, rest, place)
+        within(len(rest), _MOST_PARTS, "operands", place)
+        parts = tuple(self.expression(item, f"{place}[{i + 1}]") for i, item in enumerate(rest))
+        return self._operation(head, parts, place)
+
+    def of_sort(self, value: object, sort: str, place: str) -> Expression:
+        """An expression whose value fits a sort; an integer fits the reals."""
+        found = self.expression(value, place)
+        if found.sort != sort and (found.sort, sort) != ("int", "real"):
+            refuse(f"expected an expression of sort {sort}, found {found.sort}", place)
+        return found
+
+    def parts(self, value: object, place: str) -> tuple[Expression, ...]:
+        """A list of expressions."""
+        listed = a_list(value, place)
+        within(len(listed), _MOST_PARTS, "parts", place)
+        return tuple(self.expression(item, f"{place}[{i}]") for i, item in enumerate(listed))
+
+    def _literal(self, head: str, value: object, place: str) -> Expression:
+        if head == "bool":
+            return Expression("literal", "bool", place, value=a_flag(value, place))
+        if head == "tag":
+            tag = None if value is None else a_text(value, place)
+            return Expression("literal", "tag", place, value=Rational(self.tags.number(tag)))
+        if head == "int":
+            whole = Rational(an_integer(value, place))
+            return Expression("literal", "int", place, value=whole, constant=whole)
+        number = a_number(value, place, self.limits)
+        return Expression("literal", "real", place, value=number, constant=number)
+
+    def _list(self, head: str, rest: list[object], place: str) -> Expression:
+        name = a_text(_exactly(rest, 2 if head == "read" else 1, place)[0], place)
+        declared = self.inputs.get(name)
+        if declared is None or declared.shape != "list":
+            refuse(f"{name[:40]!r} is not a list", place)
+        if head == "length":
+            return Expression("length", "int", place, name=name)
+        index = self.expression(rest[1], f"{place}[2]")
+        if index.sort != "int":
+            refuse("an index is an integer", f"{place}[2]")
+        return Expression("read", declared.sort, place, parts=(index,), name=name)
+
+    def _operation(self, head: str, parts: tuple[Expression, ...], place: str) -> Expression:
+        sorts = [part.sort for part in parts]
+        if head == "if":
+            if len(parts) != 3 or sorts[0] != "bool":
+                refuse("expected a test and two values", place)
+            return Expression("if", _joined(sorts[1:], place), place, parts)
+        if head in ("not", "and", "or"):
+            if not parts or (head == "not" and len(parts) != 1) or set(sorts) != {"bool"}:
+                refuse(f"{head} takes truth values", place)
+            return Expression(head, "bool", place, parts)
+        if head in _COMPARISONS:
+            if len(parts) != 2:
+                refuse("a comparison has two sides", place)
+            if _joined(sorts, place) not in _NUMBERS and head not in ("==", "!="):
+                refuse(f"{head} compares numbers", place)
+            return Expression(head, "bool", place, parts)
+        if any(sort not in _NUMBERS for sort in sorts):
+            refuse(f"{head[:40]} takes numbers", place)
+        return _arithmetic(head, parts, place)
+
+
+def _arithmetic(head: str, parts: tuple[Expression, ...], place: str) -> Expression:
+    counts = {"neg": 1, "abs": 1, "+": 2, "-": 2, "*": 2, "/": 2, "//": 2, "%": 2}
+    if head in ("max", "min"):
+        if not parts:
+            refuse(f"{head} of nothing", place)
+    elif counts.get(head) != len(parts):
+        refuse(f"{head[:40]!r} with {len(parts)} operands is no operation", place)
+    sort = _joined([part.sort for part in parts], place)
+    known = [part.constant for part in parts]
+    constants = [value for value in known if value is not None]
+    folded = constants if len(constants) == len(parts) else None
+    if head in ("//", "%"):
+        if sort != "int":
+            refuse(f"{head} takes integers", place)
+        return Expression(head, "int", place, parts)
+    if head == "/":
+        if known[1] is None or known[1] == 0:
+            refuse("a divisor is a constant other than 0", place)
+        sort = "real"
+    if head == "*" and known[0] is None and known[1] is None and sort != "int":
+        refuse("one factor of a product of reals is a constant", place)
+    return Expression(head, sort, place, parts, constant=None if folded is None else _folded(head, folded))
+
+
+def _folded(head: str, values: list[Rational]) -> Rational:
+    match head:
+        case "+":
+            return values[0] + values[1]
+        case "-":
+            return values[0] - values[1]
+        case "*":
+            return values[0] * values[1]
+        case "/":
+            return values[0] / values[1]
+        case "neg":
+            return -values[0]
+        case "abs":
+            return abs(values[0])
+        case "max":
+            return max(values)
+        case _:
+            return min(values)
+
+
+def _joined(sorts: list[str], place: str) -> str:
+    """The sort of values of several sorts: integers are reals; nothing else mixes."""
+    found = set(sorts)
+    if len(found) == 1:
+        return sorts[0]
+    if found == {"int", "real"}:
+        return "real"
+    refuse(f"{' and '.join(sorted(found))} do not mix", place)
+
+
+def _exactly(values: list[object], count: int, place: str) -> list[object]:
+    if len(values) != count:
+        refuse(f"expected {count} operand{'s' if count != 1 else ''}, found {len(values)}", place)
+    return values

@@ -1,0 +1,173 @@
+"""Data flow: which variables are the same in both runs, and into which of them noise flows.
+
+A variable is *low* if it is assigned from low expressions only; then two runs that take the same path give it the
+same value.  Private inputs and continuous samples are high.  A variable is *noisy* if a continuous sample flows into
+it, also through the test of a conditional expression.  Both are least fixpoints over all assignments, whatever the order
+of execution.
+
+From this it follows which parts of the result are foretold (a prophecy): those that are high and discrete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from privproof.evidence.checker.outcomes import refuse
+from privproof.evidence.checker.programs.expressions import Expression
+from privproof.evidence.checker.programs.instructions import (
+    Assign,
+    Emit,
+    Group,
+    Next,
+    Program,
+    Return,
+    Sample,
+    Test,
+    Whole,
+)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What flows where.
+
+    Attributes:
+        program: the program.
+        high: the variables and inputs that may differ between the runs.
+        noisy: the variables into which continuous noise flows.
+        outputs: the sort of each foretold part of the result, by position: ``int``, ``tag`` or ``bool``.
+        groups: the groups of public integers in the scales; the empty one is always there.
+    """
+
+    program: Program
+    high: frozenset[str]
+    noisy: frozenset[str]
+    outputs: dict[int, str]
+    groups: tuple[Group, ...]
+
+    def is_high(self, expression: Expression) -> bool:
+        """Whether the expression may differ between runs that took the same path."""
+        return _is_high(expression, self.high, self.program)
+
+    @property
+    def prophecy(self) -> bool:
+        """Whether a part of the result is foretold."""
+        return bool(self.outputs)
+
+
+def flow_of(program: Program) -> Flow:
+    """The data flow of a program; refuses what the two-run meaning does not cover."""
+    high = {each.name for each in program.declared.private if each.shape == "value"}
+    noisy: set[str] = set()
+    for instruction in program.code:
+        if isinstance(instruction, Sample):
+            high.add(instruction.name)
+            noisy.add(instruction.name)
+        if isinstance(instruction, Next) and not program.declared.inputs[instruction.stream].public:
+            high.add(instruction.name)
+    before = -1
+    while before != len(high) + len(noisy):
+        before = len(high) + len(noisy)
+        for instruction in program.code:
+            if isinstance(instruction, Assign):
+                if _is_high(instruction.value, high, program):
+                    high.add(instruction.name)
+                if any(part.head == "variable" and part.name in noisy for part in _within(instruction.value)):
+                    noisy.add(instruction.name)
+    _same_operands(program, high)
+    outputs = _outputs(program, high)
+    if outputs and any(isinstance(instruction, Next) for instruction in program.code):
+        refuse("the result of a mechanism that reads a stream is not foretold", "question.code")
+    scales = {instruction.group for instruction in program.code if isinstance(instruction, Sample)}
+    _ends(program)
+    return Flow(program, frozenset(high), frozenset(noisy), outputs, tuple(sorted(scales | {()})))
+
+
+def _within(expression: Expression) -> Iterator[Expression]:
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(part.parts)
+
+
+def _is_high(expression: Expression, high: set[str] | frozenset[str], program: Program) -> bool:
+    return any(
+        (part.head == "variable" and part.name in high)
+        or (part.head == "read" and not program.declared.inputs[part.name].public)
+        for part in _within(expression)
+    )
+
+
+def _expressions(program: Program) -> Iterator[Expression]:
+    for instruction in program.code:
+        match instruction:
+            case Assign(_, value) | Sample(center=value):
+                yield value
+            case Whole(_, least, most):
+                yield from (least, most)
+            case Emit(parts) | Return(parts):
+                yield from parts
+            case Test(condition):
+                yield condition
+
+
+def _same_operands(program: Program, high: set[str]) -> None:
+    """Refuse an index, a bound, or an operand of ``//``, ``%`` or a product that may differ between the runs."""
+    for instruction in program.code:
+        if isinstance(instruction, Whole):
+            for bound in (instruction.low, instruction.high):
+                if _is_high(bound, high, program):
+                    refuse("a bound of a random whole number depends on private inputs or noise", bound.place)
+    for expression in _expressions(program):
+        for part in _within(expression):
+            if part.head == "read" and _is_high(part.parts[0], high, program):
+                refuse("an index depends on private inputs or noise", part.place)
+            if part.head in ("//", "%") and _is_high(part, high, program):
+                refuse(f"an operand of {part.head} depends on private inputs or noise", part.place)
+            variable = part.head == "*" and all(factor.constant is None for factor in part.parts)
+            if variable and _is_high(part, high, program):
+                refuse("no factor of a product is a constant, and one depends on private inputs or noise", part.place)
+
+
+def _outputs(program: Program, high: set[str]) -> dict[int, str]:
+    returns = [instruction for instruction in program.code if isinstance(instruction, Return)]
+    found: dict[int, str] = {}
+    for instruction in returns:
+        for position, part in enumerate(instruction.parts):
+            if part.sort != "real" and _is_high(part, high, program):
+                found.setdefault(position, part.sort)
+    if found and len({len(instruction.parts) for instruction in returns}) > 1:
+        refuse("the results have different numbers of parts, and one is foretold", "question.code")
+    for position, sort in found.items():
+        if any(instruction.parts[position].sort != sort for instruction in returns):
+            refuse(f"part {position} of the result has several sorts, and it is foretold", "question.code")
+    return dict(sorted(found.items()))
+
+
+def _ends(program: Program) -> None:
+    """Refuse code that runs beyond its end, or from which the end cannot be reached."""
+    size = len(program.code)
+    reachable, waiting = {0}, [0]
+    while waiting:
+        number = waiting.pop()
+        for target in program.following(number):
+            if target >= size:
+                refuse("the code ends without a return", f"question.code[{number}]")
+            if target not in reachable:
+                reachable.add(target)
+                waiting.append(target)
+    before: dict[int, list[int]] = {}
+    for number in reachable:
+        for target in program.following(number):
+            before.setdefault(target, []).append(number)
+    ending = {number for number in reachable if isinstance(program.code[number], Return | Next)}
+    waiting = list(ending)
+    while waiting:
+        for number in before.get(waiting.pop(), ()):
+            if number not in ending:
+                ending.add(number)
+                waiting.append(number)
+    if ending != reachable:
+        refuse("from here no run ever ends", f"question.code[{min(reachable - ending)}]")

@@ -1,0 +1,282 @@
+"""The inputs of a mechanism and the claim about it: what is public, which inputs are neighbours, what is promised.
+
+An input is a value, a list or a stream of integers, reals, truth values or tags (null or a text).  A public input is
+the same in both runs.  Private inputs differ as the relation says: ``each`` entry by at most its ``within``; at most
+``one`` entry of one input; or ``monotone``: each, but all in one direction.  Without ``within`` an entry may differ in
+any way.  A claim is an affine expression in public integers and in the common length of the lists, or a number.
+
+Whatever would make the set of neighbours empty is refused, so that nothing is proved about nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from privproof.evidence.checker.claims import read_epsilon
+from privproof.evidence.checker.documents import (
+    a_flag,
+    a_list,
+    a_number,
+    a_text,
+    an_integer,
+    an_object,
+    only_members,
+    text,
+)
+from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.exact import ZERO, Epsilon, Rational
+
+SHAPES = ("value", "list", "stream")
+SORTS = ("int", "real", "bool", "tag")
+RELATIONS = ("each", "one", "monotone")
+SIZE = "size"
+
+_MEMBERS = ("shape", "sort", "public", "within", "low", "high", "size", "values")
+_MOST_INPUTS = 100
+_LARGEST_SIZE = 1_000_000
+
+Scalar = Rational | bool | str | None
+"""A value: a number, a truth value, or a tag."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A declared input.
+
+    Attributes:
+        name: its name.
+        shape: ``value``, ``list`` or ``stream``.
+        sort: ``int``, ``real``, ``bool`` or ``tag``.
+        public: whether it is the same in both runs.
+        within: by how much neighbours may differ in one entry; None for in any way.
+        low: the least value, if there is one.
+        high: the largest value, if there is one.
+        size: the length of a list, if it is fixed by itself.
+        values: the values allowed, if they are listed.
+    """
+
+    name: str
+    shape: str
+    sort: str
+    public: bool
+    within: Rational | None
+    low: Rational | None
+    high: Rational | None
+    size: int | None
+    values: tuple[Scalar, ...] | None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its entries are numbers."""
+        return self.sort in ("int", "real")
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A constant and multiples of public integers; ``size`` stands for the common length of the lists."""
+
+    constant: Rational
+    terms: Mapping[str, Rational]
+
+    def __str__(self) -> str:
+        parts = [f"{value}*{name}" for name, value in self.terms.items() if value != 0]
+        return " + ".join([str(self.constant), *parts] if self.constant != 0 or not parts else parts)
+
+    def minus(self, other: Affine) -> Affine:
+        """The difference."""
+        names = (*self.terms, *(name for name in other.terms if name not in self.terms))
+        terms = {name: self.terms.get(name, ZERO) - other.terms.get(name, ZERO) for name in names}
+        return Affine(self.constant - other.constant, terms)
+
+    def largest(self, ranges: Mapping[str, tuple[Rational | None, Rational | None]]) -> Rational | None:
+        """The largest value over a box; None where there is none.
+
+        >>> Affine(Rational(1), {"N": Rational(-1, 2)}).largest({"N": (Rational(1), None)})
+        1/2
+        """
+        total = self.constant
+        for name, factor in self.terms.items():
+            low, high = ranges[name]
+            end = high if factor > 0 else low
+            if factor == 0:
+                continue
+            if end is None:
+                return None
+            total += factor * end
+        return total
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The inputs, who are neighbours, and what is claimed.
+
+    Attributes:
+        inputs: the inputs by name, in order.
+        relation: ``each``, ``one`` or ``monotone``.
+        size: the length of all lists without a size of their own; None for every length.
+        epsilon: the number claimed, or None.
+        claim: the affine expression claimed, or None; where both are given it is at most epsilon.
+    """
+
+    inputs: Mapping[str, Input]
+    relation: str
+    size: int | None
+    epsilon: Epsilon | None
+    claim: Affine | None
+
+    @property
+    def private(self) -> tuple[Input, ...]:
+        """The private inputs in order."""
+        return tuple(each for each in self.inputs.values() if not each.public)
+
+    @property
+    def ranges(self) -> dict[str, tuple[Rational | None, Rational | None]]:
+        """The least and the largest value of everything that an affine expression may mention."""
+        result: dict[str, tuple[Rational | None, Rational | None]] = {
+            each.name: (each.low, each.high)
+            for each in self.inputs.values()
+            if each.public and each.shape == "value" and each.sort == "int"
+        }
+        result[SIZE] = (ZERO, None) if self.size is None else (Rational(self.size), Rational(self.size))
+        return result
+
+    @property
+    def claimed(self) -> str:
+        """The claim in words."""
+        if self.epsilon is not None:
+            return f"epsilon = {str(self.epsilon)[:80]}"
+        return f"epsilon = {str(self.claim)[:200]}"
+
+
+def read_declared(question: dict[str, object], limits: Limits) -> Declared:
+    """The inputs, the relation and the claim of a question."""
+    given = an_object(question.get("inputs"), "question.inputs")
+    within(len(given), _MOST_INPUTS, "inputs", "question.inputs")
+    inputs = {name: _input(name, value, f"question.inputs.{name}", limits) for name, value in given.items()}
+    if SIZE in inputs:
+        refuse("an input cannot be called size, which stands for the length of the lists", "question.inputs.size")
+    if all(each.public for each in inputs.values()):
+        refuse("no input is private", "question.inputs")
+    relation = a_text(question.get("relation"), "question.relation")
+    if relation not in RELATIONS:
+        refuse(f"{relation[:40]!r} is none of {', '.join(RELATIONS)}", "question.relation")
+    size = _size(question.get("size"), "question.size")
+    if "epsilon" not in question and "claim" not in question:
+        refuse("the question claims nothing", "question.epsilon")
+    epsilon = read_epsilon(question["epsilon"], "question.epsilon", limits) if "epsilon" in question else None
+    declared = Declared(inputs, relation, size, epsilon, None)
+    if "claim" not in question:
+        return declared
+    claim = an_object(question["claim"], "question.claim")
+    only_members(claim, ("constant", "terms"), "question.claim")
+    affine = read_affine(claim, declared, "question.claim", limits)
+    if epsilon is not None:
+        at_most(affine, epsilon, declared, "question.claim")
+    return Declared(inputs, relation, size, epsilon, affine)
+
+
+def read_affine(given: Mapping[str, object], declared: Declared, place: str, limits: Limits) -> Affine:
+    """The members ``constant`` and ``terms`` of an object."""
+    terms = {}
+    ranges = declared.ranges
+    for name, value in an_object(given.get("terms", {}), f"{place}.terms").items():
+        if name not in ranges:
+            refuse(f"{name[:40]!r} is not a public integer, nor size", f"{place}.terms")
+        terms[name] = a_number(value, f"{place}.terms.{name}", limits)
+    return Affine(a_number(given.get("constant", 0), f"{place}.constant", limits), terms)
+
+
+def at_most(value: Affine, epsilon: Epsilon, declared: Declared, place: str) -> None:
+    """Refuse an expression that may exceed a number."""
+    if epsilon.infinite:
+        return
+    largest = value.largest(declared.ranges)
+    if largest is None or Epsilon(shift=largest).compare(epsilon) > 0:
+        refuse(f"{str(value)[:200]} may exceed {str(epsilon)[:80]}", place)
+
+
+def scalar(value: object, sort: str, place: str, limits: Limits) -> Scalar:
+    """A value of a sort: an exact number, a truth value, or a tag (null or a text)."""
+    if sort == "bool":
+        return a_flag(value, place)
+    if sort == "tag":
+        return None if value is None else a_text(value, place)
+    number = a_number(value, place, limits)
+    if sort == "int" and number.q != 1:
+        refuse(f"{text(number)} is not an integer", place)
+    return number
+
+
+def allowed(value: Scalar, declared: Input, place: str) -> None:
+    """Refuse a value outside the declared bounds."""
+    if declared.values is not None and not any(same(value, each) for each in declared.values):
+        refuse("the value is none of those declared", place)
+    if isinstance(value, Rational) and (
+        (declared.low is not None and value < declared.low) or (declared.high is not None and value > declared.high)
+    ):
+        refuse(f"{text(value)} is outside the declared bounds", place)
+
+
+def same(left: Scalar, right: Scalar) -> bool:
+    """Whether two values are the same, of the same type."""
+    return type(left) is type(right) and left == right
+
+
+def plain_name(name: str, place: str) -> str:
+    """A name that can stand in a quoted symbol."""
+    if not 0 < len(name) <= 200 or not name.isprintable() or any(sign in name for sign in "|\\"):
+        refuse("a name is empty, too long, or holds a character that has no place in a name", place)
+    return name
+
+
+def _input(name: str, value: object, place: str, limits: Limits) -> Input:
+    plain_name(name, place)
+    given = an_object(value, place)
+    only_members(given, _MEMBERS, place)
+    shape = _among(given.get("shape"), SHAPES, f"{place}.shape")
+    sort = _among(given.get("sort"), SORTS, f"{place}.sort")
+    public = a_flag(given.get("public"), f"{place}.public")
+    low, high, apart = (_optional(given.get(name), f"{place}.{name}", limits) for name in ("low", "high", "within"))
+    size = _size(given.get("size"), f"{place}.size")
+    if size is not None and shape != "list":
+        refuse("only a list has a size", f"{place}.size")
+    if sort not in ("int", "real") and (low is not None or high is not None or apart is not None):
+        refuse(f"a {sort} has no bounds and no distance", place)
+    if public and apart is not None:
+        refuse("a public input does not differ between neighbours", f"{place}.within")
+    if apart is not None and (apart <= 0 or (sort == "int" and apart < 1)):
+        refuse("within is too small for any two entries to differ", f"{place}.within")
+    if low is not None and high is not None and (low > high or (sort == "int" and high.floor() < low)):
+        refuse("no value lies within the bounds", place)
+    values = None
+    if given.get("values") is not None:
+        listed = a_list(given["values"], f"{place}.values")
+        within(len(listed), limits.symbols, "values", f"{place}.values")
+        values = tuple(scalar(item, sort, f"{place}.values[{i}]", limits) for i, item in enumerate(listed))
+        bare = Input(name, shape, sort, public, apart, low, high, size, None)
+        for i, item in enumerate(values):
+            allowed(item, bare, f"{place}.values[{i}]")
+        if not values:
+            refuse("no value is allowed", f"{place}.values")
+    return Input(name, shape, sort, public, apart, low, high, size, values)
+
+
+def _among(value: object, choices: Iterable[str], place: str) -> str:
+    found = a_text(value, place)
+    if found not in choices:
+        refuse(f"{found[:40]!r} is none of {', '.join(choices)}", place)
+    return found
+
+
+def _optional(value: object, place: str, limits: Limits) -> Rational | None:
+    return None if value is None else a_number(value, place, limits)
+
+
+def _size(value: object, place: str) -> int | None:
+    if value is None:
+        return None
+    size = an_integer(value, place)
+    if not 0 <= size <= _LARGEST_SIZE:
+        refuse(f"a size is between 0 and {_LARGEST_SIZE}", place)
+    return size

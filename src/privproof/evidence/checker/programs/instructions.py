@@ -1,0 +1,267 @@
+"""Instructions: a mechanism as a numbered list of steps with tests and jumps, read from its document.
+
+A sample of continuous noise has a scale ``factor * N * M ...`` whose names are public integers with a declared least
+value of at least 1, so that a scale is always above 0 and the same in both runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.evidence.checker.programs.expressions import Expression, Reader, Tags
+from privproof.evidence.checker.programs.inputs import SORTS, Declared, plain_name
+from privproof.exact import Rational
+
+_MOST_INSTRUCTIONS = 5_000
+_MOST_VARIABLES = 2_000
+_MOST_NAMES = 8
+
+Group: TypeAlias = tuple[str, ...]
+"""The public integers that a scale is a multiple of, sorted."""
+
+
+@dataclass(frozen=True)
+class Assign:
+    """A variable becomes the value of an expression."""
+
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A variable becomes the centre plus noise: ``laplace``, or ``exponential`` on the numbers from 0 on.
+
+    The scale is the factor times the product of the group.
+    """
+
+    name: str
+    kind: str
+    center: Expression
+    factor: Rational
+    group: Group
+
+
+@dataclass(frozen=True)
+class Coin:
+    """A variable becomes a random truth value, the same in both runs."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A variable becomes a random whole number between two bounds, the same in both runs."""
+
+    name: str
+    low: Expression
+    high: Expression
+
+
+@dataclass(frozen=True)
+class Emit:
+    """An output on the way."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Return:
+    """The last output, and the end."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Test:
+    """The run goes on at one of two instructions."""
+
+    condition: Expression
+    then: int
+    otherwise: int
+
+
+@dataclass(frozen=True)
+class Jump:
+    """The run goes on elsewhere."""
+
+    target: int
+
+
+@dataclass(frozen=True)
+class Next:
+    """A variable becomes the next value of a stream."""
+
+    name: str
+    stream: str
+
+
+@dataclass(frozen=True)
+class Forget:
+    """A variable has no value any more: any one, the same in both runs."""
+
+    name: str
+
+
+Instruction: TypeAlias = Assign | Sample | Coin | Whole | Emit | Return | Test | Jump | Next | Forget
+
+
+@dataclass(frozen=True)
+class Program:
+    """A mechanism.
+
+    Attributes:
+        declared: its inputs and the claim.
+        variables: the sort of each variable that is not an input.
+        code: the instructions.
+        tags: the numbers of its tags.
+    """
+
+    declared: Declared
+    variables: Mapping[str, str]
+    code: tuple[Instruction, ...]
+    tags: Tags
+
+    def following(self, number: int) -> tuple[int, ...]:
+        """Where the run may go on after an instruction; the number past the last one means beyond the end."""
+        match self.code[number]:
+            case Return():
+                return ()
+            case Jump(target):
+                return (target,)
+            case Test(_, then, otherwise):
+                return (then, otherwise)
+        return (number + 1,)
+
+
+def read_program(question: dict[str, object], declared: Declared, limits: Limits) -> Program:
+    """The code and the sorts of a question."""
+    sorts = an_object(question.get("sorts"), "question.sorts")
+    within(len(sorts), _MOST_VARIABLES, "variables", "question.sorts")
+    variables, every = {}, {}
+    for name, value in sorts.items():
+        place = f"question.sorts.{name}"
+        plain_name(name, place)
+        sort = a_text(value, place)
+        if sort not in SORTS:
+            refuse(f"{sort[:40]!r} is none of {', '.join(SORTS)}", place)
+        known = declared.inputs.get(name)
+        if known is None:
+            variables[name] = sort
+        elif known.shape != "value" or known.sort != sort:
+            refuse(f"the input is declared as a {known.shape} of sort {known.sort}", place)
+        every[name] = sort
+    every |= {each.name: each.sort for each in declared.inputs.values() if each.shape == "value"}
+    tags = Tags()
+    reader = Reader(every, declared.inputs, tags, limits)
+    given = a_list(question.get("code"), "question.code")
+    within(len(given), _MOST_INSTRUCTIONS, "instructions", "question.code")
+    if not given:
+        refuse("there is no instruction", "question.code")
+    code = tuple(
+        _instruction(item, f"question.code[{i}]", reader, variables, declared, len(given))
+        for i, item in enumerate(given)
+    )
+    return Program(declared, variables, code, tags)
+
+
+def _instruction(
+    value: object, place: str, reader: Reader, variables: Mapping[str, str], declared: Declared, length: int
+) -> Instruction:
+    given = a_list(value, place)
+    kind = a_text(given[0] if given else None, f"{place}[0]")
+    counts = {"assign": 3, "emit": 2, "return": 2, "test": 4, "jump": 2, "next": 3, "forget": 2}
+    if kind == "sample":
+        return _sample(given, place, reader, variables, declared)
+    if kind not in counts:
+        refuse(f"{kind[:40]!r} is no instruction", place)
+    if len(given) != counts[kind]:
+        refuse(f"{kind} has {counts[kind] - 1} operands", place)
+    if kind == "emit":
+        return Emit(reader.parts(given[1], f"{place}[1]"))
+    if kind == "return":
+        return Return(reader.parts(given[1], f"{place}[1]"))
+    if kind == "test":
+        condition = reader.of_sort(given[1], "bool", f"{place}[1]")
+        return Test(condition, _target(given[2], length, f"{place}[2]"), _target(given[3], length, f"{place}[3]"))
+    if kind == "jump":
+        return Jump(_target(given[1], length, f"{place}[1]"))
+    name, sort = _variable(given[1], variables, f"{place}[1]")
+    if kind == "assign":
+        return Assign(name, reader.of_sort(given[2], sort, f"{place}[2]"))
+    if kind == "forget":
+        return Forget(name)
+    stream = a_text(given[2], f"{place}[2]")
+    known = declared.inputs.get(stream)
+    if known is None or known.shape != "stream":
+        refuse(f"{stream[:40]!r} is not a stream", f"{place}[2]")
+    if known.sort != sort and (known.sort, sort) != ("int", "real"):
+        refuse(f"the variable is of sort {sort}, the stream of sort {known.sort}", place)
+    return Next(name, stream)
+
+
+def _sample(
+    given: list[object], place: str, reader: Reader, variables: Mapping[str, str], declared: Declared
+) -> Instruction:
+    if len(given) < 3:
+        refuse("a sample names a variable and a kind", place)
+    name, sort = _variable(given[1], variables, f"{place}[1]")
+    kind = a_text(given[2], f"{place}[2]")
+    counts = {"laplace": 5, "exponential": 5, "bernoulli": 3, "uniform": 5}
+    wanted = {"bernoulli": "bool", "uniform": "int"}.get(kind, "real")
+    if kind not in counts:
+        refuse(f"{kind[:40]!r} is none of {', '.join(counts)}", f"{place}[2]")
+    if len(given) != counts[kind]:
+        refuse(f"a sample of {kind} has {counts[kind] - 1} operands", place)
+    if sort != wanted:
+        refuse(f"a sample of {kind} is of sort {wanted}, the variable of sort {sort}", place)
+    if kind == "bernoulli":
+        return Coin(name)
+    if kind == "uniform":
+        return Whole(name, *(reader.of_sort(given[i], "int", f"{place}[{i}]") for i in (3, 4)))
+    center = reader.of_sort(given[3], "real", f"{place}[3]")
+    factor, group = _scale(given[4], declared, f"{place}[4]", reader.limits)
+    return Sample(name, kind, center, factor, group)
+
+
+def _scale(value: object, declared: Declared, place: str, limits: Limits) -> tuple[Rational, Group]:
+    given = an_object(value, place)
+    only_members(given, ("factor", "names"), place)
+    factor = a_number(given.get("factor"), f"{place}.factor", limits)
+    if factor <= 0:
+        refuse("a scale is above 0", f"{place}.factor")
+    return factor, read_group(given.get("names"), declared, f"{place}.names")
+
+
+def read_group(value: object, declared: Declared, place: str) -> Group:
+    """A sorted list of public integers that are at least 1."""
+    listed = a_list(value, place)
+    within(len(listed), _MOST_NAMES, "names", place)
+    group = tuple(a_text(item, f"{place}[{i}]") for i, item in enumerate(listed))
+    for name in group:
+        known = declared.inputs.get(name)
+        if known is None or (known.shape, known.sort, known.public) != ("value", "int", True):
+            refuse(f"{name[:40]!r} is not a public integer", place)
+        if known.low is None or known.low < 1:
+            refuse(f"{name[:40]!r} is not declared to be at least 1", place)
+    if list(group) != sorted(group):
+        refuse("the names are not sorted", place)
+    return group
+
+
+def _variable(value: object, variables: Mapping[str, str], place: str) -> tuple[str, str]:
+    name = a_text(value, place)
+    if name not in variables:
+        refuse(f"{name[:40]!r} is not a variable with a sort", place)
+    return name, variables[name]
+
+
+def _target(value: object, length: int, place: str) -> int:
+    target = an_integer(value, place)
+    if not 0 <= target < length:
+        refuse(f"there is no instruction {target}", place)
+    return target

@@ -1,0 +1,214 @@
+"""States of two runs: the symbols that describe a pair of runs at a cut, and what is known about the inputs.
+
+A low variable x has one symbol, ``x``.  A high number has its value in run 1, ``x``, and its value in run 2 minus that,
+``x: distance``; a high truth value or tag has ``x`` and ``x: other``.  The inputs have symbols of the same kind, constant
+throughout, and so have the common length of the lists (``size``), what changes under the relation ``one`` (``changed``,
+``by``, and ``which`` if there are several private inputs), the direction under ``monotone`` (``up``) and the foretold
+parts of the result (``output 0``).  ``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the
+noise with scales in multiples of N has cost, and ``ok`` says whether everything asked so far held, where the result is
+foretold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from privproof.evidence.checker.outcomes import refuse
+from privproof.evidence.checker.programs.flow import Flow
+from privproof.evidence.checker.programs.inputs import SIZE, Input, Scalar
+from privproof.evidence.checker.programs.instructions import Group
+from privproof.evidence.checker.programs.terms import (
+    BOOL,
+    INT,
+    KINDS,
+    REAL,
+    Symbol,
+    both,
+    either,
+    implies,
+    number,
+    real,
+)
+from privproof.exact import Rational
+
+
+def distance_of(name: str) -> str:
+    """The symbol of a difference."""
+    return f"{name}: distance"
+
+
+def other_of(name: str) -> str:
+    """The symbol of a value in run 2."""
+    return f"{name}: other"
+
+
+def cost_of(group: Group) -> str:
+    """The symbol of a cost."""
+    return " ".join(("cost", *group))
+
+
+def read_of(stream: str) -> str:
+    """The symbol that counts what was taken from a stream."""
+    return f"read: {stream}"
+
+
+def output_of(position: int) -> str:
+    """The symbol of a foretold part of the result."""
+    return f"output {position}"
+
+
+class State:
+    """The symbols of a program's state.
+
+    Attributes:
+        flow: the program and its data flow.
+        symbols: every symbol by its name in certificates.
+        changing: the names of those that instructions change.
+    """
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.declared = flow.program.declared
+        self.symbols: dict[str, Symbol] = {}
+        self.changing: list[str] = []
+        self._private = {each.name: i for i, each in enumerate(self.declared.private)}
+        for name, sort in self._fixed():
+            self._add(name, sort)
+        for name, sort in self._moving():
+            self._add(name, sort)
+            self.changing.append(name)
+
+    def own(self, name: str) -> str:
+        """Our own name of a symbol."""
+        return self.symbols[name].own
+
+    def _add(self, name: str, sort: str) -> None:
+        if name in self.symbols:
+            refuse(f"two parts of the state are called {name[:80]!r}; a variable needs another name", "question.sorts")
+        self.symbols[name] = Symbol(name, f"s{len(self.symbols)}", sort)
+
+    def _fixed(self) -> Iterator[tuple[str, str]]:
+        for each in self.declared.inputs.values():
+            if each.shape == "value":
+                yield from self._variable(each.name, each.sort)
+        yield SIZE, INT
+        if self.declared.relation == "one":
+            yield "changed", INT
+            yield "by", REAL
+            if len(self._private) > 1:
+                yield "which", INT
+        if self.declared.relation == "monotone":
+            yield "up", BOOL
+        for position, sort in self.flow.outputs.items():
+            yield output_of(position), KINDS[sort]
+
+    def _moving(self) -> Iterator[tuple[str, str]]:
+        for name, sort in self.flow.program.variables.items():
+            yield from self._variable(name, sort)
+        for each in self.declared.inputs.values():
+            if each.shape == "stream":
+                yield read_of(each.name), INT
+        for group in self.flow.groups:
+            yield cost_of(group), REAL
+        if self.flow.prophecy:
+            yield "ok", BOOL
+
+    def _variable(self, name: str, sort: str) -> Iterator[tuple[str, str]]:
+        yield name, KINDS[sort]
+        if name in self.flow.high:
+            yield (distance_of(name) if sort in ("int", "real") else other_of(name)), KINDS[sort]
+
+    def length(self, name: str) -> str:
+        """The length of a list."""
+        size = self.declared.inputs[name].size
+        return self.own(SIZE) if size is None else str(size)
+
+    def facts(self) -> list[str]:
+        """What holds throughout: bounds of the inputs, and that they are neighbours."""
+        size = self.own(SIZE)
+        known = [f"(<= 0 {size})" if self.declared.size is None else f"(= {size} {self.declared.size})"]
+        if self.declared.relation == "one":
+            known += self._change()
+        for each in self.declared.inputs.values():
+            if each.shape != "value":
+                continue
+            one = self.own(each.name)
+            if each.public:
+                known += self.bounded(each, one)
+            elif each.numeric:
+                known += self.neighbours(each, one, self.own(distance_of(each.name)), None)
+            else:
+                known += self.others(each, one, self.own(other_of(each.name)), None)
+        return known
+
+    def start(self) -> list[str]:
+        """What holds before the first instruction: no cost, nothing read."""
+        known = [f"(= {self.own(cost_of(group))} 0.0)" for group in self.flow.groups]
+        known += [f"(= {self.own(read_of(e.name))} 0)" for e in self.declared.inputs.values() if e.shape == "stream"]
+        return [*known, self.own("ok")] if self.flow.prophecy else known
+
+    def bounded(self, declared: Input, term: str) -> list[str]:
+        """The declared bounds of a value."""
+        sort = KINDS[declared.sort]
+        value = real(term, sort)
+        known = []
+        if declared.low is not None:
+            known.append(f"(<= {number(declared.low, REAL)} {value})")
+        if declared.high is not None:
+            known.append(f"(<= {value} {number(declared.high, REAL)})")
+        if declared.values is not None:
+            known.append(either(f"(= {term} {self.literal(each, sort)})" for each in declared.values))
+        return known
+
+    def literal(self, value: Scalar, sort: str) -> str:
+        """A declared value as a term."""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return number(value if isinstance(value, Rational) else self.flow.program.tags.number(value), sort)
+
+    def neighbours(self, declared: Input, one: str, gap: str, index: str | None) -> list[str]:
+        """What is known of a private number, its value in run 1 and the difference, at an index of a list or stream."""
+        sort = KINDS[declared.sort]
+        known = [*self.bounded(declared, one), *self.bounded(declared, f"(+ {one} {gap})")]
+        exact = real(gap, sort)
+        apart = declared.within
+        if self.declared.relation == "one":
+            return [*known, f"(= {exact} (ite {self._changed(declared, index)} {self.own('by')} 0.0))"]
+        above, below = f"(<= 0.0 {exact})", f"(<= {exact} 0.0)"
+        if apart is not None:
+            high, low = f"(<= {exact} {number(apart, REAL)})", f"(<= {number(-apart, REAL)} {exact})"
+            known += [high, low]
+        if self.declared.relation == "monotone":
+            known.append(f"(ite {self.own('up')} {above} {below})")
+        return known
+
+    def others(self, declared: Input, one: str, two: str, index: str | None) -> list[str]:
+        """What is known of a private truth value or tag in the two runs."""
+        known = [*self.bounded(declared, one), *self.bounded(declared, two)]
+        if self.declared.relation == "one":
+            known.append(implies(f"(not {self._changed(declared, index)})", f"(= {one} {two})"))
+        return known
+
+    def _changed(self, declared: Input, index: str | None) -> str:
+        """That this entry is the one that changes."""
+        here = []
+        if len(self._private) > 1:
+            here.append(f"(= {self.own('which')} {self._private[declared.name]})")
+        if index is not None:
+            here.append(f"(= {self.own('changed')} {index})")
+        return both(here)
+
+    def _change(self) -> Iterator[str]:
+        """What is known of the one change."""
+        by = self.own("by")
+        yield f"(<= 0 {self.own('changed')})"
+        several = len(self._private) > 1
+        if several:
+            yield f"(and (<= 0 {self.own('which')}) (< {self.own('which')} {len(self._private)}))"
+        for each in self.declared.private:
+            here = f"(= {self.own('which')} {self._private[each.name]})" if several else "true"
+            if each.within is not None:
+                low, high = number(-each.within, REAL), number(each.within, REAL)
+                yield implies(here, f"(and (<= {low} {by}) (<= {by} {high}))")
+            if each.sort == "int":
+                yield implies(here, f"(= {by} (to_real (to_int {by})))")

@@ -1,0 +1,252 @@
+"""All runs of a mechanism whose continuous noise is left open: the function itself, run on linear forms.
+
+Every continuous noise becomes a number ``x_j`` that is not drawn; what the function computes are linear forms in these numbers, and every
+comparison that is not settled is taken both ways.  The result is a finite tree: at its inner nodes a form is compared with zero
+(or discrete noise is drawn), at its leaves stands an output.  Every value of the noise belongs to exactly one leaf, up to ties, which have
+probability zero.  Nothing of the translation takes part: this is the definition, taken literally.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from privproof.errors import LanguageError, PrivproofError
+from privproof.exact import ONE, ZERO, Rational, fraction, rational
+from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.linear import Linear, deciding, exactly, refuse
+from privproof.language.mechanism import Mechanism
+from privproof.language.noise import drawing
+from privproof.language.running import run
+
+_MOST = 100_000
+_DRAWS = 400
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A noise that was left open: its law at center 0.
+
+    Attributes:
+        kind: ``laplace``, ``exponential`` or ``geometric``.
+        scale: the scale of continuous noise; alpha of geometric noise.
+    """
+
+    kind: str
+    scale: Rational
+
+
+@dataclass(frozen=True)
+class Test:
+    """A comparison that both ways were open for: whether a form is at least (strictly: above) zero, and how it went."""
+
+    form: Linear
+    strict: bool
+    outcome: bool
+
+    @property
+    def halfspace(self) -> Linear:
+        """The form that is at least zero on this side of the test."""
+        return self.form if self.outcome else -self.form
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One way through the mechanism.
+
+    Attributes:
+        noises: the noises left open, in the order they were drawn.
+        tests: the comparisons on the way.
+        weight: the probability of the discrete noise on the way.
+        output: what was returned, or the list of what was yielded: forms and constants; None where the run was left early.
+        complete: whether the run came to its end.
+    """
+
+    noises: tuple[Drawn, ...]
+    tests: tuple[Test, ...]
+    weight: Rational
+    output: Any
+    complete: bool = True
+
+
+Follow: TypeAlias = Callable[[Sequence[Any]], bool]
+"""Whether a run is still of interest after the outputs so far."""
+
+
+class _Left(BaseException):
+    """The run is of no further interest."""
+
+
+def leaves(
+    mechanism: Mechanism,
+    arguments: Mapping[str, Any],
+    *,
+    follow: Follow | None = None,
+    most: int = _MOST,
+    pause: Callable[[], None] = lambda: None,
+) -> tuple[Leaf, ...]:
+    """All ways through a mechanism on its arguments; numbers among these may be forms.
+
+    Args:
+        mechanism: the mechanism.
+        arguments: its inputs by name.
+        follow: for a generator: whether to go on after the outputs so far; a run that is left is a leaf that is not complete.
+        most: how many ways there may be.
+        pause: called between runs; may raise to stop.
+
+    Raises:
+        LanguageError: something is done with noise that is no linear form, or there are too many ways.
+
+    >>> from privproof.language import laplace, mechanism, real
+    >>> @mechanism
+    ... def positive(x: real()):
+    ...     return laplace(x, scale=2) > 0
+    >>> [(leaf.tests[0].halfspace, leaf.output) for leaf in leaves(positive, {"x": 3})]
+    [(x0 + 3, True), (-x0 - 3, False)]
+    """
+    exact = mechanism.having(**{}) if not mechanism.parameters else _exact(mechanism)
+    given = {name: exactly(value) for name, value in arguments.items()}
+    waiting: list[tuple[int, ...]] = [()]
+    found: list[Leaf] = []
+    while waiting:
+        pause()
+        player = _Player(waiting.pop())
+        complete, output = True, None
+        try:
+            with drawing(player.draw), deciding(player.decide):
+                output = run(exact, given, _watched(follow)).value
+        except _Left:
+            complete = False
+        found.append(Leaf(tuple(player.noises), tuple(player.tests), player.weight, output, complete))
+        waiting.extend(reversed(player.others))
+        if len(found) + len(waiting) > most:
+            raise LanguageError(
+                "paths", f"there are more than {most} ways through it", place=mechanism.place, hint="a smaller size"
+            )
+    return tuple(found)
+
+
+def _exact(mechanism: Mechanism) -> Mechanism:
+    from dataclasses import replace
+
+    return replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
+
+
+def _watched(follow: Follow | None) -> Callable[[Sequence[Any]], None] | None:
+    if follow is None:
+        return None
+
+    def watch(written: Sequence[Any]) -> None:
+        if not follow(written):
+            raise _Left
+
+    return watch
+
+
+class _Player:
+    """Makes the decisions of one run: those given, then the first way of each, and notes the others."""
+
+    def __init__(self, given: tuple[int, ...]) -> None:
+        self.given = given
+        self.made: list[int] = []
+        self.noises: list[Drawn] = []
+        self.tests: list[Test] = []
+        self.weight = ONE
+        self.others: list[tuple[int, ...]] = []
+        self.known: dict[tuple[tuple[Any, Rational], ...], tuple[Rational | None, Rational | None]] = {}
+
+    def choose(self, ways: int) -> int:
+        position = len(self.made)
+        chosen = self.given[position] if position < len(self.given) else 0
+        if position >= len(self.given):
+            self.others += [(*self.made, other) for other in range(1, ways)]
+        self.made.append(chosen)
+        return chosen
+
+    def draw(self, law: Law) -> Any:
+        if len(self.noises) > _DRAWS:
+            refuse("draws", f"a run draws noise more than {_DRAWS} times", hint="a smaller size")
+        match law:
+            case Table():
+                value, probability = law.ranked[self.choose(len(law.ranked))]
+                self.weight *= probability
+                return exactly(value)
+            case Geometric(center, alpha):
+                return self.open("geometric", center, rational(alpha))
+            case Continuous(kind, center, scale):
+                return self.open(kind, center, _scale(scale))
+
+    def open(self, kind: str, center: Any, scale: Rational) -> Any:
+        middle = Linear.of(rational(center) if isinstance(center, str) else center)
+        if middle is None:
+            refuse("noise", f"{kind} noise is added to {center!r}, which is no number", hint=f"{kind}(0, ...)")
+        noise = Linear.atom(len(self.noises))
+        self.noises.append(Drawn(kind, scale))
+        if kind == "exponential":
+            self.known[next(iter(noise.terms.items())),] = (ZERO, None)
+        return middle + noise
+
+    def decide(self, form: Linear, strict: bool) -> bool:
+        """Whether the form is above zero: settled by what was decided before, or taken both ways.
+
+        Strictness counts only where both sides are exact: for forms of inputs, and of geometric noise.
+        """
+        direction, bound, turned = _normal(form)
+        low, high = self.known.get(direction, (None, None))
+        continuous = all(
+            isinstance(atom, int) and self.noises[atom].kind != "geometric" for atom in form.terms
+        )
+        if continuous:
+            # direction * x >= bound (or <= bound, where turned); ties have probability zero
+            if low is not None and low >= bound:
+                return not turned
+            if high is not None and high <= bound:
+                return turned
+        outcome = self.choose(2) == 0
+        self.tests.append(Test(form, strict, outcome))
+        if continuous:
+            if outcome != turned:
+                low = bound if low is None else max(low, bound)
+            else:
+                high = bound if high is None else min(high, bound)
+            self.known[direction] = (low, high)
+        return outcome
+
+
+def _normal(form: Linear) -> tuple[tuple[tuple[Any, Rational], ...], Rational, bool]:
+    """A form as ``direction * x >= bound`` with a first coefficient 1; turned: ``<=``."""
+    terms = sorted(form.terms.items(), key=lambda term: (isinstance(term[0], str), term[0]))
+    first = terms[0][1]
+    size = abs(first)
+    sign = 1 if first > 0 else -1
+    direction = tuple((atom, factor / size * sign) for atom, factor in terms)
+    return direction, -form.constant / size * sign, sign < 0
+
+
+def _scale(value: Any) -> Rational:
+    if isinstance(value, Linear):
+        refuse("scale", "the scale of noise depends on noise or on the data", hint="a scale that is a constant")
+    if isinstance(value, float):
+        refuse("float", f"scale={value!r} is a float", hint=f'Fraction("{value!r}"), or divide a parameter: 1 / epsilon')
+    try:
+        scale = rational(value)
+    except PrivproofError as problem:
+        refuse("scale", f"scale: {problem.message}", hint=problem.hint or "scale=2")
+    if scale <= 0:
+        refuse("scale", f"scale={fraction(scale)} is not above 0", hint="scale=1")
+    return scale
+
+
+def numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments with Python's own numbers."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value)(plain(item) for item in value)
+        if isinstance(value, Rational):
+            return int(value.p) if value.q == 1 else Fraction(int(value.p), int(value.q))
+        return value
+
+    return {name: plain(value) for name, value in values.items()}

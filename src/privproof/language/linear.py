@@ -1,0 +1,278 @@
+"""Linear forms in noise: what a mechanism computes when its noise is left open.
+
+A `Linear` is a number ``c + a_1 x_1 + ... + a_k x_k`` whose ``x_j`` are noises that have not been drawn, or inputs that have not been
+chosen.  It can stand wherever the function handles a number: sums, multiples and comparisons work as they do in Python, and a comparison
+asks the *decider* of the current run which way it goes.  What is no linear form (a product of two of them, rounding, a test for
+equality, whose probability is zero) is refused with its place.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+from typing import Any, NoReturn, TypeAlias
+
+from privproof.errors import LanguageError
+from privproof.exact import ONE, ZERO, Rational, fraction, rational
+
+Atom: TypeAlias = "int | str"
+"""A noise by its number in the run, or an input by its name."""
+
+Terms: TypeAlias = tuple[tuple[Atom, Rational], ...]
+
+
+class Linear:
+    """A constant plus multiples of noises and inputs.
+
+    >>> x, y = Linear.atom(0), Linear.atom(1)
+    >>> 2 * (x - y) + 3
+    2*x0 - 2*x1 + 3
+    >>> (x + 1) - x
+    1
+    """
+
+    __slots__ = ("constant", "terms")
+
+    def __init__(self, terms: Mapping[Atom, Rational], constant: Rational) -> None:
+        self.terms = terms
+        self.constant = constant
+
+    @classmethod
+    def atom(cls, atom: Atom) -> Linear:
+        """One noise or input by itself."""
+        return cls({atom: ONE}, ZERO)
+
+    @classmethod
+    def of(cls, value: Any) -> Linear | None:
+        """A number as a form; None if it is no number.
+
+        Raises:
+            LanguageError: it is a float.
+        """
+        if isinstance(value, Linear):
+            return value
+        if isinstance(value, bool | int | Fraction):
+            return cls({}, rational(int(value) if isinstance(value, bool) else value))
+        if isinstance(value, Rational):
+            return cls({}, value)
+        if isinstance(value, float):
+            refuse("float", f"{value!r} is a float", hint=f'Fraction("{value!r}") for exactly that number')
+        return None
+
+    @property
+    def noisy(self) -> bool:
+        """Whether noise has a part in it."""
+        return any(isinstance(atom, int) for atom in self.terms)
+
+    def __repr__(self) -> str:
+        shown = ""
+        for atom, factor in sorted(self.terms.items(), key=lambda term: (isinstance(term[0], str), str(term[0]))):
+            name = f"x{atom}" if isinstance(atom, int) else atom
+            size = name if abs(factor) == 1 else f"{abs(factor)}*{name}"
+            sign = ("-" if factor < 0 else "") if not shown else (" - " if factor < 0 else " + ")
+            shown += sign + size
+        if self.constant != 0 or not shown:
+            shown += f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}" if shown else str(self.constant)
+        return shown
+
+    # ------------------------------------------------------------------------------------------------------ arithmetic
+
+    def _plus(self, other: Any, sign: int) -> Any:
+        right = Linear.of(other)
+        if right is None:
+            return NotImplemented
+        terms = dict(self.terms)
+        for atom, factor in right.terms.items():
+            total = terms.get(atom, ZERO) + sign * factor
+            if total == 0:
+                del terms[atom]
+            else:
+                terms[atom] = total
+        return _simplest(Linear(terms, self.constant + sign * right.constant))
+
+    def times(self, factor: Rational) -> Linear:
+        """A multiple of the form."""
+        if factor == 0:
+            return Linear({}, ZERO)
+        return Linear({atom: a * factor for atom, a in self.terms.items()}, self.constant * factor)
+
+    def __add__(self, other: Any) -> Any:
+        return self._plus(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._plus(other, -1)
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self)._plus(other, 1)
+
+    def __neg__(self) -> Linear:
+        return self.times(-ONE)
+
+    def __pos__(self) -> Linear:
+        return self
+
+    def __mul__(self, other: Any) -> Any:
+        right = Linear.of(other)
+        if right is None:
+            return NotImplemented
+        if right.terms and self.terms:
+            refuse("linear", "two values that depend on noise or on the data are multiplied", hint="multiply by constants")
+        scaled = self.times(right.constant) if self.terms else right.times(self.constant)
+        return _simplest(scaled)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        right = Linear.of(other)
+        if right is None:
+            return NotImplemented
+        if right.terms:
+            refuse("linear", "a value is divided by one that depends on noise or on the data", hint="divide by constants")
+        if right.constant == 0:
+            raise ZeroDivisionError("division by zero")
+        return _simplest(self.times(1 / right.constant))
+
+    def __rtruediv__(self, other: Any) -> NoReturn:
+        refuse("linear", "a value is divided by one that depends on noise or on the data", hint="divide by constants")
+
+    def __abs__(self) -> Linear:
+        return self if self >= 0 else -self
+
+    # ------------------------------------------------------------------------------------------------------ comparing
+
+    def _decided(self, other: Any, sign: int, *, strict: bool) -> Any:
+        difference = self._plus(other, -1)
+        if difference is NotImplemented:
+            return NotImplemented
+        form = Linear.of(difference)
+        assert form is not None
+        if not form.terms:
+            value = sign * form.constant
+            return value > 0 if strict else value >= 0
+        return _decider.get()(form if sign > 0 else -form, strict)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._decided(other, -1, strict=True)
+
+    def __le__(self, other: Any) -> Any:
+        return self._decided(other, -1, strict=False)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._decided(other, 1, strict=True)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._decided(other, 1, strict=False)
+
+    def __eq__(self, other: object) -> Any:
+        if Linear.of(other) is None:
+            return False
+        difference = Linear.of(self._plus(other, -1))
+        assert difference is not None
+        if not difference.terms:
+            return difference.constant == 0
+        what = "a noisy number" if difference.noisy else "a number that may be anything"
+        refuse("equality", f"{what} is tested for equality", hint="compare with < or >=; equal values have probability 0")
+
+    def __hash__(self) -> int:
+        refuse("hash", "a noisy number is used as a key", hint="compare it and use the outcome")
+
+    def __bool__(self) -> bool:
+        refuse("truth", "a noisy number is used as a truth value", hint="compare it: x > 0")
+
+    def _rounded(self, *_: Any) -> NoReturn:
+        refuse("rounding", "a noisy number is rounded or used as a whole number", hint="leave it as it is")
+
+    __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _rounded
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _rounded
+
+    def __float__(self) -> float:
+        refuse("float", "a noisy number becomes a float", hint="leave it as it is")
+
+    def __pow__(self, other: Any) -> NoReturn:
+        refuse("linear", "a power of a value that depends on noise or on the data", hint="multiply by constants")
+
+
+def _simplest(form: Linear) -> Any:
+    """A form without atoms is a number, whole where it can be."""
+    if form.terms:
+        return form
+    return Whole(int(form.constant.p)) if form.constant.q == 1 else fraction(form.constant)
+
+
+class Whole(int):
+    """A whole number whose quotients are exact: ``Whole(1) / 3`` is ``Fraction(1, 3)``.
+
+    >>> 2 / Whole(3), (Whole(2) * 3 + 1) / 2, range(Whole(2))
+    (Fraction(2, 3), Fraction(7, 2), range(0, 2))
+    """
+
+    def __truediv__(self, other: Any) -> Any:
+        return Fraction(int(self)) / other if isinstance(other, int | Fraction) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Fraction(int(other)) / int(self) if isinstance(other, int) else NotImplemented
+
+    def _kept(operation: Callable[[int, Any], Any]) -> Callable[[Whole, Any], Any]:  # type: ignore[misc]  # noqa: N805
+        def applied(self: Whole, other: Any) -> Any:
+            result = operation(int(self), other)
+            return Whole(result) if type(result) is int else result
+
+        return applied
+
+    __add__, __radd__ = _kept(int.__add__), _kept(int.__radd__)
+    __sub__, __rsub__ = _kept(int.__sub__), _kept(int.__rsub__)
+    __mul__, __rmul__ = _kept(int.__mul__), _kept(int.__rmul__)
+    __floordiv__, __rfloordiv__ = _kept(int.__floordiv__), _kept(int.__rfloordiv__)
+    __mod__, __rmod__ = _kept(int.__mod__), _kept(int.__rmod__)
+
+    def __neg__(self) -> Whole:
+        return Whole(-int(self))
+
+    def __abs__(self) -> Whole:
+        return Whole(abs(int(self)))
+
+
+def exactly(value: Any) -> Any:
+    """A value in which whole numbers divide exactly."""
+    if type(value) is int:
+        return Whole(value)
+    if isinstance(value, list | tuple):
+        return type(value)(exactly(item) for item in value)
+    return value
+
+
+# ------------------------------------------------------------------------------------------------------------- deciding
+
+
+def _undecided(form: Linear, strict: bool) -> bool:
+    raise LanguageError("linear", f"{form} is compared outside a run", hint="this is a form, not a number")
+
+
+_decider: ContextVar[Callable[[Linear, bool], bool]] = ContextVar("decider", default=_undecided)
+
+
+@contextmanager
+def deciding(decider: Callable[[Linear, bool], bool]) -> Iterator[None]:
+    """Inside this context the decider says whether a form is above zero (strictly, or not)."""
+    token = _decider.set(decider)
+    try:
+        yield
+    finally:
+        _decider.reset(token)
+
+
+def refuse(code: str, message: str, *, hint: str) -> NoReturn:
+    """Refuse what the function does, with the line of the function that does it."""
+    frame = sys._getframe(1)
+    here = __file__
+    while frame.f_back is not None and (
+        frame.f_code.co_filename == here or "privproof/language" in frame.f_code.co_filename.replace("\\", "/")
+    ):
+        frame = frame.f_back
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    raise LanguageError(code, message, place=place, hint=hint)
