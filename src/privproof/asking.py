@@ -25,7 +25,15 @@ from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilo
 from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
 from privproof.models import Horizon, Letter, Transducer, Word, can_halt, compares_something
-from privproof.scenarios import ParametricQuestion, PufferfishQuestion, Question, UnderPriors
+from privproof.scenarios import (
+    ParametricQuestion,
+    ProgramQuestion,
+    PufferfishQuestion,
+    Question,
+    UnderPriors,
+    is_program,
+    program_question,
+)
 
 _RUNS = 1_000
 _FEW_EVENTS = 8
@@ -34,7 +42,7 @@ _CHECKED_AT_ONCE = 1_200_000
 
 
 def check(
-    subject: Question | UnderPriors | Mechanism,
+    subject: Question | UnderPriors | ProgramQuestion | Mechanism,
     epsilon_: EpsilonLike | None = None,
     delta_: Number = 0,
     *,
@@ -73,13 +81,18 @@ def check(
     question = asked(subject, size=size, horizon=horizon)
     if epsilon_ is not None:
         question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
+    if isinstance(question, ProgramQuestion):
+        from privproof.about_programs import check_program
+
+        _engine_for_programs(engine)
+        return check_program(question, monitor or Monitor())
     if question.budget is None:
         raise QuestionError("budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon")
     return _ask(question, question.budget, engine, monitor or Monitor(), tight=False)
 
 
 def tight_epsilon(
-    subject: Question | UnderPriors | Mechanism,
+    subject: Question | UnderPriors | ProgramQuestion | Mechanism,
     delta_: Number = 0,
     *,
     size: int | None = None,
@@ -102,17 +115,46 @@ def tight_epsilon(
 
         return tight_under_prior(subject, delta(delta_), monitor or Monitor())
     question = asked(subject, size=size, horizon=horizon)
+    if isinstance(question, ProgramQuestion):
+        from privproof.about_programs import tight_program
+
+        _engine_for_programs(engine)
+        return tight_program(question, delta(delta_), monitor or Monitor())
     budget = Budget(INFINITE, delta(delta_), pointwise)
     return _ask(question, budget, engine, monitor or Monitor(), tight=True)
 
 
-def asked(subject: Question | Mechanism, *, size: int | None = None, horizon: Horizon | None = None) -> Question:
+def asked(
+    subject: Question | ProgramQuestion | Mechanism, *, size: int | None = None, horizon: Horizon | None = None
+) -> Question | ProgramQuestion:
     """The question that a mechanism poses at a size; a question stays what it is, with another horizon if one is given."""
     if isinstance(subject, Mechanism):
-        return mechanism_question(subject, size=size, horizon=horizon)
+        return posed(subject, size=size, horizon=horizon)
     if size is not None:
         raise QuestionError("size", "a model has the size it has", place="size", hint="drop the size")
+    if isinstance(subject, ProgramQuestion):
+        return subject
     return subject if horizon is None else replace(subject, horizon=horizon)
+
+
+def posed(
+    mechanism: Mechanism, *, size: int | None = None, horizon: Horizon | None = None
+) -> Question | ProgramQuestion:
+    """The question that a mechanism poses: about its finite model, or about the program itself."""
+    if not is_program(mechanism):
+        return mechanism_question(mechanism, size=size, horizon=horizon)
+    if horizon is not None and horizon.high is not None:
+        raise QuestionError(
+            "horizon", "continuous noise is proved for streams of every length", place="horizon", hint="drop the horizon"
+        )
+    return program_question(mechanism, size=size)
+
+
+def _engine_for_programs(engine: str | None) -> None:
+    if engine not in (None, "laplace"):
+        raise QuestionError(
+            "engine", f"the engine {engine!r} does not know continuous noise", place="engine", hint="laplace"
+        )
 
 
 def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monitor, *, tight: bool) -> Verdict:

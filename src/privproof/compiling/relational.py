@@ -35,14 +35,12 @@ from privproof.language.syntax import (
     Expression,
     If,
     Operation,
-    Place,
     Replace,
     Return,
     Sample,
     Statement,
     Variable,
     While,
-    blocks,
     parts,
     reads,
     statements,
@@ -67,29 +65,10 @@ class Scale:
     Attributes:
         factor: the rational.
         names: the public numbers, sorted, with repetition.
-        below: whether they divide instead.
     """
 
     factor: Rational
     names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Affine:
-    """A constant plus multiples of public whole numbers and of the size: a budget."""
-
-    constant: Rational
-    terms: tuple[tuple[str, Rational], ...] = ()
-
-    def at(self, values: Mapping[str, Any]) -> Rational:
-        """Its value."""
-        return self.constant + sum((factor * rational(values[name]) for name, factor in self.terms), rational(0))
-
-    def __str__(self) -> str:
-        shown = [] if self.constant == 0 and self.terms else [str(self.constant)]
-        for name, factor in self.terms:
-            shown.append(name if factor == 1 else f"{name}/{factor.q}" if factor.p == 1 else f"{factor}*{name}")
-        return " + ".join(shown).replace("+ -", "- ")
 
 
 @dataclass(frozen=True)
@@ -98,6 +77,7 @@ class Program:
 
     Attributes:
         mechanism: the mechanism.
+        body: its statements.
         code: the instructions.
         live: for every instruction the variables needed from there on.
         cuts: the instructions at which the program is cut; the first is 0.
@@ -112,6 +92,7 @@ class Program:
     """
 
     mechanism: Mechanism
+    body: Block
     code: tuple[Instruction, ...]
     live: tuple[tuple[str, ...], ...]
     cuts: tuple[int, ...]
@@ -137,11 +118,7 @@ class Program:
     @property
     def public_numbers(self) -> tuple[str, ...]:
         """The public inputs that are single whole numbers."""
-        return tuple(
-            name
-            for name, declared in self.inputs.items()
-            if declared.public and declared.shape == "value" and not declared.real
-        )
+        return self.mechanism.public_numbers
 
     @property
     def sites(self) -> tuple[Sample, ...]:
@@ -153,9 +130,7 @@ class Program:
         return _scale(sample.arguments[1], self.public_numbers)
 
 
-def relational(
-    mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False
-) -> Program:
+def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False) -> Program:
     """Prepare a mechanism.
 
     Raises:
@@ -184,9 +159,7 @@ def relational(
     high, noisy = _differing(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
     live = made.live
-    return Program(
-        mechanism, code, live, cuts, sorts, high, noisy, tags, size, relation, convert, ahead
-    )
+    return Program(mechanism, body, code, live, cuts, sorts, high, noisy, tags, size, relation, convert, ahead)
 
 
 # ----------------------------------------------------------------------------------------------------------- rewriting
@@ -251,15 +224,24 @@ def _folded(expression: Expression) -> Expression | None:
     match expression:
         case Operation("Fraction", arguments, place) if all(isinstance(a, Constant) for a in arguments):
             return Constant(Fraction(*(a.value for a in arguments)), place)  # type: ignore[union-attr]
-        case Operation("+" | "-" | "*" | "/" | "//" | "%" as name, (Constant(left), Constant(right)), place) if (
-            _number(left) and _number(right)
-        ):
+        case Operation("+" | "-" | "*" | "/" | "//" | "%" as name, (Constant(left), Constant(right)), place) if _number(
+            left
+        ) and _number(right):
             if name in ("/", "//", "%") and right == 0:
                 raise LanguageError("zero", "a division by zero", place=str(place))
             a, b = Fraction(left), Fraction(right)  # type: ignore[arg-type]
-            value = {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else a, "//": a // b if b else a, "%": a % b if b else a}
+            value = {
+                "+": a + b,
+                "-": a - b,
+                "*": a * b,
+                "/": a / b if b else a,
+                "//": a // b if b else a,
+                "%": a % b if b else a,
+            }
             result = value[name]
             return Constant(int(result) if result.denominator == 1 else Fraction(result), place)
+        case Operation("/", (inner, Constant(1))) | Operation("*", (inner, Constant(1)) | (Constant(1), inner)):
+            return inner
         case Operation("neg", (Constant(value),), place) if _number(value):
             return Constant(-value, place)  # type: ignore[operator]
         case Operation("whole" | "pos", (Constant(value),), place) if _number(value):
@@ -286,7 +268,10 @@ def _released(body: Block) -> Block:
         raise Unsupported(f"it returns a list in some cases and nothing in others, {returned[0].place}")
     for statement in statements(body):
         if isinstance(statement, Assign) and statement.name == name:
-            if not (isinstance(statement.value, Operation) and statement.value == Operation("list of", (), statement.value.place)):
+            if not (
+                isinstance(statement.value, Operation)
+                and statement.value == Operation("list of", (), statement.value.place)
+            ):
                 raise Unsupported(f"the list {name} does not begin empty, {statement.place}")
         elif isinstance(statement, Replace) and statement.name == name:
             raise Unsupported(f"the list {name} is changed after it was written, {statement.place}")
@@ -317,7 +302,9 @@ def _released(body: Block) -> Block:
 
 def _within(statement: Statement, change: Callable[[Block], Block]) -> Statement:
     """A statement with its blocks changed."""
-    fields = {name: change(getattr(statement, name)) for name in ("then", "otherwise", "body") if hasattr(statement, name)}
+    fields = {
+        name: change(getattr(statement, name)) for name in ("then", "otherwise", "body") if hasattr(statement, name)
+    }
     return replace(statement, **fields) if fields else statement  # type: ignore[arg-type]
 
 
@@ -354,7 +341,9 @@ def _hoisted(body: Block, mechanism: Mechanism) -> Block:
                     case _:
                         return None
 
-            outer = _mapped_statement(replace(statement, **{n: () for n in ("then", "otherwise", "body") if hasattr(statement, n)}), replaced)  # type: ignore[arg-type]
+            outer = _mapped_statement(
+                replace(statement, **{n: () for n in ("then", "otherwise", "body") if hasattr(statement, n)}), replaced
+            )  # type: ignore[arg-type]
             inner = {n: change(getattr(statement, n)) for n in ("then", "otherwise", "body") if hasattr(statement, n)}
             result += [*loops, replace(outer, **inner) if inner else outer]  # type: ignore[arg-type]
         return tuple(result)
@@ -477,21 +466,29 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
 
     def look(expression: Expression) -> None:
         match expression:
-            case Operation("*" | "repeat", (left, right), place) if differs(left, high, mechanism) and differs(right, high, mechanism):
+            case Operation("*" | "repeat", (left, right), place) if differs(left, high, mechanism) and differs(
+                right, high, mechanism
+            ):
                 raise LanguageError(
-                    "product", "two values that depend on the data or on noise are multiplied", place=str(place),
+                    "product",
+                    "two values that depend on the data or on noise are multiplied",
+                    place=str(place),
                     hint="a product of private values has no bounded sensitivity; multiply by constants",
                 )
             case Operation("/", (_, below), place) if differs(below, high, mechanism):
                 raise LanguageError(
-                    "quotient", "a value is divided by one that depends on the data or on noise", place=str(place),
+                    "quotient",
+                    "a value is divided by one that depends on the data or on noise",
+                    place=str(place),
                     hint="divide by constants and public numbers",
                 )
             case Operation("==" | "!=" | "in" | "not in", operands, place) if any(
                 noisy.intersection(_values(operand)) and not _discrete(operand) for operand in operands
             ):
                 raise LanguageError(
-                    "equality", "a noisy number is tested for equality, which has probability 0", place=str(place),
+                    "equality",
+                    "a noisy number is tested for equality, which has probability 0",
+                    place=str(place),
                     hint="compare with < or >=",
                 )
             case Operation("//" | "%" | "int" | "**" as name, operands, place) if any(
@@ -519,11 +516,15 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
             scale = statement.arguments[1]
             if differs(scale, high, mechanism):
                 raise LanguageError(
-                    "scale", "the scale of the noise depends on the data or on noise", place=str(statement.place),
+                    "scale",
+                    "the scale of the noise depends on the data or on noise",
+                    place=str(statement.place),
                     hint="a scale of constants, parameters and public numbers",
                 )
             if isinstance(scale, Constant) and _number(scale.value) and scale.value <= 0:  # type: ignore[operator]
-                raise LanguageError("scale", f"scale={scale.value} is not above 0", place=str(statement.place), hint="scale=1")
+                raise LanguageError(
+                    "scale", f"scale={scale.value} is not above 0", place=str(statement.place), hint="scale=1"
+                )
 
 
 def _values(expression: Expression) -> Iterator[str]:
@@ -585,7 +586,9 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
             return
         case Operation(name, arguments, place):
             if name not in _KNOWN:
-                raise Unsupported(f"{name.removesuffix(' of')}, {place}; alignments know sums, multiples and comparisons")
+                raise Unsupported(
+                    f"{name.removesuffix(' of')}, {place}; alignments know sums, multiples and comparisons"
+                )
             if name in ("max", "min") and len(arguments) < 2:
                 raise Unsupported(f"{name} of a list, {place}; write the loop out")
         case Element(Variable(name), _, place):
@@ -765,13 +768,3 @@ def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:
     if any(power < 0 for power in powers.values()):
         raise Unsupported(f"the scale at {expression.place} divides by a public number")
     return Scale(factor, tuple(sorted(name for name, power in powers.items() for _ in range(power))))
-
-
-def inner_blocks(statement: Statement) -> tuple[Block, ...]:
-    """The blocks of a statement."""
-    return blocks(statement)
-
-
-def place_of(step: Instruction) -> Place:
-    """Where an instruction stands."""
-    return step.place

@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from flint import arb
+
 from privproof.exact import INFINITE, Epsilon, epsilon
+from privproof.exact.affine import Affine
+from privproof.exact.exponentials import ExponentialSum, loss
+from privproof.language.patterns import shown
 from privproof.models import Distribution, Letter
-from privproof.scenarios import Question, UnderPriors
+from privproof.scenarios import ProgramQuestion, Question, UnderPriors
 
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 
@@ -95,6 +100,77 @@ class PriorWitness:
 
 
 @dataclass(frozen=True)
+class LossWitness:
+    """An event that two neighbouring data sets make with probabilities too far apart.
+
+    Attributes:
+        left: the arguments that make the event more likely.
+        right: the other arguments.
+        event: the pattern of outputs.
+        left_probability: the probability of the event on the left, exactly: a sum of exponentials.
+        right_probability: the same on the right.
+        line: the line of the mechanism that breaks the claim, if one can be named.
+    """
+
+    left: Mapping[str, Any]
+    right: Mapping[str, Any]
+    event: Any
+    left_probability: ExponentialSum
+    right_probability: ExponentialSum
+    line: str = ""
+
+    @property
+    def output(self) -> str:
+        """The event in words."""
+        return shown(self.event)
+
+    @property
+    def infinite(self) -> bool:
+        """Whether the event is impossible on the right."""
+        return self.right_probability.is_zero
+
+    def loss(self, bits: int = 128) -> arb:
+        """The logarithm of the ratio of the probabilities, as a ball."""
+        return loss(self.left_probability, self.right_probability, 1, bits)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What one line of a mechanism pays, in one situation.
+
+    Attributes:
+        line: the number of the line.
+        code: the noise as it is written.
+        when: in which situation, in words; empty for always.
+        shift: by how much the noise is shifted in the second run.
+        cost: what that costs at most.
+    """
+
+    line: int
+    code: str
+    when: str
+    shift: str
+    cost: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a mechanism with continuous noise is private.
+
+    Attributes:
+        charges: what every line pays.
+        total: what is paid in all, counter by counter.
+        program: the two runs as one program, with its asserts and cost counters.
+        conditions: the side conditions of the theorem, as they were checked.
+    """
+
+    charges: tuple[Charge, ...]
+    total: tuple[str, ...]
+    program: str
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Growth:
     """Words whose ratio grows without bound: repeat the middle as often as you like.
 
@@ -125,6 +201,9 @@ class Verdict:
         witness: the word behind the lower bound, if one is known.
         event: where a delta counts over events: the outcomes behind the lower bound.
         growth: words whose ratio grows without bound, where there is no epsilon at all because of them.
+        formula: an upper bound that is proved for every size and all public numbers, as an expression in them.
+        explanation: for a proof by alignment, what every line pays.
+        repairs: changes after which the claim is proved.
         certificate: data from which `recheck` re-establishes the verdict.
         seconds: how long it took.
         notes: restrictions, assumptions, and what other engines said.
@@ -132,13 +211,16 @@ class Verdict:
 
     status: ClassVar[Status] = "unknown"
 
-    question: Question | UnderPriors
+    question: Question | UnderPriors | ProgramQuestion
     engine: str
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE
-    witness: Witness | PriorWitness | None = None
+    witness: Witness | PriorWitness | LossWitness | None = None
     event: tuple[Witness, ...] = ()
     growth: Growth | None = None
+    formula: Affine | None = None
+    explanation: Explanation | None = None
+    repairs: tuple[str, ...] = ()
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
@@ -151,6 +233,8 @@ class Verdict:
     @property
     def arguments(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """The arguments of the mechanism on both sides of the witness, where the model was made from a mechanism."""
+        if isinstance(self.witness, LossWitness):
+            return dict(self.witness.left), dict(self.witness.right)
         if not isinstance(self.question, Question) or not isinstance(self.witness, Witness):
             return None
         origin, witness = self.question.origin, self.witness

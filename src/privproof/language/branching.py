@@ -9,8 +9,7 @@ probability zero.  Nothing of the translation takes part: this is the definition
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError, PrivproofError
@@ -53,22 +52,42 @@ class Test:
 
 
 @dataclass(frozen=True)
+class Draw:
+    """Discrete noise that was drawn: the probabilities of its outcomes, and which one came."""
+
+    probabilities: tuple[Rational, ...]
+    chosen: int
+
+
+@dataclass(frozen=True)
 class Leaf:
     """One way through the mechanism.
 
     Attributes:
         noises: the noises left open, in the order they were drawn.
-        tests: the comparisons on the way.
-        weight: the probability of the discrete noise on the way.
+        steps: the comparisons and the discrete noise on the way.
         output: what was returned, or the list of what was yielded: forms and constants; None where the run was left early.
         complete: whether the run came to its end.
     """
 
     noises: tuple[Drawn, ...]
-    tests: tuple[Test, ...]
-    weight: Rational
+    steps: tuple[Test | Draw, ...]
     output: Any
     complete: bool = True
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The comparisons on the way."""
+        return tuple(step for step in self.steps if isinstance(step, Test))
+
+    @property
+    def weight(self) -> Rational:
+        """The probability of the discrete noise on the way."""
+        total = ONE
+        for step in self.steps:
+            if isinstance(step, Draw):
+                total *= step.probabilities[step.chosen]
+        return total
 
 
 Follow: TypeAlias = Callable[[Sequence[Any]], bool]
@@ -106,7 +125,8 @@ def leaves(
     >>> [(leaf.tests[0].halfspace, leaf.output) for leaf in leaves(positive, {"x": 3})]
     [(x0 + 3, True), (-x0 - 3, False)]
     """
-    exact = mechanism.having(**{}) if not mechanism.parameters else _exact(mechanism)
+    parameters = {name: exactly(value) for name, value in mechanism.parameters.items()}
+    exact = replace(mechanism, parameters=parameters)
     given = {name: exactly(value) for name, value in arguments.items()}
     waiting: list[tuple[int, ...]] = [()]
     found: list[Leaf] = []
@@ -119,19 +139,13 @@ def leaves(
                 output = run(exact, given, _watched(follow)).value
         except _Left:
             complete = False
-        found.append(Leaf(tuple(player.noises), tuple(player.tests), player.weight, output, complete))
+        found.append(Leaf(tuple(player.noises), tuple(player.steps), output, complete))
         waiting.extend(reversed(player.others))
         if len(found) + len(waiting) > most:
             raise LanguageError(
                 "paths", f"there are more than {most} ways through it", place=mechanism.place, hint="a smaller size"
             )
     return tuple(found)
-
-
-def _exact(mechanism: Mechanism) -> Mechanism:
-    from dataclasses import replace
-
-    return replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
 
 
 def _watched(follow: Follow | None) -> Callable[[Sequence[Any]], None] | None:
@@ -152,8 +166,7 @@ class _Player:
         self.given = given
         self.made: list[int] = []
         self.noises: list[Drawn] = []
-        self.tests: list[Test] = []
-        self.weight = ONE
+        self.steps: list[Test | Draw] = []
         self.others: list[tuple[int, ...]] = []
         self.known: dict[tuple[tuple[Any, Rational], ...], tuple[Rational | None, Rational | None]] = {}
 
@@ -170,9 +183,9 @@ class _Player:
             refuse("draws", f"a run draws noise more than {_DRAWS} times", hint="a smaller size")
         match law:
             case Table():
-                value, probability = law.ranked[self.choose(len(law.ranked))]
-                self.weight *= probability
-                return exactly(value)
+                chosen = self.choose(len(law.ranked))
+                self.steps.append(Draw(tuple(probability for _, probability in law.ranked), chosen))
+                return exactly(law.ranked[chosen][0])
             case Geometric(center, alpha):
                 return self.open("geometric", center, rational(alpha))
             case Continuous(kind, center, scale):
@@ -195,9 +208,7 @@ class _Player:
         """
         direction, bound, turned = _normal(form)
         low, high = self.known.get(direction, (None, None))
-        continuous = all(
-            isinstance(atom, int) and self.noises[atom].kind != "geometric" for atom in form.terms
-        )
+        continuous = all(isinstance(atom, int) and self.noises[atom].kind != "geometric" for atom in form.terms)
         if continuous:
             # direction * x >= bound (or <= bound, where turned); ties have probability zero
             if low is not None and low >= bound:
@@ -205,7 +216,7 @@ class _Player:
             if high is not None and high <= bound:
                 return turned
         outcome = self.choose(2) == 0
-        self.tests.append(Test(form, strict, outcome))
+        self.steps.append(Test(form, strict, outcome))
         if continuous:
             if outcome != turned:
                 low = bound if low is None else max(low, bound)
@@ -229,7 +240,9 @@ def _scale(value: Any) -> Rational:
     if isinstance(value, Linear):
         refuse("scale", "the scale of noise depends on noise or on the data", hint="a scale that is a constant")
     if isinstance(value, float):
-        refuse("float", f"scale={value!r} is a float", hint=f'Fraction("{value!r}"), or divide a parameter: 1 / epsilon')
+        refuse(
+            "float", f"scale={value!r} is a float", hint=f'Fraction("{value!r}"), or divide a parameter: 1 / epsilon'
+        )
     try:
         scale = rational(value)
     except PrivproofError as problem:
@@ -237,16 +250,3 @@ def _scale(value: Any) -> Rational:
     if scale <= 0:
         refuse("scale", f"scale={fraction(scale)} is not above 0", hint="scale=1")
     return scale
-
-
-def numbers(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments with Python's own numbers."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(plain(item) for item in value)
-        if isinstance(value, Rational):
-            return int(value.p) if value.q == 1 else Fraction(int(value.p), int(value.q))
-        return value
-
-    return {name: plain(value) for name, value in values.items()}

@@ -121,7 +121,9 @@ class Linear:
         if right is None:
             return NotImplemented
         if right.terms and self.terms:
-            refuse("linear", "two values that depend on noise or on the data are multiplied", hint="multiply by constants")
+            refuse(
+                "linear", "two values that depend on noise or on the data are multiplied", hint="multiply by constants"
+            )
         scaled = self.times(right.constant) if self.terms else right.times(self.constant)
         return _simplest(scaled)
 
@@ -132,7 +134,9 @@ class Linear:
         if right is None:
             return NotImplemented
         if right.terms:
-            refuse("linear", "a value is divided by one that depends on noise or on the data", hint="divide by constants")
+            refuse(
+                "linear", "a value is divided by one that depends on noise or on the data", hint="divide by constants"
+            )
         if right.constant == 0:
             raise ZeroDivisionError("division by zero")
         return _simplest(self.times(1 / right.constant))
@@ -176,7 +180,9 @@ class Linear:
         if not difference.terms:
             return difference.constant == 0
         what = "a noisy number" if difference.noisy else "a number that may be anything"
-        refuse("equality", f"{what} is tested for equality", hint="compare with < or >=; equal values have probability 0")
+        refuse(
+            "equality", f"{what} is tested for equality", hint="compare with < or >=; equal values have probability 0"
+        )
 
     def __hash__(self) -> int:
         refuse("hash", "a noisy number is used as a key", hint="compare it and use the outcome")
@@ -217,7 +223,7 @@ class Whole(int):
     def __rtruediv__(self, other: Any) -> Any:
         return Fraction(int(other)) / int(self) if isinstance(other, int) else NotImplemented
 
-    def _kept(operation: Callable[[int, Any], Any]) -> Callable[[Whole, Any], Any]:  # type: ignore[misc]  # noqa: N805
+    def _kept(operation: Callable[[int, Any], Any]) -> Callable[[Whole, Any], Any]:  # type: ignore[misc]
         def applied(self: Whole, other: Any) -> Any:
             result = operation(int(self), other)
             return Whole(result) if type(result) is int else result

@@ -36,6 +36,14 @@ class Claim:
         epsilon, delta = (self._filled(part, known) for part in (self.epsilon, self.delta))
         return Budget.of(epsilon, delta)
 
+    def written(self, known: Mapping[str, Any]) -> str:
+        """The claimed epsilon as a text, with values for the names that are known."""
+
+        def value(match: re.Match[str]) -> str:
+            return f"({known[match[0]]})" if isinstance(known.get(match[0]), int | str | Fraction) else match[0]
+
+        return re.sub(r"[A-Za-z_][A-Za-z_0-9]*", value, str(self.epsilon))
+
     @staticmethod
     def _filled(part: Any, known: Mapping[str, Any]) -> Any:
         if not isinstance(part, str):
@@ -137,7 +145,16 @@ class Mechanism:
         values = {**self.parameters, **{name: constant_parameter(name, value) for name, value in parameters.items()}}
         return replace(self, parameters=MappingProxyType(values))
 
-    def budget(self, size: int | None = None) -> Budget | None:
+    @property
+    def public_numbers(self) -> tuple[str, ...]:
+        """The public inputs that are single whole numbers."""
+        return tuple(
+            name
+            for name, declared in self.inputs.items()
+            if declared.public and declared.shape == "value" and not declared.real and declared.within is not None
+        )
+
+    def budget(self, size: int | None = None, **numbers: int) -> Budget | None:
         """The claim as a budget, at the values of the parameters and at a size; None if no claim is made.
 
         Raises:
@@ -145,7 +162,7 @@ class Mechanism:
         """
         if self.claim is None:
             return None
-        known = {**self.parameters, **({} if size is None else {"size": size})}
+        known = {**self.parameters, **numbers, **({} if size is None else {"size": size})}
         return self.claim.budget({name: value for name, value in known.items() if not isinstance(value, bool)})
 
 
@@ -187,7 +204,7 @@ def mechanism(
         made = Mechanism(
             marked, MappingProxyType(inputs), MappingProxyType(parameters), neighbours, claim, marked.__name__
         )
-        made.budget(size=1)
+        made.budget(size=1, **dict.fromkeys(made.public_numbers, 1))
         return made
 
     return mark if function is None else mark(function)

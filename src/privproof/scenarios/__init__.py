@@ -6,6 +6,7 @@ from privproof.scenarios.markov import MarkovPrior
 from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.origins import Origin, Several, fits
 from privproof.scenarios.parametric import ParametricPair, ParametricQuestion, parametric_pair
+from privproof.scenarios.programs import ProgramQuestion, is_program, program_question
 from privproof.scenarios.pufferfish import PufferfishQuestion, Secret, pufferfish
 from privproof.scenarios.question import Model, Pair, Question, Scenario, ordered_pairs
 from privproof.scenarios.words import Automaton, Ending, Words, automaton
@@ -23,6 +24,7 @@ __all__ = [
     "Pair",
     "ParametricPair",
     "ParametricQuestion",
+    "ProgramQuestion",
     "PufferfishQuestion",
     "Question",
     "Scenario",
@@ -32,7 +34,9 @@ __all__ = [
     "Words",
     "automaton",
     "fits",
+    "is_program",
     "ordered_pairs",
     "parametric_pair",
+    "program_question",
     "pufferfish",
 ]

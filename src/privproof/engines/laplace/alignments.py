@@ -14,9 +14,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
-import z3
-
 from privproof.engines.laplace.blocks import Blocks, Drawn, Path, Term, number
+from privproof.engines.laplace.solver import z3
 
 Case: TypeAlias = tuple[tuple[Any, ...], ...]
 """A conjunction of ``("index", r, k, bool)``: the r-th read has the foretold index; ``("output", k, value, bool)``: the output is the value;

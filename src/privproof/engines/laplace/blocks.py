@@ -14,9 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import z3
-
 from privproof.compiling.relational import CONTINUOUS, Program, Sort, Unsupported, differs
+from privproof.engines.laplace.solver import z3
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.syntax import (
     Assign,

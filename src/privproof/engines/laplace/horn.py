@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import z3
-
-from privproof.compiling.relational import Affine
 from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
 from privproof.engines.laplace.blocks import Blocks, Path, Term, number, real, size_of
+from privproof.engines.laplace.solver import z3
 from privproof.exact import ONE, Rational, rational
+from privproof.exact.affine import Affine
 
 _EFFORTS = ((1_500_000, (1, 2, 5, 0)), (8_000_000, (3, 4)), (60_000_000, (6,)))
 """How much is tried, with which seeds: whether Spacer finds an invariant at once is a matter of luck."""
@@ -102,9 +101,7 @@ def _attempt(
     start = symbols(blocks, 0)
     initial = [blocks.facts]
     for name, term in start.items():
-        if name.startswith("cost"):
-            initial.append(term == 0)
-        elif name.startswith("read: "):
+        if name.startswith("cost") or name.startswith("read: "):
             initial.append(term == 0)
         elif name == "ok":
             initial.append(term)
@@ -204,7 +201,9 @@ def clauses(
     return result
 
 
-def shared(budget: Affine, groups: tuple[tuple[str, ...], ...], spent: Mapping[tuple[str, ...], Rational]) -> tuple[Bound, ...] | None:
+def shared(
+    budget: Affine, groups: tuple[tuple[str, ...], ...], spent: Mapping[tuple[str, ...], Rational]
+) -> tuple[Bound, ...] | None:
     """A budget shared out among the counters: what each was seen to spend, and the rest to the last; None if it does not fit."""
     if groups == ((),):
         return (Bound((), budget),)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from privproof.compiling.relational import Affine, Program, Unsupported, relational
+from privproof.compiling.relational import Program, Unsupported, relational
 from privproof.engines.laplace.alignments import Alignment
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
 from privproof.engines.monitor import Monitor
 from privproof.exact import rational
+from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 
 _PUMPS = (6, 16, 40)
@@ -67,10 +68,18 @@ class Form:
     half: bool = False
 
 
-FORMS = (Form(convert=True), Form(convert=False), Form(convert=True, ahead=True), Form(convert=False, ahead=True), Form(convert=True, half=True))
+FORMS = (
+    Form(convert=True),
+    Form(convert=False),
+    Form(convert=True, ahead=True),
+    Form(convert=False, ahead=True),
+    Form(convert=True, half=True),
+)
 
 
-def attempts(mechanism: Mechanism, budget: Affine, monitor: Monitor, *, size: int | None = None) -> Iterator[AlignmentProof | NoProof]:
+def attempts(
+    mechanism: Mechanism, budget: Affine, monitor: Monitor, *, size: int | None = None
+) -> Iterator[AlignmentProof | NoProof]:
     """Attempts to prove a budget, one for every form of alignments; the last one says most."""
     seen: set[tuple[object, ...]] = set()
     for form in FORMS:
@@ -111,13 +120,18 @@ def _attempt(blocks: Blocks, budget: Affine, monitor: Monitor, form: Form) -> Al
         found = invariants(blocks, alignment, bounds, monitor.pause)
         if isinstance(found, Invariants):
             return AlignmentProof(blocks, alignment, found, budget)
-        reason = {"fails": "the alignment that small sizes allow fails on larger ones", "unknown": "the solver found no invariant"}[found]
+        reason = {
+            "fails": "the alignment that small sizes allow fails on larger ones",
+            "unknown": "the solver found no invariant",
+        }[found]
         if found == "unknown":
             break
     return NoProof(reason, search.last, blocks)
 
 
-def prove(mechanism: Mechanism, budget: Affine, monitor: Monitor, *, size: int | None = None) -> AlignmentProof | NoProof:
+def prove(
+    mechanism: Mechanism, budget: Affine, monitor: Monitor, *, size: int | None = None
+) -> AlignmentProof | NoProof:
     """A proof that a mechanism keeps a budget, by the first form of alignments that gives one."""
     last: NoProof | None = None
     for attempt in attempts(mechanism, budget, monitor, size=size):

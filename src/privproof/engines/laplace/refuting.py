@@ -8,32 +8,31 @@ probabilities of its event; floating point only orders them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import floor
 from typing import Any
 
-import z3
-
-from privproof.compiling.relational import Affine
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.events import ANY, Between, key, measure, measure_ball, tree, word
+from privproof.engines.laplace.events import measure, measure_ball, tree
+from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.synthesis import Counterexample
-from privproof.engines.laplace.worst import Region, Worst, atoms, regions, worst
+from privproof.engines.laplace.worst import Worst, atoms, regions, worst
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
-from privproof.exact import INFINITE, Epsilon, epsilon, fraction, rational
+from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction, rational
+from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds
 from privproof.exact.exponentials import loss as loss_ball
 from privproof.language.branching import Leaf
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
+from privproof.language.patterns import ANY, Between, key, word
 
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
 _LARGEST = 6
-_LIKELY = Fraction(1, 1000)
 _WORDS = 24
 
 
@@ -74,11 +73,12 @@ class Loss:
         scale = 10**15
         return epsilon(max(Fraction(floor(fraction(low) * scale), scale), Fraction(0)))
 
-    def exceeds(self, budget: Epsilon) -> bool:
+    def exceeds(self, budget: Epsilon, delta: Rational = ZERO) -> bool:
         """Whether the loss is above a budget, exactly."""
-        if self.left_probability.is_zero:
+        left = self.left_probability - ExponentialSum.constant(delta)
+        if left.sign(1) <= 0:
             return False
-        return self.infinite or exceeds(self.left_probability, self.right_probability, budget, 1)
+        return self.infinite or exceeds(left, self.right_probability, budget, 1)
 
 
 class Trees:
@@ -90,12 +90,17 @@ class Trees:
 
     def at(self, arguments: Mapping[str, Any], pattern: Any = None) -> tuple[Leaf, ...]:
         """The tree on arguments; for a long list only as far as the pattern asks."""
-        long = pattern is not None and max((len(v) for v in arguments.values() if isinstance(v, list)), default=0) > _LARGEST
+        long = (
+            pattern is not None
+            and max((len(v) for v in arguments.values() if isinstance(v, list)), default=0) > _LARGEST
+        )
         name = repr(arguments) + (key(pattern) if long else "")
         if name not in self.known:
             if len(self.known) > 400:
                 self.known.clear()
-            self.known[name] = tree(self.mechanism, arguments, pattern if long else None, pause=self.monitor.pause, most=20_000)
+            self.known[name] = tree(
+                self.mechanism, arguments, pattern if long else None, pause=self.monitor.pause, most=20_000
+            )
         return self.known[name]
 
     def ratio(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> tuple[float, float]:
@@ -173,7 +178,12 @@ def events(pattern: Any, silent: Any, relation: str) -> list[Any]:
     slots = _slots(pattern)
     if not slots:
         return [pattern]
-    listed: list[Any] = [Between(None, Fraction(-3)), Between(Fraction(3), None), Between(None, Fraction(-6)), Between(Fraction(6), None)]
+    listed: list[Any] = [
+        Between(None, Fraction(-3)),
+        Between(Fraction(3), None),
+        Between(None, Fraction(-6)),
+        Between(Fraction(6), None),
+    ]
     listed += [Between(Fraction(-1), Fraction(0)), Between(Fraction(0), Fraction(1))]
     result = [_filled(pattern, dict.fromkeys(slots, event)) for event in listed]
     if silent is not None:
@@ -218,15 +228,23 @@ class Refuter:
     relation: str
     monitor: Monitor
     budget: Affine | None = None
+    exact: Budget | None = None
 
     def __post_init__(self) -> None:
         self.trees = Trees(self.mechanism, self.monitor)
         self.best: Loss | None = None
         self.best_value = 0.0
 
+    @property
+    def delta(self) -> Rational:
+        """The budget's delta."""
+        return ZERO if self.exact is None else self.exact.delta
+
     def allowed(self, public: Mapping[str, Any], size: int | None) -> Epsilon:
         """The budget at values of the public inputs."""
         assert self.budget is not None
+        if self.exact is not None:
+            return self.exact.epsilon
         return epsilon(fraction(self.budget.at({**public, "size": size or 0})))
 
     # ------------------------------------------------------------------------------------------------------- candidates
@@ -305,11 +323,18 @@ class Refuter:
         """The events looked at for a word."""
         if not _slots(pattern):
             return [pattern]
-        silent = next((leaf.output for leaf in self.trees.at(left, pattern) if key(word(leaf.output)) == key(pattern)), None)
+        silent = next(
+            (leaf.output for leaf in self.trees.at(left, pattern) if key(word(leaf.output)) == key(pattern)), None
+        )
         return events(pattern, silent, self.relation)
 
     def decided(
-        self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any, allowed: Epsilon | None, bound: float | None
+        self,
+        left: Mapping[str, Any],
+        right: Mapping[str, Any],
+        event: Any,
+        allowed: Epsilon | None,
+        bound: float | None,
     ) -> Loss | None:
         """The loss of an event where it is above the budget; the largest one seen is remembered."""
         value, p = self.trees.ratio(left, right, event)
@@ -318,11 +343,13 @@ class Refuter:
         found = self.trees.loss(left, right, event)
         if value > self.best_value:
             self.best, self.best_value = found, value
-        if allowed is not None and found.exceeds(allowed):
+        if allowed is not None and found.exceeds(allowed, self.delta):
             return found
         return None
 
-    def compare(self, left: Mapping[str, Any], right: Mapping[str, Any], public: Mapping[str, Any], size: int) -> Loss | None:
+    def compare(
+        self, left: Mapping[str, Any], right: Mapping[str, Any], public: Mapping[str, Any], size: int
+    ) -> Loss | None:
         """The worst word on given data."""
         allowed = self.allowed(public, size)
         bound = float(rational_bounds(allowed.ball())[1])
@@ -388,15 +415,3 @@ def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str
                 right[read.source][at] = one + value(z3.substitute(read.distance, *place))
         state = {n: z3.simplify(z3.substitute(t, *place)) for n, t in step.path.after.items()}
     return left, right
-
-
-def likely(refuter: Refuter, found: Loss, allowed: Epsilon) -> Loss:
-    """A witness that is more probable, where one is near: the smallest multiple of the same data."""
-    if float(found.left_probability.ball(1).mid()) >= float(_LIKELY):
-        return found
-    return replace(found)
-
-
-def ways(found: Sequence[Region]) -> int:
-    """How many ways through the mechanism there are."""
-    return len(found)

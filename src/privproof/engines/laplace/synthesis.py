@@ -14,9 +14,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import z3
-
-from privproof.compiling.relational import Affine
 from privproof.engines.laplace.alignments import (
     CONSTANT,
     Alignment,
@@ -30,7 +27,9 @@ from privproof.engines.laplace.alignments import (
     features,
 )
 from privproof.engines.laplace.blocks import Blocks, Obligation, Path, Term, number, real, size_of
+from privproof.engines.laplace.solver import z3
 from privproof.engines.monitor import Monitor
+from privproof.exact.affine import Affine
 
 _ROUNDS = 60
 _EFFORT = 3_000_000
@@ -305,7 +304,14 @@ class _Search:
         return self.follow(0, self.synthesis._initial(), (), {}, z3.BoolVal(True), 0, None)
 
     def follow(
-        self, cut: int, state: dict[str, Term], steps: tuple[Step, ...], cost: dict[tuple[str, ...], Term], ok: Term, changes: int, before: Any
+        self,
+        cut: int,
+        state: dict[str, Term],
+        steps: tuple[Step, ...],
+        cost: dict[tuple[str, ...], Term],
+        ok: Term,
+        changes: int,
+        before: Any,
     ) -> Counterexample | None:
         if len(steps) > self.deepest:
             return None
@@ -400,8 +406,8 @@ class _Search:
             handle = most.maximize(total)
             if most.check() == z3.sat:
                 value = most.upper(handle)
-                if z3.is_rational_value(value):
-                    self.spent[group] = max(self.spent.get(group, Fraction(0)), Fraction(value.as_fraction()))
+                if z3.is_rational_value(value) or z3.is_int_value(value):
+                    self.spent[group] = max(self.spent.get(group, Fraction(0)), Fraction(str(value)))
 
     def fails(self, terms: list[Term], steps: tuple[Step, ...], failed: Obligation | None) -> Counterexample | None:
         """A counterexample, at the corners of the neighbours where there is one there."""

@@ -9,23 +9,27 @@ at a corner.  Floating point finds the shifts, rational arithmetic verifies them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 
-from privproof.engines.laplace.events import word
+from privproof.engines.laplace.solver import z3
 from privproof.exact import Rational, fraction
 from privproof.language.branching import Drawn, Leaf, leaves
 from privproof.language.inputs import Input
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
+from privproof.language.patterns import key, word
 
 _MOST_PROGRAMS = 1_200
 _DENOMINATOR = 2_000
+_CLIMBS = 12
+_FLIPPED = 12
+_MERGED = 64
 
 
 @dataclass(frozen=True)
@@ -82,11 +86,67 @@ def regions(
 ) -> list[Region]:
     """All ways through the mechanism at a size."""
     arguments, _ = atoms(mechanism, size, public)
-    found = []
-    for leaf in leaves(mechanism, arguments, pause=pause, follow=follow, most=most):
-        if leaf.complete:
-            found.append(region(leaf))
-    return found
+    listed = leaves(mechanism, arguments, pause=pause, follow=follow, most=most)
+    return merged([region(leaf) for leaf in listed if leaf.complete])
+
+
+def merged(found: Sequence[Region]) -> list[Region]:
+    """Regions of one output whose union is again given by comparisons, as one.
+
+    If one region has ``f >= 0`` and another ``f <= 0``, and each implies the other comparisons of the other, their union is what is left
+    without f.  Noisy max needs it: how the losers were ordered shows in no output.
+    """
+    groups: dict[str, list[dict[str, Linear]]] = {}
+    some: dict[str, Region] = {}
+    for one in found:
+        name = f"{key(one.word)} {one.released} {one.noises}"
+        groups.setdefault(name, []).append({repr(form): form for form in one.tests})
+        some.setdefault(name, one)
+    result = []
+    for name, members in groups.items():
+        if 1 < len(members) <= _MERGED:
+            members = _joined(members, some[name].noises)
+        result += [replace(some[name], tests=tuple(forms.values())) for forms in members]
+    return result
+
+
+def _joined(members: list[dict[str, Linear]], noises: Sequence[Drawn]) -> list[dict[str, Linear]]:
+    members = list(members)
+    changed = True
+    while changed:
+        changed = False
+        for one, other in combinations(members, 2):
+            common = next((name for name, form in one.items() if repr(-form) in other), None)
+            if common is None:
+                continue
+            mine = {n: f for n, f in one.items() if n != common}
+            turned = repr(-one[common])
+            theirs = {n: f for n, f in other.items() if n != turned}
+            if _implies(one, theirs, noises) and _implies(other, mine, noises):
+                members = [m for m in members if m is not one and m is not other]
+                members.append({**mine, **theirs})
+                changed = True
+                break
+    return members
+
+
+def _implies(forms: Mapping[str, Linear], others: Mapping[str, Linear], noises: Sequence[Drawn]) -> bool:
+    """Whether forms that are not negative make others not negative."""
+    missing = [form for name, form in others.items() if name not in forms]
+    if not missing:
+        return True
+    solver = z3.SolverFor("QF_LRA")
+
+    def term(form: Linear) -> Any:
+        total = z3.RealVal(str(form.constant))
+        for atom, factor in form.terms.items():
+            total = total + z3.RealVal(str(factor)) * z3.Real(str(atom))
+        return total
+
+    solver.add(*(term(form) >= 0 for form in forms.values()))
+    solver.add(*(z3.Real(str(j)) >= 0 for j, noise in enumerate(noises) if noise.kind == "exponential"))
+    solver.add(z3.Or(*(term(form) < 0 for form in missing)))
+    return bool(solver.check() == z3.unsat)
 
 
 def region(leaf: Leaf) -> Region:
@@ -141,11 +201,16 @@ class Program:
 
     def solve(self, corner: Mapping[str, Fraction]) -> tuple[float, tuple[float, ...]]:
         """The least cost at a corner and the shifts; infinite if nothing keeps the region."""
+        cost, shifts, _ = self.slope(corner)
+        return cost, shifts
+
+    def slope(self, corner: Mapping[str, Fraction]) -> tuple[float, tuple[float, ...], Any]:
+        """The same, and how the cost grows with each value of the data."""
         move = np.array([float(corner[name]) for name in self.names])
         count = len(self.region.noises)
         if count == 0:
             fits = np.all(self.data @ move >= -1e-9) and np.all(np.abs(self.moved @ move) <= 1e-9)
-            return (0.0 if fits else np.inf), ()
+            return (0.0 if fits else np.inf), (), None
         found = linprog(
             self.cost,
             A_ub=np.hstack([-self.rows, self.rows]) if len(self.rows) else None,
@@ -156,8 +221,13 @@ class Program:
             method="highs",
         )
         if found.status != 0:
-            return np.inf, ()
-        return float(found.fun), tuple(found.x[:count] - found.x[count:])
+            return np.inf, (), None
+        slope = np.zeros(len(self.names))
+        if len(self.rows):
+            slope += found.ineqlin.marginals @ self.data
+        if len(self.equal):
+            slope -= found.eqlin.marginals @ self.moved
+        return float(found.fun), tuple(found.x[:count] - found.x[count:]), slope
 
 
 def _matrix(forms: Sequence[Linear], count: int, names: Sequence[str]) -> tuple[Any, Any]:
@@ -195,11 +265,15 @@ def worst(
 
 
 def _climbed(mechanism: Mechanism, relation: str, program: Program, names: Sequence[str]) -> Worst:
-    """A corner that no single change makes worse; from a few beginnings."""
+    """A corner from which the slope leads to no worse one; from a few beginnings."""
     within = {name: _within(mechanism.inputs[name.partition("[")[0]]) for name in names}
     letters = _letters(program.region.word, len(names))
     kinds = sorted(set(letters))
-    starts = [dict(zip(kinds, signs, strict=True)) for signs in product((1, -1), repeat=min(len(kinds), 3))] if len(kinds) <= 3 else []
+    starts = (
+        [dict(zip(kinds, signs, strict=True)) for signs in product((1, -1), repeat=min(len(kinds), 3))]
+        if len(kinds) <= 3
+        else []
+    )
     beginnings = [{n: s[letter] * within[n] for n, letter in zip(names, letters, strict=True)} for s in starts]
     beginnings = beginnings or [{n: s * within[n] for n in names} for s in (1, -1)]
     if relation == "monotone":
@@ -207,13 +281,32 @@ def _climbed(mechanism: Mechanism, relation: str, program: Program, names: Seque
         beginnings += [{n: min(v, Fraction(0)) for n, v in b.items()} for b in beginnings]
     best: Worst | None = None
     for corner in beginnings:
-        if not any(corner.values()):
-            continue
-        cost, shifts = program.solve(corner)
-        if best is None or cost > best.cost:
+        for _ in range(_CLIMBS):
+            if not any(corner.values()):
+                break
+            cost, shifts, slope = program.slope(corner)
+            if best is not None and cost <= best.cost + 1e-12:
+                break
             best = Worst(program.region, corner, cost, shifts)
+            if slope is None:
+                break
+            corner = _steepest(relation, names, within, slope)
     assert best is not None
+    if relation == "each" and len(names) <= _FLIPPED:
+        for name in names:
+            corner = {**best.corner, name: -best.corner[name]}
+            cost, shifts = program.solve(corner)
+            if cost > best.cost + 1e-12:
+                best = Worst(program.region, corner, cost, shifts)
     return best
+
+
+def _steepest(relation: str, names: Sequence[str], within: Mapping[str, Fraction], slope: Any) -> dict[str, Fraction]:
+    """The corner at which a linear function is largest."""
+    if relation == "monotone":
+        sign = 1 if slope[slope > 0].sum() >= -slope[slope < 0].sum() else -1
+        return {n: sign * within[n] if sign * g > 0 else Fraction(0) for n, g in zip(names, slope, strict=True)}
+    return {n: within[n] if g > 0 else -within[n] for n, g in zip(names, slope, strict=True)}
 
 
 def _letters(pattern: Any, count: int) -> list[str]:

@@ -11,6 +11,7 @@ from privproof.evidence.checker.documents import a_text, an_object, load, plain
 from privproof.evidence.checker.enumeration import proved_by_enumeration
 from privproof.evidence.checker.logic import check_logic
 from privproof.evidence.checker.outcomes import DEFAULT_LIMITS, Accepted, Limits, Outcome, Refusal, Rejected, refuse
+from privproof.evidence.checker.programs import check_program
 from privproof.evidence.checker.pufferfish import check_pufferfish
 from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
@@ -67,6 +68,8 @@ def checked(document: object, limits: Limits) -> Accepted:
         return check_pufferfish(verdict, asked, certificate, limits)
     if asked.get("kind") == "logic":
         return check_logic(verdict, asked, certificate, limits)
+    if asked.get("kind") == "program":
+        return check_program(verdict, asked, certificate, limits)
     question = read_question(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")

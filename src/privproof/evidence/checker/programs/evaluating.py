@@ -1,9 +1,9 @@
 """Expressions evaluated in two runs at once, symbolically.
 
 Every value is a pair: its term in run 1, and in run 2 (for numbers by the difference).  Entries of private lists and
-streams are numbered in the order in which they are first read; two reads with the same index, as terms, are the same
-entry.  That an index lies within its list is an obligation in the runs that evaluate the read: ``if``, ``and`` and ``or``
-evaluate only what they need.
+streams are numbered in the order in which they are first read; two reads whose indices are equal as affine terms are the
+same entry.  That an index lies within its list is an obligation in the runs that evaluate the read: ``if``, ``and`` and
+``or`` evaluate only what they need.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ from privproof.evidence.checker.outcomes import within
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.inputs import Input
 from privproof.evidence.checker.programs.states import State, distance_of, other_of
-from privproof.evidence.checker.programs.terms import INT, KINDS, REAL, both, either, implies, number, plus, real, zero
+from privproof.evidence.checker.programs.terms import (
+    INT,
+    KINDS,
+    REAL,
+    affine_key,
+    both,
+    either,
+    implies,
+    number,
+    plus,
+    real,
+    zero,
+)
 from privproof.exact import Rational
 
 _LONGEST = 160
@@ -123,7 +135,7 @@ class Evaluator:
 
     def entry(self, declared: Input, index: str) -> Value:
         """The entry of a list or stream at an index."""
-        key = (declared.name, index)
+        key = (declared.name, affine_key(index))
         if key in self._found:
             return self._found[key]
         kind = KINDS[declared.sort]
@@ -237,7 +249,9 @@ class Evaluator:
             return Value.low(sort, self.fresh(kind))
         values = [value.as_sort(sort) for value in values]
         if head in ("*", "/"):
-            divided, other = (values[0], expression.parts[1].constant) if head == "/" else self._factor(expression, values)
+            divided, other = (
+                (values[0], expression.parts[1].constant) if head == "/" else self._factor(expression, values)
+            )
             assert other is not None
             factor = number(1 / other if head == "/" else other, kind)
             return _linear(sort, [divided], lambda terms: f"(* {factor} {terms[0]})")
@@ -245,11 +259,15 @@ class Evaluator:
             sign = "+" if head == "+" else "-"
             return _linear(sort, values, lambda terms: f"({sign} {' '.join(terms)})")
         if head == "abs":
-            return Value.pair(sort, *(f"(ite (<= {zero(kind)} {t}) {t} (- {t}))" for t in (values[0].one, values[0].two)))
+            return Value.pair(
+                sort, *(f"(ite (<= {zero(kind)} {t}) {t} (- {t}))" for t in (values[0].one, values[0].two))
+            )
         best = values[0]
         relation = "<=" if head == "max" else ">="
         for value in values[1:]:
-            one, two = (f"(ite ({relation} {a} {b}) {b} {a})" for a, b in ((best.one, value.one), (best.two, value.two)))
+            one, two = (
+                f"(ite ({relation} {a} {b}) {b} {a})" for a, b in ((best.one, value.one), (best.two, value.two))
+            )
             found = Value.pair(sort, self.named(one, kind), self.named(two, kind))
             best = found if best.one != best.two or value.one != value.two else Value.low(sort, found.one)
         return best

@@ -12,7 +12,17 @@ from collections.abc import Mapping
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.evaluating import Evaluator, Value
-from privproof.evidence.checker.programs.instructions import Assign, Coin, Emit, Forget, Next, Return, Sample, Test, Whole
+from privproof.evidence.checker.programs.instructions import (
+    Assign,
+    Coin,
+    Emit,
+    Forget,
+    Next,
+    Return,
+    Sample,
+    Test,
+    Whole,
+)
 from privproof.evidence.checker.programs.paths import Alignment, Case, Path, Shift
 from privproof.evidence.checker.programs.states import State, cost_of, distance_of, other_of, output_of, read_of
 from privproof.evidence.checker.programs.terms import BOOL, INT, KINDS, REAL, both, number, plus, real, times
@@ -41,7 +51,7 @@ class Execution:
         self._distances: set[int] = set()
         outcomes = dict(path.tests)
         for at in path.steps:
-            self._step(at, outcomes.get(at))
+            self._step(at, outcome=outcomes.get(at))
         self._reads_exist()
 
     @property
@@ -68,7 +78,7 @@ class Execution:
     def _oblige(self, words: str, term: str) -> None:
         (self.deferred if self.flow.prophecy else self.evaluator.obligations).append((words, term))
 
-    def _step(self, at: int, outcome: bool | None) -> None:
+    def _step(self, at: int, *, outcome: bool | None) -> None:
         evaluator = self.evaluator
         match self.program.code[at]:
             case Assign(name, value):
@@ -80,7 +90,8 @@ class Execution:
             case Whole(name, low, high):
                 least, most, drawn = evaluator.value(low).one, evaluator.value(high).one, evaluator.fresh(INT)
                 evaluator.obligations.append((f"instruction {at}: there is a number to draw", f"(<= {least} {most})"))
-                evaluator.known.append(f"(and (<= {least} {drawn}) (<= {drawn} {most}))")
+                between = f"(and (<= {least} {drawn}) (<= {drawn} {most}))"
+                evaluator.known.append(f"(=> (<= {least} {most}) {between})")
                 self._assign(name, Value.low("int", drawn))
             case Emit(parts):
                 values = [evaluator.value(part) for part in parts]
@@ -146,8 +157,10 @@ class Execution:
     def _condition(self, case: Case) -> str:
         parts = []
         for each in case.when:
-            output = self.state.own(output_of(each.output))
-            if each.value is None:
+            output = "" if each.output is None else self.state.own(output_of(each.output))
+            if each.output is None:
+                term = self.state.own("up")
+            elif each.value is None:
                 self._numbers.add(each.read)
                 term = f"(= j{each.read} {output})"
             else:

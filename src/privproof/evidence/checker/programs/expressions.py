@@ -1,10 +1,10 @@
 """Expressions of a mechanism: read from their documents, with the sort of every part settled.
 
-    >>> tags = Tags()
-    >>> reader = Reader({"x": "real"}, {}, tags, Limits())
-    >>> e = reader.expression(["+", ["variable", "x"], ["int", 1]], "here")
-    >>> e.sort, e.constant, reader.expression(["/", ["int", 1], ["int", 3]], "here").constant
-    ('real', None, 1/3)
+>>> tags = Tags()
+>>> reader = Reader({"x": "real"}, {}, tags, Limits())
+>>> e = reader.expression(["+", ["variable", "x"], ["int", 1]], "here")
+>>> e.sort, e.constant, reader.expression(["/", ["int", 1], ["int", 3]], "here").constant
+('real', None, 1/3)
 """
 
 from __future__ import annotations

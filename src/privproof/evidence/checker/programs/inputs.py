@@ -117,6 +117,7 @@ class Declared:
         size: the length of all lists without a size of their own; None for every length.
         epsilon: the number claimed, or None.
         claim: the affine expression claimed, or None; where both are given it is at most epsilon.
+        delta: the probability that is claimed to be given away besides.
     """
 
     inputs: Mapping[str, Input]
@@ -124,6 +125,7 @@ class Declared:
     size: int | None
     epsilon: Epsilon | None
     claim: Affine | None
+    delta: Rational
 
     @property
     def private(self) -> tuple[Input, ...]:
@@ -165,7 +167,10 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
     if "epsilon" not in question and "claim" not in question:
         refuse("the question claims nothing", "question.epsilon")
     epsilon = read_epsilon(question["epsilon"], "question.epsilon", limits) if "epsilon" in question else None
-    declared = Declared(inputs, relation, size, epsilon, None)
+    delta = a_number(question.get("delta", 0), "question.delta", limits)
+    if not 0 <= delta <= 1:
+        refuse(f"delta = {text(delta)} is outside [0, 1]", "question.delta")
+    declared = Declared(inputs, relation, size, epsilon, None, delta)
     if "claim" not in question:
         return declared
     claim = an_object(question["claim"], "question.claim")
@@ -173,7 +178,7 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
     affine = read_affine(claim, declared, "question.claim", limits)
     if epsilon is not None:
         at_most(affine, epsilon, declared, "question.claim")
-    return Declared(inputs, relation, size, epsilon, affine)
+    return Declared(inputs, relation, size, epsilon, affine, delta)
 
 
 def read_affine(given: Mapping[str, object], declared: Declared, place: str, limits: Limits) -> Affine:

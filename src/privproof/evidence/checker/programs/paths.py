@@ -67,9 +67,10 @@ class Shift:
 
 @dataclass(frozen=True)
 class Condition:
-    """That the index of an entry is a foretold output, or that the output is a value; or that it is not."""
+    """That the index of an entry is a foretold output, that the output is a value, or (without an output) that monotone
+    neighbours go up; or that it is not so."""
 
-    output: int
+    output: int | None
     holds: bool
     read: int = -1
     value: Expression | None = None
@@ -149,9 +150,7 @@ def read_alignments(value: object, paths: list[Path], flow: Flow, limits: Limits
         cases = a_list(given.get("cases"), f"{place}.cases")
         within(len(cases), _MOST_CASES, "cases", f"{place}.cases")
         reader = _Reader(flow, path, limits)
-        found[path] = Alignment(
-            tuple(reader.case(case, f"{place}.cases[{k}]") for k, case in enumerate(cases)), place
-        )
+        found[path] = Alignment(tuple(reader.case(case, f"{place}.cases[{k}]") for k, case in enumerate(cases)), place)
     alignments = {path: found.get(path, Alignment((), _PLACE)) for path in paths}
     _settled(alignments, flow.program)
     return alignments
@@ -167,17 +166,16 @@ def _outcome(value: object, place: str) -> tuple[int, bool]:
 def _settled(alignments: Mapping[Path, Alignment], program: Program) -> None:
     """Where a value of a stream is taken, the shifts so far are the same on all paths that share the way to there.
 
-    The mechanism may stay there for ever, so what comes later cannot count; the result of such a mechanism is not
-    foretold, so the first case of each path is the one that counts.
+    The mechanism may stay there for ever, so what comes later cannot count.
     """
-    seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], dict[int, Shift]] = {}
+    seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], object] = {}
     for path, alignment in alignments.items():
         for i, at in enumerate(path.steps):
             if isinstance(program.code[at], Next):
                 before = frozenset(path.steps[:i])
-                shifts = dict(alignment.cases[0].shifts) if alignment.cases else {}
-                shifts = {k: shift for k, shift in shifts.items() if k in before}
                 tests = tuple(test for test in path.tests if test[0] in before)
+                early = [(case.when, {k: s for k, s in case.shifts.items() if k in before}) for case in alignment.cases]
+                shifts = early if any(moved for _, moved in early) else []
                 if seen.setdefault((path.start, at, tests), shifts) != shifts:
                     refuse(f"a shift before instruction {at} depends on what comes later", alignment.place)
 
@@ -232,6 +230,8 @@ class _Reader:
 
     def _condition(self, value: object, place: str) -> Condition:
         given = a_list(value, place)
+        if len(given) == 2 and given[0] == "up" and self.flow.program.declared.relation == "monotone":
+            return Condition(None, a_flag(given[1], place))
         if len(given) != 4 or given[0] not in ("index", "output"):
             refuse('expected ["index", read, output, flag] or ["output", output, value, flag]', place)
         output = an_integer(given[2 if given[0] == "index" else 1], place)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.flow import Flow
 from privproof.evidence.checker.programs.inputs import SIZE, Input, Scalar
-from privproof.evidence.checker.programs.instructions import Group
+from privproof.evidence.checker.programs.instructions import Group, Sample
 from privproof.evidence.checker.programs.terms import (
     BOOL,
     INT,
@@ -127,6 +127,8 @@ class State:
         """What holds throughout: bounds of the inputs, and that they are neighbours."""
         size = self.own(SIZE)
         known = [f"(<= 0 {size})" if self.declared.size is None else f"(= {size} {self.declared.size})"]
+        if not any(isinstance(step, Sample) and not step.group for step in self.flow.program.code):
+            known.append(f"(= {self.own(cost_of(()))} 0.0)")  # nothing ever changes it
         if self.declared.relation == "one":
             known += self._change()
         for each in self.declared.inputs.values():

@@ -6,6 +6,7 @@ A symbol of the state has two names: the one that a certificate uses, such as ``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -100,3 +101,49 @@ def times(factor: Rational, term: str, sort: str) -> str:
     if factor == 0:
         return zero(sort)
     return f"(* {number(factor, sort)} {term})"
+
+
+def affine_key(term: str) -> str:
+    """A text that is the same for terms of integers that are equal as sums of multiples of the same parts.
+
+    >>> affine_key("(- (+ s1 1) 1)") == affine_key("s1"), affine_key("(* 2 s1)") == affine_key("(+ s1 s1)")
+    (True, True)
+    >>> affine_key("(+ s1 1)") == affine_key("s1")
+    False
+    """
+    stack: list[list[str | dict[str, int]]] = [[]]
+    for token in re.findall(r"[()]|[^\s()]+", term):
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            head, *operands = stack.pop()
+            assert isinstance(head, str)
+            stack[-1].append(_combined(head, operands))
+        else:
+            stack[-1].append(token)
+    whole = _sum_of(stack[0][0])
+    return " ".join(f"{factor}*{part}" for part, factor in sorted(whole.items()) if factor)
+
+
+def _sum_of(operand: str | dict[str, int]) -> dict[str, int]:
+    """The multiples of parts that make up an operand; the part 1 is the constant."""
+    if isinstance(operand, dict):
+        return operand
+    return {"1": int(operand)} if operand.isdigit() else {operand: 1}
+
+
+def _combined(head: str, operands: list[str | dict[str, int]]) -> dict[str, int]:
+    sums = [_sum_of(each) for each in operands]
+    constants = [each.get("1", 0) for each in sums if set(each) <= {"1"}]
+    if head == "*" and len(sums) == 2 and constants:
+        other = next((each for each in sums if not set(each) <= {"1"}), sums[1])
+        return {part: factor * constants[0] for part, factor in other.items()}
+    if head not in ("+", "-"):
+        shown = " ".join(str(sorted((part, f) for part, f in each.items() if f)) for each in sums)
+        return {f"({head} {shown})": 1}
+    total: dict[str, int] = {}
+    for i, each in enumerate(sums):
+        sign = -1 if head == "-" and (i > 0 or len(sums) == 1) else 1
+        for part, factor in each.items():
+            total[part] = total.get(part, 0) + sign * factor
+    return total

@@ -1,0 +1,291 @@
+"""Asking about a mechanism with continuous noise: alignments prove, exact probabilities refute, the independent checker confirms.
+
+The prover and the refuter take turns: what the prover fails on is where the refuter looks first.  A proof's certificate is checked by code of
+its own and a solver that did not find it, and the prepared program is run beside the function itself; a refutation's probabilities are computed
+again, by another method, from the tree that running the function gives.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from privproof.compiling.relational import Unsupported, refuse_outside, relational
+from privproof.compiling.translation import disagreement
+from privproof.engines import Monitor, Progress
+from privproof.engines.laplace.events import tree
+from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts, prove
+from privproof.engines.laplace.refuting import Loss, Refuter, publics
+from privproof.engines.laplace.tight import approached, formula, sized, upper_at
+from privproof.engines.monitor import Stopped
+from privproof.errors import LanguageError, QuestionError
+from privproof.evidence import LossWitness, Proved, Refuted, Unknown, Verdict
+from privproof.evidence.confirming import accepted
+from privproof.evidence.explaining import explanation
+from privproof.evidence.program_certificates import alignment_certificate, loss_certificate
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon
+from privproof.exact.affine import Affine
+from privproof.language import Mechanism
+from privproof.scenarios import ProgramQuestion
+
+ENGINE = "laplace"
+
+
+def check_program(question: ProgramQuestion, monitor: Monitor) -> Verdict:
+    """Is the mechanism private within its claim, for every size and all public numbers (or at the size that is asked for)?"""
+    begun = time.perf_counter()
+    if question.claim is None:
+        raise QuestionError("budget", "no budget is given", hint="ask for one, such as 1, or for the tight epsilon")
+    _in_class(question.mechanism)
+    search = _Search(question, monitor)
+    try:
+        verdict = search.decided()
+    except Stopped:
+        verdict = search.unknown(monitor.stopped() or "stopped")
+    return replace(verdict, seconds=time.perf_counter() - begun)
+
+
+def tight_program(question: ProgramQuestion, delta: Rational, monitor: Monitor) -> Verdict:
+    """The smallest epsilon: bounds from both sides, and a formula over all sizes where the size is open."""
+    begun = time.perf_counter()
+    if delta != 0:
+        raise QuestionError("delta", "a delta with continuous noise", place="delta", hint="privproof check with a budget")
+    _in_class(question.mechanism)
+    search = _Tight(question, monitor)
+    try:
+        verdict = search.answered()
+    except Stopped:
+        verdict = search.known(monitor.stopped() or "stopped")
+    return replace(verdict, seconds=time.perf_counter() - begun)
+
+
+def _in_class(mechanism: Mechanism) -> None:
+    """Refuse what is outside the class, with its place."""
+    if any(d.within is None and not d.public for d in mechanism.inputs.values()):
+        name = next(n for n, d in mechanism.inputs.items() if d.within is None and not d.public)
+        raise LanguageError(
+            "input",
+            f"{name}: {mechanism.inputs[name]} beside continuous noise or numbers without bounds",
+            place=mechanism.place,
+            hint="numbers: real(), integer(), real_queries()",
+        )
+    refuse_outside(mechanism.translated.body, mechanism)
+
+
+class _Search:
+    """The search for a proof and a refutation, in turns."""
+
+    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
+        self.question, self.monitor = question, monitor
+        self.mechanism = question.mechanism
+        assert question.claim is not None
+        self.claim: Affine = question.claim
+        self.refuter = Refuter(self.mechanism, question.relation, monitor, self.claim, question.budget)
+        self.reasons: list[str] = []
+
+    def decided(self) -> Verdict:
+        """Proved, refuted, or what is known."""
+        tried = False
+        for attempt in attempts(self.mechanism, self.claim, self.monitor, size=self.question.size):
+            self.monitor.listen(Progress("looking for an alignment"))
+            if isinstance(attempt, AlignmentProof):
+                verdict = self.proved(attempt)
+                if verdict.status == "proved":
+                    return verdict
+                assert isinstance(verdict, Unknown)
+                self.reasons.append(verdict.reason)
+                continue
+            self.failed(attempt)
+            self.monitor.listen(Progress("looking for a violation"))
+            if not tried:
+                tried = True
+                loss = self.refuter.refute(self.question.size, attempt.last, attempt.blocks)
+            elif attempt.last is not None and attempt.blocks is not None:
+                loss = self.refuter.from_run(attempt.last, attempt.blocks)
+            else:
+                loss = None
+            if loss is not None:
+                return self.refuted(loss, attempt)
+        return self.unknown("; ".join(dict.fromkeys(self.reasons)))
+
+    def failed(self, attempt: NoProof) -> None:
+        """Note why an attempt failed; a list that is read past its end is no mechanism."""
+        if attempt.last is not None and attempt.last.unsafe and attempt.last.failed is not None:
+            values = ", ".join(f"{name} = {value}" for name, value in attempt.last.instance.values.items())
+            what = attempt.last.failed.what.partition(" ")[0]
+            raise LanguageError(
+                "index",
+                f"{what} is read past its end" + (f" when {values}" if values else ""),
+                place=str(attempt.last.failed.place),
+                hint=f"while i < len({what}): ..., or a size: real_queries(size=3)",
+            )
+        self.reasons.append(attempt.reason)
+
+    def proved(self, proof: AlignmentProof) -> Verdict:
+        """The verdict of a proof, if the checker accepts it and the program does what the function does."""
+        return proved(self.question, proof)
+
+    def refuted(self, loss: Loss, attempt: NoProof) -> Verdict:
+        """The verdict of a loss above the claim, if the checker accepts it."""
+        return refuted(self.question, loss, breaking(attempt))
+
+    def unknown(self, reason: str) -> Unknown:
+        """What is known."""
+        best = self.refuter.best
+        witness = None if best is None else witnessed(best)
+        lower = epsilon(0) if best is None else best.lower()
+        return Unknown(self.question, ENGINE, lower=lower, witness=witness, reason=reason or "no proof and no violation")
+
+
+def proved(question: ProgramQuestion, proof: AlignmentProof) -> Verdict:
+    """The verdict of a proof, if the checker accepts it and the program does what the function does."""
+    wrong = disagreement(proof.program)
+    if wrong is not None:
+        return Unknown(question, ENGINE, reason=f"the program and the function differ {wrong}")
+    upper = INFINITE
+    if not proof.budget.terms:
+        upper = epsilon(Fraction(int(proof.budget.constant.p), int(proof.budget.constant.q)))
+    if question.budget is not None and question.claim == proof.budget:
+        upper = question.budget.epsilon
+    notes = ("the function and the program that is proved agree on 60 runs with the same data and noise",)
+    verdict = Proved(
+        question,
+        ENGINE,
+        upper=upper,
+        formula=proof.budget if proof.budget.terms else None,
+        explanation=explanation(proof),
+        certificate=alignment_certificate(question, proof),
+        notes=notes,
+    )
+    return accepted(verdict)
+
+
+def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Verdict:
+    """The verdict of a loss above the claim, if the checker accepts it."""
+    trees = (
+        tree(question.mechanism, loss.left, loss.event),
+        tree(question.mechanism, loss.right, loss.event),
+    )
+    notes = ("both probabilities come from running the function itself with its noise left open",)
+    verdict = Refuted(
+        question,
+        ENGINE,
+        lower=loss.lower(),
+        witness=witnessed(loss, line),
+        certificate=loss_certificate(question, loss, trees),
+        notes=notes,
+    )
+    return accepted(verdict)
+
+
+def witnessed(loss: Loss, line: str = "") -> LossWitness:
+    """A loss as evidence."""
+    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability, line)
+
+
+def breaking(attempt: NoProof) -> str:
+    """The line at which the last alignment failed."""
+    if attempt.last is None or attempt.last.failed is None:
+        return ""
+    failed = attempt.last.failed
+    return f"line {failed.place.line}: it cannot be arranged that {failed.what} within the claim"
+
+
+class _Tight:
+    """The tight epsilon: bounds from both sides."""
+
+    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
+        self.question = replace(question, claim=None, budget=None)
+        self.claim = question.claim
+        self.monitor = monitor
+        self.mechanism = question.mechanism
+        self.refuter = Refuter(self.mechanism, question.relation, monitor)
+        self.proof: AlignmentProof | None = None
+        self.notes: list[str] = []
+
+    def answered(self) -> Verdict:
+        """Both bounds."""
+        question = self.question
+        open_size = sized(self.mechanism, question.size)
+        self.lower(open_size)
+        if self.refuter.best is not None and self.refuter.best.infinite:
+            return self.known("")
+        self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
+        for candidate in self.candidates():
+            found = prove(self.mechanism, candidate, self.monitor, size=question.size)
+            if isinstance(found, AlignmentProof):
+                self.proof = found
+                break
+        return self.known("")
+
+    def candidates(self) -> list[Affine]:
+        """Budgets to prove, the smallest first: what the costs suggest, and the claim."""
+        guessed = formula(self.mechanism, self.question.relation, self.question.size, self.monitor)
+        result = [] if guessed is None else [guessed]
+        if self.claim is not None and self.claim not in result:
+            result.append(self.claim)
+        return result
+
+    def lower(self, open_size: bool) -> None:
+        """Losses that approach the supremum."""
+        listed = any(d.shape == "list" for d in self.mechanism.inputs.values())
+        sizes: list[int | None] = [self.question.size] if not open_size else [2, 4, 5]
+        if not listed:
+            sizes = [None]
+        for size in sizes:
+            for public in publics(self.mechanism, numbers=(1,)):
+                self.monitor.listen(Progress("looking for losses", level=size or 0))
+                approached(self.refuter, size, public)
+                if self.refuter.best is not None and self.refuter.best.infinite:
+                    return
+
+    def known(self, reason: str) -> Verdict:
+        """The verdict: proved where there is an upper bound, refuted where there is no epsilon at all."""
+        best = self.refuter.best
+        lower = epsilon(0) if best is None else best.lower()
+        witness = None if best is None else witnessed(best)
+        question = self.question
+        if best is not None and best.infinite:
+            return refuted(question.under(Budget(INFINITE)), best)
+        if self.proof is None:
+            upper = self.at_size()
+            why = reason or "no budget was proved by an alignment"
+            return Unknown(question, ENGINE, lower=lower, upper=upper, witness=witness, reason=why)
+        budget = self.proof.budget
+        if not budget.terms:
+            asked = question.under(Budget(epsilon(Fraction(int(budget.constant.p), int(budget.constant.q)))))
+        else:
+            asked = replace(question, claim=budget)
+        verdict = proved(asked, self.proof)
+        if verdict.status != "proved":
+            return verdict
+        return replace(verdict, lower=lower, witness=witness)
+
+    def at_size(self) -> Epsilon:
+        """An upper bound at a size, from linear programs that were verified exactly."""
+        if sized(self.mechanism, self.question.size):
+            return INFINITE
+        found = []
+        for public in publics(self.mechanism, numbers=(1,)):
+            bound = upper_at(self.mechanism, self.question.relation, self.question.size, public, self.monitor)
+            if bound is None or self.mechanism.public_numbers:
+                return INFINITE
+            found.append(bound)
+        return epsilon(max(found)) if found else INFINITE
+
+
+def supported(mechanism: Mechanism) -> str | None:
+    """Why alignments do not apply to a mechanism, or None if they do."""
+    try:
+        relational(mechanism)
+    except Unsupported as problem:
+        return str(problem)
+    return None
+
+
+def public_values(arguments: Mapping[str, Any], mechanism: Mechanism) -> dict[str, Any]:
+    """The public arguments among arguments."""
+    return {name: value for name, value in arguments.items() if mechanism.inputs[name].public}

@@ -1,0 +1,234 @@
+"""Does the prepared program do what the function does?  Both are run on the same data and the same noise, many times.
+
+The function runs as it is, with noise that is handed to it; the program is followed instruction by instruction with exact numbers.
+The outputs must be equal, every time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from privproof.compiling.relational import CONTINUOUS, Program
+from privproof.errors import LanguageError
+from privproof.language.flow import Jump, Next, Test
+from privproof.language.laws import Continuous, Law, Table
+from privproof.language.linear import exactly
+from privproof.language.mechanism import Mechanism
+from privproof.language.noise import drawing
+from privproof.language.running import run
+from privproof.language.syntax import (
+    Assign,
+    Conditional,
+    Constant,
+    Element,
+    Emit,
+    Expression,
+    Operation,
+    Return,
+    Sample,
+    Variable,
+)
+from privproof.language.values import MISSING
+
+_MOST_STEPS = 20_000
+
+
+class _Disagree(Exception):
+    """The program draws noise where the function does not, or differently."""
+
+
+class _RanOut(Exception):
+    """The stream has no further value."""
+
+
+def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | None:
+    """Where the program and the function differ, in words; None if they never do."""
+    chance = random.Random(seed)
+    for _ in range(runs):
+        arguments = _arguments(program, chance)
+        drawn: list[tuple[str, Any, Fraction, Any]] = []
+        mechanism = program.mechanism
+        exact = _exact(mechanism)
+
+        def draw(law: Law, drawn: list[tuple[str, Any, Fraction, Any]] = drawn) -> Any:
+            match law:
+                case Continuous(kind, center, scale):
+                    noise = Fraction(chance.randint(0 if kind == "exponential" else -40, 40), 7)
+                    value = exactly(center) + noise * Fraction(scale)
+                    drawn.append((kind, Fraction(center), Fraction(scale), value))
+                    return value
+                case Table():
+                    value = law.ranked[chance.randrange(len(law.ranked))][0]
+                    drawn.append(("table", None, Fraction(0), value))
+                    return exactly(value)
+                case _:
+                    raise LanguageError("noise", "geometric noise in a program with continuous noise")
+
+        given = {name: exactly(value) for name, value in arguments.items()}
+        with drawing(draw):
+            ran = run(exact, given)
+        shown = list(ran.value) if mechanism.generator else ran.value
+        if mechanism.stream is not None:
+            shown = [value for step in ran.written for value in step]
+        try:
+            followed = _Follower(program, arguments, drawn).output()
+        except _Disagree as problem:
+            return f"on {arguments}: {problem}"
+        flat = followed if mechanism.generator or mechanism.stream is not None or isinstance(shown, list) else followed[-1]
+        if _plain(shown) != _plain(flat):
+            return f"on {arguments} the function shows {shown!r}, the program {flat!r}"
+    return None
+
+
+def _exact(mechanism: Mechanism) -> Mechanism:
+    from dataclasses import replace
+
+    return replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return (type(value).__name__, value)
+    return ("number", Fraction(value))
+
+
+def _arguments(program: Program, chance: random.Random) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    size = program.size if program.size is not None else chance.randint(0, 5)
+
+    def number(name: str) -> Any:
+        declared = program.inputs[name]
+        if declared.values is not None:
+            return chance.choice(declared.values)
+        low = -8 if declared.low is None else Fraction(int(declared.low.p), int(declared.low.q))
+        high = low + 16 if declared.high is None else Fraction(int(declared.high.p), int(declared.high.q))
+        if declared.low is None and declared.high is not None:
+            low = high - 16
+        if declared.public and not declared.real:
+            high = min(high, low + 4)
+        if not declared.real:
+            return chance.randint(int(low), int(high))
+        return Fraction(low) + (Fraction(high) - Fraction(low)) * Fraction(chance.randint(0, 12), 12)
+
+    for name, declared in program.inputs.items():
+        if declared.shape == "value":
+            result[name] = number(name)
+        else:
+            length = declared.size if declared.size is not None else size
+            result[name] = [number(name) for _ in range(length)]
+    return result
+
+
+class _Follower:
+    """Follows the instructions of a program with numbers."""
+
+    def __init__(self, program: Program, arguments: Mapping[str, Any], drawn: list[Any]) -> None:
+        self.program, self.arguments, self.drawn = program, arguments, drawn
+        self.values: dict[str, Any] = {}
+        self.written: list[Any] = []
+        self.position = 0
+        self.read = 0
+
+    def output(self) -> list[Any]:
+        """Everything that is written, and what is returned."""
+        at = 0
+        for _ in range(_MOST_STEPS):
+            step = self.program.code[at]
+            at += 1
+            match step:
+                case Assign(name, value):
+                    if not (isinstance(value, Constant) and value.value is MISSING):
+                        self.values[name] = self.value(value)
+                case Sample():
+                    self.values[step.name] = self.noise(step)
+                case Emit(value):
+                    self.written.append(self.value(value))
+                case Next(name, stream):
+                    if self.read >= len(self.arguments[stream]):
+                        return self.written
+                    self.values[name] = self.arguments[stream][self.read]
+                    self.read += 1
+                case Test(test, then, otherwise):
+                    at = then if self.value(test) else otherwise
+                case Jump(target):
+                    at = target
+                case Return(value):
+                    if not (isinstance(value, Constant) and value.value is None):
+                        self.written.append(self.value(value))
+                    elif not self.program.mechanism.generator and not any(isinstance(s, Emit) for s in self.program.code):
+                        self.written.append(None)
+                    return self.written
+                case _:
+                    raise _Disagree(f"{type(step).__name__} is not followed")
+        raise _Disagree("the program does not end")
+
+    def noise(self, step: Sample) -> Any:
+        if self.position >= len(self.drawn):
+            raise _Disagree("the program draws more noise than the function")
+        kind, center, scale, value = self.drawn[self.position]
+        self.position += 1
+        if step.noise in CONTINUOUS:
+            law = self.program.scale(step)
+            expected = Fraction(int(law.factor.p), int(law.factor.q))
+            for name in law.names:
+                expected *= self.arguments[name]
+            if kind != step.noise or Fraction(self.value(step.arguments[0])) != center or expected != scale:
+                raise _Disagree(f"the noise at {step.place} has another law")
+        return value
+
+    def value(self, expression: Expression) -> Any:
+        match expression:
+            case Constant(value):
+                return value
+            case Variable(name):
+                return self.arguments[name] if name in self.arguments else self.values.get(name)
+            case Element(Variable(name), index):
+                at = self.value(index)
+                if not 0 <= at < len(self.arguments[name]):
+                    raise _Disagree(f"{name} is read at {at}")
+                return self.arguments[name][at]
+            case Conditional(test, then, otherwise):
+                return self.value(then if self.value(test) else otherwise)
+            case Operation("and", arguments):
+                return all(self.value(a) for a in arguments)
+            case Operation("or", arguments):
+                return any(self.value(a) for a in arguments)
+            case Operation(name, arguments):
+                return _OPERATIONS[name](*(self.value(a) for a in arguments))
+        raise _Disagree(f"an expression at {expression.place}")
+
+
+_OPERATIONS: dict[str, Any] = {
+    "+": lambda a, b: a + b,
+    "extend": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "repeat": lambda a, b: a * b,
+    "/": lambda a, b: Fraction(a) / Fraction(b),
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "neg": lambda a: -a,
+    "pos": lambda a: a,
+    "whole": lambda a: a,
+    "not": lambda a: not a,
+    "bool": bool,
+    "abs": abs,
+    "max": max,
+    "min": min,
+    "len": len,
+    "turns": len,
+    "tuple of": lambda *a: tuple(a),
+    "is": lambda a, b: a is b or (a == b and type(a) is type(b)),
+    "is not": lambda a, b: not (a is b or (a == b and type(a) is type(b))),
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}

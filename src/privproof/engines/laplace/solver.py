@@ -1,0 +1,7 @@
+"""Z3, for the search for alignments and invariants: every other module of the engine has it from here."""
+
+from __future__ import annotations
+
+import z3
+
+__all__ = ["z3"]

@@ -1,0 +1,183 @@
+"""How private exactly: the least cost of shifts at given sizes, the formula that these numbers follow, and losses that approach them.
+
+The least cost over all shifts, at the worst corner of the neighbours, bounds the loss at a size (`worst`).  Computed at a few sizes and public numbers it
+suggests a formula, such as ``(1 + 6*N)/4`` or ``size/2``; only what is then proved by an alignment is reported as a bound.  From
+below, data further and further along the worst corner give losses that approach the cost, each with its exact probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from privproof.engines.laplace.refuting import Loss, Refuter, arguments, publics
+from privproof.engines.laplace.worst import Program, Region, Worst, atoms, corners, regions, verified, worst
+from privproof.engines.monitor import Monitor
+from privproof.errors import LanguageError
+from privproof.exact import Rational, rational
+from privproof.exact.affine import Affine, affine
+from privproof.language.mechanism import Mechanism
+from privproof.language.patterns import key, word
+
+_CLOSE = 1e-7
+_FAR = (0, 1, 2, 4, 8, 16, 32, 64, 2**8, 2**12, 2**16, 2**20, 2**24, -1, -2)
+_MOST = 40
+_CORNERS = 6_000
+
+
+def sized(mechanism: Mechanism, question_size: int | None) -> bool:
+    """Whether the size of the lists is open."""
+    return question_size is None and any(d.shape == "list" and d.size is None for d in mechanism.inputs.values())
+
+
+def upper_at(mechanism: Mechanism, relation: str, size: int | None, public: Mapping[str, Any], monitor: Monitor) -> Fraction | None:
+    """A bound on the loss at a size, from the least cost of shifts at every corner, verified exactly; None if there is none, or too many."""
+    reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
+    found = regions(mechanism, size, reals, monitor.pause)
+    _, names = atoms(mechanism, size, reals)
+    listed = list(corners(mechanism, relation, names)) if len(names) <= 12 else []
+    if not listed or len(listed) * len(found) > _CORNERS:
+        return None
+    most = Fraction(0)
+    for region in found:
+        monitor.pause()
+        program = Program(region, names)
+        for corner in listed:
+            cost, shifts = program.solve(corner)
+            if cost == float("inf"):
+                return None
+            exact = verified(region, corner, shifts)
+            if exact is None:
+                return None
+            most = max(most, exact)
+    return most
+
+
+def long_regions(mechanism: Mechanism, size: int, public: Mapping[str, Any], monitor: Monitor) -> list[Region]:
+    """Ways through the mechanism at a larger size: all of them where they are few, otherwise those that change their letter once."""
+    if not mechanism.generator:
+        try:
+            return regions(mechanism, size, public, monitor.pause, most=_MOST)
+        except LanguageError as problem:
+            if problem.code != "paths":
+                raise
+            return []
+    letters: dict[str, Any] = {}
+    for region in regions(mechanism, min(2, size), public, monitor.pause):
+        if isinstance(region.word, list):
+            for letter in region.word:
+                letters.setdefault(key(letter), letter)
+    found: dict[str, Region] = {}
+    for first in letters.values():
+        for second in letters.values():
+            for count in sorted({0, 1, size // 2, size - 2, size - 1, size} & set(range(size + 1))):
+                pattern = [first] * count + [second] * (size - count)
+                for region in regions(mechanism, size, public, monitor.pause, follow=_prefix(pattern)):
+                    found.setdefault(key(region.word), region)
+    return list(found.values())
+
+
+def _prefix(pattern: Sequence[Any]) -> Any:
+    def follow(written: Sequence[Any]) -> bool:
+        return len(written) <= len(pattern) and key(word(written[-1])) == key(pattern[len(written) - 1])
+
+    return follow
+
+
+def cost_at(mechanism: Mechanism, relation: str, size: int | None, public: Mapping[str, Any], monitor: Monitor) -> float:
+    """The largest least cost that is found at a size."""
+    reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
+    _, names = atoms(mechanism, size, reals)
+    if size is None or size <= 3:
+        found = regions(mechanism, size, reals, monitor.pause)
+    else:
+        found = long_regions(mechanism, size, reals, monitor)
+    if not found:
+        return float("nan")
+    return worst(mechanism, relation, found, names, monitor.pause)[0].cost
+
+
+def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Monitor) -> Affine | None:
+    """The formula that the least costs follow at the sizes and public numbers tried: a guess."""
+    names = list(mechanism.public_numbers)
+    if not sized(mechanism, size):
+        return _over_numbers(mechanism, relation, names, lambda public: Affine(_rational(cost_at(mechanism, relation, size, public, monitor))))
+
+    def at(public: Mapping[str, Any]) -> Affine | None:
+        scale = max([1, *(v for n, v in public.items() if n in names and isinstance(v, int))])
+        sizes = [6 * scale, 6 * scale + 3, 6 * scale + 6] if _few(mechanism, public, monitor) else [2, 3, 4]
+        costs = [cost_at(mechanism, relation, n, public, monitor) for n in sizes]
+        if any(c != c for c in costs):
+            sizes = [2, 3, 4]
+            costs = [cost_at(mechanism, relation, n, public, monitor) for n in sizes]
+        if any(c != c or c == float("inf") for c in costs):
+            return None
+        slope = (costs[1] - costs[0]) / (sizes[1] - sizes[0])
+        if abs(costs[2] - costs[1] - slope * (sizes[2] - sizes[1])) > 1e-6:
+            return None
+        return affine(_rational(costs[0] - slope * sizes[0]), {"size": _rational(slope)})
+
+    return _over_numbers(mechanism, relation, names, at)
+
+
+def _few(mechanism: Mechanism, public: Mapping[str, Any], monitor: Monitor) -> bool:
+    """Whether larger sizes can be looked at: words are followed, or there are few ways through the mechanism."""
+    reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
+    return mechanism.generator or len(regions(mechanism, 4, reals, monitor.pause)) <= len(regions(mechanism, 3, reals, monitor.pause)) + 1
+
+
+def _rational(value: float) -> Rational:
+    return rational(Fraction(value).limit_denominator(5000))
+
+
+def _over_numbers(mechanism: Mechanism, relation: str, names: Sequence[str], at: Any) -> Affine | None:
+    """An affine expression through the values at a few public numbers."""
+    base = next(publics(mechanism, numbers=(1,)))
+    first = at(base)
+    if first is None:
+        return None
+    result = first
+    for name in names:
+        low = base[name]
+        values = [at({**base, name: low + step}) for step in (1, 2)]
+        if any(v is None for v in values):
+            return None
+        slope = values[0].plus(first, -1)
+        if values[1].plus(values[0], -1) != slope or slope.terms:
+            return None
+        result = result.plus(affine(-slope.constant * low, {name: slope.constant}))
+    return result
+
+
+def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], target: float | None = None) -> Loss | None:
+    """The largest loss that is found at a size: along the worst corners, further and further away."""
+    ranked = refuter.ranked(size, public) if size is None or size <= 5 else _ranked_long(refuter, size, public)
+    goal = ranked[0].cost if ranked else 0.0
+    for one in ranked[:6]:
+        if one.cost < goal - 1e-9:
+            break
+        for _ in _along(refuter, one, size, public):
+            close = goal if target is None else target
+            if refuter.best_value >= close - _CLOSE:
+                return refuter.best
+    return refuter.best
+
+
+def _ranked_long(refuter: Refuter, size: int, public: Mapping[str, Any]) -> list[Worst]:
+    reals = {n: v for n, v in public.items() if not refuter.mechanism.inputs[n].real}
+    _, names = atoms(refuter.mechanism, size, reals)
+    found = long_regions(refuter.mechanism, size, reals, refuter.monitor)
+    return worst(refuter.mechanism, refuter.relation, found, names, refuter.monitor.pause)
+
+
+def _along(refuter: Refuter, one: Worst, size: int | None, public: Mapping[str, Any]) -> Iterator[None]:
+    for t in _FAR:
+        refuter.monitor.pause()
+        left = arguments(refuter.mechanism, public, one.corner, Fraction(t), size)
+        right = arguments(refuter.mechanism, public, one.corner, Fraction(t + 1), size)
+        if left is None or right is None:
+            continue
+        for event in refuter.shapes(one.region.word, left):
+            refuter.decided(left, right, event, None, None)
+        yield

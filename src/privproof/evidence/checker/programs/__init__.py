@@ -1,0 +1,41 @@
+"""The checker of certificates about mechanisms with continuous noise; like the whole checker it imports the standard
+library, python-flint and `privproof.exact`, and an SMT solver where one is needed.
+
+A proof is an *alignment*: noise of the second run as shifted noise of the first, with invariants that say why the runs
+stay together and what the shifts cost (Wang, Ding, Kifer and Zhang, "CheckDP: An Automated and Integrated Approach for
+Proving Differential Privacy or Finding Precise Counterexamples", 2020; here for all lengths, and with invariants that a
+solver rechecks).  A refutation is a *loss*: two neighbouring inputs, the tree of runs on each, and an event whose
+probabilities are integrated again, exactly.
+
+Read it in this order: `inputs`, `expressions`, `instructions`, `flow` (the question); `terms`, `states`, `evaluating`,
+`paths`, `executing`, `invariants`, `solving`, `alignment` (proofs); `trees`, `polyhedra`, `losses` (refutations).
+"""
+
+from __future__ import annotations
+
+from privproof.evidence.checker.documents import a_text, a_text_or_null, an_object, only_members
+from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
+from privproof.evidence.checker.programs.alignment import proved_by_alignment
+from privproof.evidence.checker.programs.inputs import read_declared
+from privproof.evidence.checker.programs.instructions import read_program
+from privproof.evidence.checker.programs.losses import refuted_by_loss
+
+__all__ = ["check_program"]
+
+_MEMBERS = ("kind", "title", "inputs", "relation", "size", "epsilon", "delta", "claim", "sorts", "code")
+
+
+def check_program(verdict: str, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
+    """Check a certificate whose question is a mechanism with continuous noise."""
+    if asked.get("kind") != "program":
+        refuse("the question is not about a mechanism with continuous noise", "question.kind")
+    only_members(asked, _MEMBERS, "question")
+    a_text_or_null(asked.get("title"), "question.title")
+    declared = read_declared(asked, limits)
+    evidence = an_object(certificate.get("evidence"), "evidence")
+    method = a_text(evidence.get("method"), "evidence.method")
+    if (verdict, method) == ("proved", "alignment"):
+        return proved_by_alignment(read_program(asked, declared, limits), evidence, limits)
+    if (verdict, method) == ("refuted", "loss"):
+        return refuted_by_loss(declared, evidence, limits)
+    refuse(f"{method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")

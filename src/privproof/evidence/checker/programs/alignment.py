@@ -1,0 +1,175 @@
+"""Proofs by alignment: run 2 follows run 1 with shifted noise, and the shifts cost no more than is claimed.
+
+Theorem.  Fix neighbouring inputs.  Suppose that for every run 1 that ends, run 2 with the shifted noise takes the same
+path and puts out the same, the shifts add up to ``sum |s| / scale <= B``, and a shift depends on the inputs, the foretold
+result and the path alone.  Then ``P(E) <= e^B Q(E)`` for every set E of outputs.  For on each path the noise is merely
+translated, at the price of the factor e^B in its density; and the images of different paths are disjoint, because run 2
+takes the path that it comes from.
+
+That the suppositions hold is shown by invariants at the cuts: they hold at the start, are kept on every path between
+cuts, and give what is needed along every path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from privproof.evidence.checker.documents import a_list, a_number, a_text, an_object, only_members
+from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
+from privproof.evidence.checker.programs.executing import Execution
+from privproof.evidence.checker.programs.flow import flow_of
+from privproof.evidence.checker.programs.inputs import Affine, Declared, at_most, read_affine
+from privproof.evidence.checker.programs.instructions import Group, Program, read_group
+from privproof.evidence.checker.programs.invariants import read_invariant
+from privproof.evidence.checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
+from privproof.evidence.checker.programs.solving import Condition, Solver
+from privproof.evidence.checker.programs.states import State, cost_of
+from privproof.evidence.checker.programs.terms import REAL, both, implies, number, plus, times
+from privproof.exact import ZERO
+
+_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions")
+_MOST_TEXT = 2_000_000
+
+
+def proved_by_alignment(program: Program, evidence: dict[str, object], limits: Limits) -> Accepted:
+    """Check that the alignment proves the claim."""
+    only_members(evidence, _MEMBERS, "evidence")
+    flow = flow_of(program)
+    state = State(flow)
+    cuts = read_cuts(evidence.get("cuts"), program)
+    paths = paths_of(program, cuts)
+    alignments = read_alignments(evidence.get("paths"), paths, flow, limits)
+    bounds = _bounds(evidence.get("bounds"), state, limits)
+    definitions = _definitions(evidence.get("invariants"), cuts, state)
+    once = tuple(state.start()) if all(path.end != 0 for path in paths) else ()
+    conditions = [_initial(state)]
+    conditions += [_kept(state, path, alignments[path], bounds, () if path.start else once) for path in paths]
+    solver = Solver()
+    for condition in conditions:
+        solver.establish(condition, definitions)
+    declared = program.declared
+    return Accepted(
+        "proved",
+        f"every set of outputs of runs that end is at most e^epsilon times as likely under any neighbouring inputs, with "
+        f"{declared.claimed}; {_lengths(declared)}",
+        {
+            "method": "alignment",
+            "paths": len(paths),
+            "conditions": len(conditions),
+            "solver": f"{solver.name} {solver.version}",
+            "foretold": len(flow.outputs),
+        },
+    )
+
+
+def _lengths(declared: Declared) -> str:
+    if all(each.shape != "list" or each.size is not None for each in declared.inputs.values()):
+        return f"neighbours differ as in {declared.relation!r}"
+    size = "every length" if declared.size is None else f"length {declared.size}"
+    return f"neighbours differ as in {declared.relation!r}, lists of {size}"
+
+
+def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
+    """The bounds of the costs as terms, by the symbol of the cost; refuses bounds that exceed the claim."""
+    listed = a_list(value, "evidence.bounds")
+    declared = state.declared
+    within(len(listed), len(state.flow.groups) + 1, "bounds", "evidence.bounds")
+    found: dict[Group, str] = {}
+    total = Affine(ZERO, {})
+    for i, item in enumerate(listed):
+        place = f"evidence.bounds[{i}]"
+        given = an_object(item, place)
+        group = read_group(given.get("names"), declared, f"{place}.names")
+        if group in found:
+            refuse("the costs are bounded twice", place)
+        if group not in state.flow.groups:
+            refuse("no noise has such a scale", place)
+        if not group:
+            only_members(given, ("names", "constant", "terms"), place)
+            affine = read_affine(given, declared, place, limits)
+            total = Affine(total.constant + affine.constant, affine.terms)
+            found[group] = _affine(affine, state)
+            continue
+        if len(group) > 1:
+            refuse("the product of several public integers is not bounded here", place)
+        only_members(given, ("names", "factor"), place)
+        factor = a_number(given.get("factor"), f"{place}.factor", limits)
+        total = Affine(total.constant + factor, total.terms)
+        found[group] = times(factor, f"(to_real {state.own(group[0])})", REAL)
+    for group in state.flow.groups:
+        if group not in found:
+            if group:
+                refuse(f"the costs of the scales with {' * '.join(group)} are not bounded", "evidence.bounds")
+            found[group] = number(0, REAL)
+    _claimed(total, declared)
+    return {cost_of(group): bound for group, bound in found.items()}
+
+
+def _claimed(total: Affine, declared: Declared) -> None:
+    """Refuse costs that may exceed the claim."""
+    if declared.claim is None:
+        assert declared.epsilon is not None
+        at_most(total, declared.epsilon, declared, "evidence.bounds")
+        return
+    excess = total.minus(declared.claim).largest(declared.ranges)
+    if excess is None or excess > 0:
+        refuse(f"the bound {str(total)[:200]} may exceed the claim {str(declared.claim)[:200]}", "evidence.bounds")
+
+
+def _affine(affine: Affine, state: State) -> str:
+    parts = [number(affine.constant, REAL)]
+    parts += [times(factor, f"(to_real {state.own(name)})", REAL) for name, factor in affine.terms.items()]
+    return plus(*parts)
+
+
+def _definitions(value: object, cuts: frozenset[int], state: State) -> str:
+    """The invariants as functions of the state."""
+    given = an_object(value, "evidence.invariants")
+    if set(given) != {str(cut) for cut in cuts}:
+        refuse("there is an invariant for each cut, and no other", "evidence.invariants")
+    parameters = " ".join(f"({symbol.own} {symbol.sort})" for symbol in state.symbols.values())
+    lines = []
+    for name, item in given.items():
+        place = f"evidence.invariants.{name}"
+        text = a_text(item, place)
+        within(len(text), _MOST_TEXT, "characters of an invariant", place)
+        lines.append(f"(define-fun inv{name} ({parameters}) Bool {read_invariant(text, state.symbols, place)})")
+    return "\n".join(lines)
+
+
+def _holds(state: State, cut: int, now: Mapping[str, str]) -> str:
+    """That the invariant of a cut holds in a state."""
+    return f"(inv{cut} {' '.join(now.get(name, symbol.own) for name, symbol in state.symbols.items())})"
+
+
+def _symbols(state: State) -> dict[str, str]:
+    return {symbol.own: symbol.sort for symbol in state.symbols.values()}
+
+
+def _initial(state: State) -> Condition:
+    """The invariant of the first cut holds at the start."""
+    goal = ("the invariant holds at the start", _holds(state, 0, {}))
+    return Condition("evidence.invariants.0", _symbols(state), (*state.facts(), *state.start()), (goal,))
+
+
+def _kept(
+    state: State, path: Path, alignment: Alignment, bounds: Mapping[str, str], first: tuple[str, ...]
+) -> Condition:
+    """What a path owes, given the invariant where it starts, and what holds there because no run comes back to it."""
+    execution = Execution(state, path, alignment, bounds)
+    evaluator = execution.evaluator
+    goals = list(evaluator.obligations)
+    if path.end is not None:
+        now = dict(execution.now)
+        if state.flow.prophecy:
+            now["ok"] = both((now["ok"], *(term for _, term in execution.deferred)))
+        goals.append((f"the invariant of cut {path.end} holds at the end", _holds(state, path.end, now)))
+    elif state.flow.prophecy:
+        premise, goal = execution.foretold()
+        goals.append(("a run with the foretold result is matched", implies(premise, goal)))
+    else:
+        goals.append(("the result is the same in both runs", both(value.equal for value in execution.result)))
+        goals.append(("the costs are within the bounds at the end", execution.within_bounds()))
+    known = (*state.facts(), *first, _holds(state, path.start, {}), *evaluator.known)
+    place = f"evidence.invariants.{path.start}, {path}"
+    return Condition(place, {**_symbols(state), **evaluator.symbols}, known, tuple(goals))

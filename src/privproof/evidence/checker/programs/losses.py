@@ -1,0 +1,143 @@
+"""Refutations by a loss: two neighbouring inputs, and an event that is too likely under the first.
+
+The probabilities of the event are integrated from the trees of runs, exactly: sums of ``q e^s`` with rational q and s.
+That one exceeds e^epsilon times the other is decided exactly too, since exponentials of different rationals are linearly
+independent over the rationals (Lindemann and Weierstrass).  The trees say what the mechanism does on these two inputs; that
+they are trees, with an outcome for every case, is checked, and that they are those of the mechanism is not.
+"""
+
+from __future__ import annotations
+
+from privproof.evidence.checker.documents import a_list, a_text_or_null, an_object, only_members, text
+from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
+from privproof.evidence.checker.programs.inputs import SIZE, Declared, Input, Scalar, allowed, same, scalar
+from privproof.evidence.checker.programs.polyhedra import Integrator
+from privproof.evidence.checker.programs.trees import probability, read_leaves
+from privproof.exact import Epsilon, Rational
+from privproof.exact.exponentials import ExponentialSum, exceeds
+
+_MOST_SHOWN = 200
+_LARGEST_CLAIM = 10_000
+
+Arguments = dict[str, tuple[Scalar, ...]]
+"""The entries of each input; of a value, the one entry."""
+
+
+def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Limits) -> Accepted:
+    """Check that the loss of an event exceeds the claim."""
+    only_members(evidence, ("method", "event", "left", "right"), "evidence")
+    a_text_or_null(evidence.get("event"), "evidence.event")
+    sides = {}
+    for name in ("left", "right"):
+        given = an_object(evidence.get(name), f"evidence.{name}")
+        only_members(given, ("arguments", "leaves"), f"evidence.{name}")
+        sides[name] = given
+    left, right = (_arguments(sides[s].get("arguments"), declared, f"evidence.{s}.arguments", limits) for s in sides)
+    _neighbours(declared, left, right)
+    budget = _budget(declared, left)
+    integrator = Integrator()
+    chances = []
+    leaves = 0
+    for name, side in sides.items():
+        found = read_leaves(side.get("leaves"), f"evidence.{name}.leaves", limits)
+        leaves += len(found)
+        total = ExponentialSum.constant(0)
+        for leaf in found:
+            if leaf.event:
+                total = total + probability(leaf, integrator)
+        chances.append(total)
+    above, below = chances
+    more = "" if declared.delta == 0 else f" plus {text(declared.delta)}"
+    if not exceeds(above - declared.delta, below, budget, 1):
+        refuse(f"{_shown(above)} does not exceed e^({budget}) times {_shown(below)}{more}", "evidence")
+    return Accepted(
+        "refuted",
+        f"an event has probability {_shown(above)} on the left inputs and {_shown(below)} on the right ones, more than "
+        f"e^({budget}) times as much{more}",
+        {"method": "loss", "left": _shown(above), "right": _shown(below), "leaves": leaves, "epsilon": str(budget)},
+    )
+
+
+def _shown(value: ExponentialSum) -> str:
+    exact = value.text()
+    return exact if len(exact) <= _MOST_SHOWN else f"about {float(value.ball(1)):.9g}"
+
+
+def _arguments(value: object, declared: Declared, place: str, limits: Limits) -> Arguments:
+    """The inputs of one side, each within its declaration."""
+    given = an_object(value, place)
+    only_members(given, declared.inputs, place)
+    result: Arguments = {}
+    for each in declared.inputs.values():
+        here = f"{place}.{each.name}"
+        if each.name not in given:
+            refuse("the input is not given", here)
+        listed = [given[each.name]] if each.shape == "value" else a_list(given[each.name], here)
+        within(len(listed), limits.horizon, "entries", here)
+        entries = tuple(scalar(item, each.sort, f"{here}[{i}]", limits) for i, item in enumerate(listed))
+        for i, entry in enumerate(entries):
+            allowed(entry, each, f"{here}[{i}]")
+        if each.size is not None and len(entries) != each.size:
+            refuse(f"the list has length {len(entries)} instead of {each.size}", here)
+        result[each.name] = entries
+    _length(declared, result, place)
+    return result
+
+
+def _length(declared: Declared, arguments: Arguments, place: str) -> int | None:
+    """The common length of the lists without a size of their own; None if there is no such list and no size."""
+    lengths = {len(arguments[e.name]) for e in declared.inputs.values() if e.shape == "list" and e.size is None}
+    if declared.size is not None:
+        lengths.add(declared.size)
+    if len(lengths) > 1:
+        refuse("the lists have different lengths", place)
+    return next(iter(lengths), None)
+
+
+def _neighbours(declared: Declared, left: Arguments, right: Arguments) -> None:
+    """Refuse inputs that are the same, or that are not neighbours."""
+    changes: list[tuple[Input, Scalar, Scalar]] = []
+    for each in declared.inputs.values():
+        one, two = left[each.name], right[each.name]
+        if len(one) != len(two):
+            refuse(f"the input {each.name!r} has different lengths on the two sides", "evidence.right.arguments")
+        changed = [(each, a, b) for a, b in zip(one, two, strict=True) if not same(a, b)]
+        if changed and each.public:
+            refuse(f"the public input {each.name!r} differs", "evidence.right.arguments")
+        changes += changed
+    if not changes:
+        refuse("the two sides have the same inputs", "evidence.right.arguments")
+    if declared.relation == "one" and len(changes) > 1:
+        refuse(f"{len(changes)} entries differ instead of one", "evidence.right.arguments")
+    signs = set()
+    for each, a, b in changes:
+        if not isinstance(a, Rational) or not isinstance(b, Rational):
+            if declared.relation == "monotone":
+                refuse(f"the input {each.name!r} has no direction", "evidence.right.arguments")
+            continue
+        if each.within is not None and abs(b - a) > each.within:
+            refuse(f"an entry of {each.name!r} differs by {text(abs(b - a))}", "evidence.right.arguments")
+        signs.add(b > a)
+    if declared.relation == "monotone" and len(signs) > 1:
+        refuse("the entries differ in both directions", "evidence.right.arguments")
+
+
+def _budget(declared: Declared, arguments: Arguments) -> Epsilon:
+    """The claim at these inputs."""
+    if declared.epsilon is not None:
+        return declared.epsilon
+    assert declared.claim is not None
+    total = declared.claim.constant
+    for name, factor in declared.claim.terms.items():
+        if name == SIZE:
+            size = _length(declared, arguments, "question.claim")
+            if size is None:
+                refuse("the claim depends on the length of lists, and there are none", "question.claim")
+            total += factor * size
+        else:
+            [value] = arguments[name]
+            assert isinstance(value, Rational)
+            total += factor * value
+    if abs(total) > _LARGEST_CLAIM:
+        refuse(f"the claim at these inputs is beyond the limit of {_LARGEST_CLAIM}", "question.claim")
+    return Epsilon(shift=total)

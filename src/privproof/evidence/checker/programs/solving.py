@@ -1,0 +1,94 @@
+"""Validity of conditions, asked of an SMT solver: cvc5 if it is installed, otherwise Z3.
+
+The conditions are linear over integers and reals and without quantifiers, so solvers decide them.  The effort is bounded
+in the solver's own units.  A condition counts as valid only if its negation is found to be unsatisfiable.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from privproof.evidence.checker.outcomes import refuse
+from privproof.evidence.checker.programs.terms import both
+
+_CVC5_EFFORT = 5_000_000
+_Z3_EFFORT = 200_000_000
+
+
+@dataclass(frozen=True)
+class Condition:
+    """That the goal follows from what is known, for all values of the symbols.
+
+    Attributes:
+        place: what is at stake, as a place in the certificate.
+        symbols: the sorts of the symbols.
+        known: the premises.
+        goals: what has to follow, each with words.
+    """
+
+    place: str
+    symbols: Mapping[str, str]
+    known: tuple[str, ...]
+    goals: tuple[tuple[str, str], ...]
+
+    def script(self, definitions: str, goals: tuple[tuple[str, str], ...] | None = None) -> str:
+        """The negation, as SMT-LIB text."""
+        lines = ["(set-logic ALL)", definitions]
+        lines += [f"(declare-const {symbol} {sort})" for symbol, sort in self.symbols.items()]
+        lines += [f"(assert {term})" for term in self.known]
+        lines.append(f"(assert (not {both(term for _, term in (self.goals if goals is None else goals))}))")
+        return "\n".join(lines)
+
+
+class Solver:
+    """The solver that is installed."""
+
+    def __init__(self) -> None:
+        names = [name for name in ("cvc5", "z3") if importlib.util.find_spec(name) is not None]
+        if not names:
+            refuse("neither cvc5 nor Z3 is installed, and one of them is needed for this evidence", "evidence")
+        self.name = names[0]
+        self._module: Any = importlib.import_module(names[0])
+        self.version = str(self._module.__version__ if names[0] == "cvc5" else self._module.get_version_string())
+
+    def establish(self, condition: Condition, definitions: str) -> None:
+        """Refuse a condition that is not found to be valid."""
+        if self._answer(condition.script(definitions)) == "unsat":
+            return
+        for goal in condition.goals:
+            answer = self._answer(condition.script(definitions, (goal,)))
+            if answer != "unsat":
+                found = "this does not follow" if answer == "sat" else "the solver does not decide it"
+                refuse(f"{goal[0]}: {found}", condition.place)
+        refuse("the solver decides the parts but not the whole", condition.place)
+
+    def _answer(self, script: str) -> str:
+        return self._cvc5(script) if self.name == "cvc5" else self._z3(script)
+
+    def _cvc5(self, script: str) -> str:
+        cvc5 = self._module
+        solver = cvc5.Solver(cvc5.TermManager())
+        solver.setOption("rlimit", str(_CVC5_EFFORT))
+        parser = cvc5.InputParser(solver)
+        parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "condition")
+        symbols = parser.getSymbolManager()
+        while True:
+            command = parser.nextCommand()
+            if command.isNull():
+                break
+            said = command.invoke(solver, symbols)
+            if said and "error" in str(said):
+                return "unknown"
+        result = solver.checkSat()
+        return "unsat" if result.isUnsat() else "sat" if result.isSat() else "unknown"
+
+    def _z3(self, script: str) -> str:
+        z3 = self._module
+        solver = z3.Solver(ctx=z3.Context())
+        solver.set("rlimit", _Z3_EFFORT)
+        solver.from_string(script)
+        return str(solver.check())

@@ -1,0 +1,247 @@
+"""Trees of runs: every way that a mechanism can go on fixed inputs, with the noise left open.
+
+A leaf lists the laws of the noises drawn on its way, the steps of the way and whether the run belongs to the event.  A step
+is a *test*, a linear form in the noises that is at least 0 or at most 0, or a *draw* of discrete noise with the
+probabilities of all its outcomes.  The leaves are those of a tree if at every node all leaves through it go on with the same
+test or draw and every outcome has a leaf; then exactly one leaf is reached, except on a set of probability 0.  A form on
+which ties have a positive probability would break this, and is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from privproof.evidence.checker.documents import (
+    a_flag,
+    a_list,
+    a_number,
+    a_text,
+    an_integer,
+    an_object,
+    only_members,
+    text,
+)
+from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.evidence.checker.programs.polyhedra import Form, Integrator, Law
+from privproof.exact import ONE, ZERO, Rational
+from privproof.exact.exponentials import ExponentialSum
+
+_MOST_LEAVES = 50_000
+_MOST_STEPS = 2_000
+_MOST_NOISES = 500
+_LARGEST_POWER = 10_000
+_MOST_DIGITS = 300
+_LARGEST_EXPONENT = 10**12
+_KINDS = ("laplace", "exponential", "geometric")
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear form in the noises of a leaf, by their numbers."""
+
+    factors: tuple[tuple[int, Rational], ...]
+    constant: Rational
+
+
+@dataclass(frozen=True)
+class Test:
+    """Whether a form is at least 0."""
+
+    form: Linear
+    outcome: bool
+
+
+@dataclass(frozen=True)
+class Draw:
+    """An outcome of discrete noise, among those with these probabilities."""
+
+    probabilities: tuple[Rational, ...]
+    outcome: int
+
+
+Step: TypeAlias = Test | Draw
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A way to the end: the laws of its noises, its steps, and the part of it that belongs to the event."""
+
+    noises: tuple[Law, ...]
+    steps: tuple[Step, ...]
+    event: bool
+    also: tuple[Linear, ...]
+    place: str
+
+
+def read_leaves(value: object, place: str, limits: Limits) -> list[Leaf]:
+    """The leaves of a tree; refuses what is no tree."""
+    listed = a_list(value, place)
+    within(len(listed), _MOST_LEAVES, "leaves", place)
+    if not listed:
+        refuse("there is no leaf", place)
+    leaves = [_leaf(item, f"{place}[{i}]", limits) for i, item in enumerate(listed)]
+    waiting = [(leaves, 0)]
+    while waiting:
+        through, depth = waiting.pop()
+        ended = [leaf for leaf in through if len(leaf.steps) == depth]
+        if ended:
+            if len(through) > 1:
+                refuse("another leaf continues or repeats this way", ended[0].place)
+            continue
+        waiting.extend((group, depth + 1) for group in _branches(through, depth))
+    return leaves
+
+
+def _branches(through: list[Leaf], depth: int) -> list[list[Leaf]]:
+    """The leaves through a node, by the outcome of its test or draw."""
+    first = through[0]
+    step = first.steps[depth]
+    groups: dict[int, list[Leaf]] = {}
+    for leaf in through:
+        other = leaf.steps[depth]
+        if isinstance(step, Test) and isinstance(other, Test):
+            alike = other.form == step.form and all(leaf.noises[j] == first.noises[j] for j, _ in step.form.factors)
+        else:
+            alike = isinstance(step, Draw) and isinstance(other, Draw) and other.probabilities == step.probabilities
+        if not alike:
+            refuse(f"step {depth} differs from that of {first.place}, which has come the same way", leaf.place)
+        groups.setdefault(int(other.outcome), []).append(leaf)
+    outcomes = {0, 1} if isinstance(step, Test) else {k for k, p in enumerate(step.probabilities) if p > 0}
+    if not outcomes <= set(groups):
+        refuse(f"no leaf has the other outcome of step {depth}", first.place)
+    return list(groups.values())
+
+
+def probability(leaf: Leaf, integrator: Integrator) -> ExponentialSum:
+    """The probability of the part of a leaf that belongs to the event."""
+    weight = ONE
+    forms: list[Linear] = list(leaf.also)
+    for step in leaf.steps:
+        if isinstance(step, Draw):
+            weight *= step.probabilities[step.outcome]
+        else:
+            form = step.form
+            forms.append(form if step.outcome else Linear(tuple((j, -c) for j, c in form.factors), -form.constant))
+    if weight == 0 or not leaf.event:
+        return ExponentialSum.constant(0)
+    discrete: dict[int, list[Linear]] = {}
+    continuous: list[Form] = []
+    for form in forms:
+        whole = [j for j, _ in form.factors if leaf.noises[j][0] == "geometric"]
+        if whole:
+            discrete.setdefault(whole[0], []).append(form)
+        else:
+            factors = dict(form.factors)
+            continuous.append((tuple(factors.get(j, ZERO) for j in range(len(leaf.noises))), form.constant))
+    for j, constraints in discrete.items():
+        weight *= _geometric(leaf.noises[j][1], constraints)
+    found = integrator.probability(leaf.noises, continuous)
+    if any(abs(exponent) > _LARGEST_EXPONENT for _, _, exponent in found.terms):
+        refuse("the probability has an exponent that is too large", leaf.place)
+    return found * weight
+
+
+def _geometric(alpha: Rational, forms: list[Linear]) -> Rational:
+    """The probability that forms in one noise are at least 0: it is k with ``(1-alpha)/(1+alpha) alpha^|k|``."""
+    low: int | None = None
+    high: int | None = None
+    for form in forms:
+        [(_, factor)] = form.factors
+        bound = -form.constant / factor
+        if factor > 0:
+            least = int(bound.ceil())
+            low = least if low is None else max(low, least)
+        else:
+            most = int(bound.floor())
+            high = most if high is None else min(high, most)
+    if low is not None and high is not None and low > high:
+        return ZERO
+    below = ZERO if low is None else _at_most(alpha, low - 1)
+    return (ONE if high is None else _at_most(alpha, high)) - below
+
+
+def _at_most(alpha: Rational, k: int) -> Rational:
+    """The probability that two-sided geometric noise is at most k."""
+    if abs(k) > _LARGEST_POWER:
+        refuse("a bound on geometric noise is too far away", "evidence")
+    return 1 - alpha ** (k + 1) / (1 + alpha) if k >= 0 else alpha**-k / (1 + alpha)
+
+
+def _moderate(value: object, place: str, limits: Limits) -> Rational:
+    """A number in a form or a law; beyond some size its exponentials could no longer be told from 0."""
+    number = a_number(value, place, limits)
+    within(max(len(str(number.p)), len(str(number.q))), _MOST_DIGITS, "digits of a number", place)
+    return number
+
+
+def _leaf(value: object, place: str, limits: Limits) -> Leaf:
+    given = an_object(value, place)
+    only_members(given, ("noises", "steps", "event", "also", "output"), place)
+    a_text(given.get("output", ""), f"{place}.output")
+    listed = a_list(given.get("noises"), f"{place}.noises")
+    within(len(listed), _MOST_NOISES, "noises", f"{place}.noises")
+    noises = tuple(_law(item, f"{place}.noises[{i}]", limits) for i, item in enumerate(listed))
+    steps = a_list(given.get("steps"), f"{place}.steps")
+    within(len(steps), _MOST_STEPS, "steps", f"{place}.steps")
+    made = tuple(_step(item, noises, f"{place}.steps[{i}]", limits) for i, item in enumerate(steps))
+    also = a_list(given.get("also", []), f"{place}.also")
+    within(len(also), _MOST_STEPS, "forms", f"{place}.also")
+    forms = tuple(_form(item, noises, f"{place}.also[{i}]", limits) for i, item in enumerate(also))
+    return Leaf(noises, made, a_flag(given.get("event"), f"{place}.event"), forms, place)
+
+
+def _law(value: object, place: str, limits: Limits) -> Law:
+    given = a_list(value, place)
+    if len(given) != 2 or given[0] not in _KINDS:
+        refuse(f"expected a kind among {', '.join(_KINDS)}, and a number", place)
+    kind, number = str(given[0]), _moderate(given[1], place, limits)
+    if number <= 0 or (kind == "geometric" and number >= 1):
+        refuse(f"{kind} noise has no parameter {text(number)}", place)
+    return kind, number
+
+
+def _step(value: object, noises: tuple[Law, ...], place: str, limits: Limits) -> Step:
+    given = a_list(value, place)
+    if len(given) != 3 or given[0] not in ("test", "draw"):
+        refuse("expected a test and its outcome, or a draw and its outcome", place)
+    if given[0] == "test":
+        form = _form(given[1], noises, place, limits)
+        _no_ties(form, noises, place)
+        return Test(form, a_flag(given[2], place))
+    listed = a_list(given[1], place)
+    within(len(listed), limits.symbols, "outcomes", place)
+    probabilities = tuple(a_number(item, place, limits) for item in listed)
+    if any(p < 0 for p in probabilities) or sum(probabilities, ZERO) != 1:
+        refuse("the probabilities of a draw are at least 0 and sum to 1", place)
+    outcome = an_integer(given[2], place)
+    if not 0 <= outcome < len(probabilities):
+        refuse(f"a draw has no outcome {outcome}", place)
+    return Draw(probabilities, outcome)
+
+
+def _form(value: object, noises: tuple[Law, ...], place: str, limits: Limits) -> Linear:
+    given = an_object(value, place)
+    only_members(given, ("x", "constant"), place)
+    factors: dict[int, Rational] = {}
+    for item in a_list(given.get("x"), f"{place}.x"):
+        pair = a_list(item, f"{place}.x")
+        if len(pair) != 2:
+            refuse("expected the number of a noise and its coefficient", f"{place}.x")
+        noise = an_integer(pair[0], f"{place}.x")
+        if not 0 <= noise < len(noises) or noise in factors:
+            refuse(f"there is no noise {noise}, or it is mentioned twice", f"{place}.x")
+        factors[noise] = _moderate(pair[1], f"{place}.x", limits)
+    kept = tuple((j, factor) for j, factor in sorted(factors.items()) if factor != 0)
+    if len(kept) > 1 and any(noises[j][0] == "geometric" for j, _ in kept):
+        refuse("a form with geometric noise mentions no other noise", place)
+    return Linear(kept, _moderate(given.get("constant", 0), f"{place}.constant", limits))
+
+
+def _no_ties(form: Linear, noises: tuple[Law, ...], place: str) -> None:
+    """Refuse a test that may come out either way with a positive probability."""
+    if not form.factors and form.constant == 0:
+        refuse("the test of 0 may come out either way", place)
+    for j, factor in form.factors:
+        if noises[j][0] == "geometric" and (form.constant / factor).q == 1:
+            refuse("the test of geometric noise may come out either way; move it by less than one step", place)

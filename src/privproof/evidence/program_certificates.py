@@ -1,0 +1,268 @@
+"""Certificates about mechanisms with continuous noise: the program, its alignment and invariants; or two trees and an event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from privproof.compiling.relational import CONTINUOUS, Program
+from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
+from privproof.engines.laplace.proving import AlignmentProof
+from privproof.engines.laplace.refuting import Loss
+from privproof.evidence.certificates import FORMAT, VERSION
+from privproof.exact.affine import Affine
+from privproof.language.branching import Leaf
+from privproof.language.flow import Instruction, Jump, Next, Test
+from privproof.language.linear import Linear
+from privproof.language.patterns import matching, shown
+from privproof.language.syntax import (
+    Assign,
+    Conditional,
+    Constant,
+    Element,
+    Emit,
+    Expression,
+    Operation,
+    Return,
+    Sample,
+    Variable,
+)
+from privproof.language.values import MISSING
+from privproof.scenarios.programs import ProgramQuestion
+
+CONDITIONS = (
+    "shifts depend on the data, the decisions that both runs share, and the foretold output, and on nothing else",
+    "no shift depends on the distance of a value that noise takes part in",
+    "only discrete outputs are foretold",
+    "the neighbour relation is symmetric, so one direction is both",
+    "scales are the same in both runs and above zero",
+    "lists are read inside their bounds",
+    "the claim is about runs that end",
+)
+"""The side conditions of the soundness theorem, as the checker verifies them."""
+
+_SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
+
+
+def _question(question: ProgramQuestion, size: int | None) -> dict[str, Any]:
+    inputs = {}
+    for name, declared in question.mechanism.inputs.items():
+        sort = "real" if declared.real else "int"
+        if declared.within is None and declared.values is not None:
+            kinds = {type(value) for value in declared.values}
+            sort = "bool" if kinds == {bool} else "tag" if kinds & {str, type(None)} else "int"
+        inputs[name] = {
+            "shape": declared.shape,
+            "sort": sort,
+            "public": declared.public,
+            "within": None if declared.public or declared.within is None else str(declared.within),
+            "low": None if declared.low is None else str(declared.low),
+            "high": None if declared.high is None else str(declared.high),
+            "size": declared.size,
+        }
+    result: dict[str, Any] = {
+        "kind": "program",
+        "title": question.name,
+        "inputs": inputs,
+        "relation": question.relation,
+        "size": size,
+    }
+    if question.budget is not None:
+        result["epsilon"] = str(question.budget.epsilon)
+        if question.budget.delta != 0:
+            result["delta"] = str(question.budget.delta)
+    if question.claim is not None:
+        result["claim"] = _affine(question.claim)
+    return result
+
+
+def _affine(value: Affine) -> dict[str, Any]:
+    return {"constant": str(value.constant), "terms": {name: str(factor) for name, factor in value.terms}}
+
+
+# --------------------------------------------------------------------------------------------------------------- proofs
+
+
+def alignment_certificate(question: ProgramQuestion, proof: AlignmentProof) -> dict[str, Any]:
+    """The certificate of a proof by alignment."""
+    program = proof.program
+    asked = _question(question, program.size)
+    asked["sorts"] = {name: sort for name, sort in program.sorts.items() if name not in program.lists}
+    asked["code"] = [_instruction(step, program) for step in program.code]
+    bounds: list[dict[str, Any]] = []
+    for bound in proof.bounds:
+        if bound.group:
+            bounds.append({"names": list(bound.group), "factor": str(bound.limit.constant)})
+        else:
+            bounds.append({"names": [], **_affine(bound.limit)})
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "verdict": "proved",
+        "question": asked,
+        "evidence": {
+            "method": "alignment",
+            "conditions": list(CONDITIONS),
+            "cuts": list(program.cuts),
+            "bounds": bounds,
+            "paths": _paths(proof),
+            "invariants": {str(cut): _smt(formula) for cut, formula in proof.invariants.formulas.items()},
+        },
+    }
+
+
+def _smt(formula: Any) -> str:
+    text: str = formula.sexpr()
+    return " ".join(text.split())
+
+
+def _paths(proof: AlignmentProof) -> list[dict[str, Any]]:
+    result = []
+    for path in proof.blocks.paths:
+        listed = []
+        for case in cases(proof.blocks, path):
+            shifts = {}
+            for drawn in path.drawn:
+                shift = proof.alignment.shift(path, case, drawn.instruction)
+                if any(shift.factors.values()):
+                    shifts[str(drawn.instruction)] = _shift(shift)
+            if shifts:
+                listed.append({"when": [_atom(atom, proof.program) for atom in case], "shifts": shifts})
+        if listed:
+            tests = [[number, outcome] for number, outcome in path.tests]
+            result.append({"from": path.source, "tests": tests, "cases": listed})
+    return result
+
+
+def _atom(atom: tuple[Any, ...], program: Program) -> list[Any]:
+    match atom:
+        case ("output", k, bool() as value, holds):
+            return ["output", k, ["bool", value], holds]
+        case ("output", k, value, holds):
+            return ["output", k, ["tag", value], holds]
+        case _:
+            return list(atom)
+
+
+def _shift(shift: Shift) -> dict[str, Any]:
+    reads = [[feature[1], str(f)] for feature, f in shift.factors.items() if feature[0] == "read" and f]
+    distances = [[feature[1], str(f)] for feature, f in shift.factors.items() if feature[0] == "distance" and f]
+    return {"constant": str(shift.factors.get(CONSTANT, Fraction(0))), "reads": reads, "distances": distances}
+
+
+def _instruction(step: Instruction, program: Program) -> list[Any]:
+    match step:
+        case Assign(name, value):
+            if isinstance(value, Constant) and value.value is MISSING:
+                return ["forget", name]
+            return ["assign", name, expression(value)]
+        case Sample(name, noise, arguments):
+            if noise in CONTINUOUS:
+                scale = program.scale(step)
+                return [
+                    "sample", name, noise, expression(arguments[0]),
+                    {"factor": str(scale.factor), "names": list(scale.names)},
+                ]  # fmt: skip
+            if noise == "uniform":
+                return ["sample", name, noise, expression(arguments[0]), expression(arguments[1])]
+            return ["sample", name, noise]
+        case Emit(value):
+            return ["emit", [expression(part) for part in _parts(value)]]
+        case Return(value):
+            return ["return", [expression(part) for part in _parts(value)]]
+        case Test(test, then, otherwise):
+            return ["test", expression(test), then, otherwise]
+        case Jump(target):
+            return ["jump", target]
+        case Next(name, stream):
+            return ["next", name, stream]
+    raise AssertionError(step)
+
+
+def _parts(value: Expression) -> tuple[Expression, ...]:
+    match value:
+        case Operation("tuple of", arguments):
+            return arguments
+        case Constant(None):
+            return ()
+        case _:
+            return (value,)
+
+
+def expression(value: Expression) -> list[Any]:
+    """An expression as plain data."""
+    match value:
+        case Constant(bool() as constant):
+            return ["bool", constant]
+        case Constant(int() as constant):
+            return ["int", int(constant)]
+        case Constant(Fraction() as constant):
+            return ["rational", str(constant)]
+        case Constant(constant):
+            return ["tag", constant]
+        case Variable(name):
+            return ["variable", name]
+        case Element(Variable(name), index):
+            return ["read", name, expression(index)]
+        case Conditional(test, then, otherwise):
+            return ["if", expression(test), expression(then), expression(otherwise)]
+        case Operation("len" | "turns", (Variable(name),)):
+            return ["length", name]
+        case Operation("whole" | "pos" | "bool", (inner,)):
+            return expression(inner)
+        case Operation(name, arguments):
+            return [_SAME.get(name, name), *(expression(argument) for argument in arguments)]
+    raise AssertionError(value)
+
+
+# --------------------------------------------------------------------------------------------------------- refutations
+
+
+def loss_certificate(
+    question: ProgramQuestion, loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]
+) -> dict[str, Any]:
+    """The certificate of a refutation: both trees, and which leaves the event has."""
+    sides = [
+        {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves]}
+        for arguments, leaves in zip((loss.left, loss.right), trees, strict=True)
+    ]
+    size = max((len(v) for v in loss.left.values() if isinstance(v, list)), default=None)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "verdict": "refuted",
+        "question": _question(question, question.size if question.size is None else size),
+        "evidence": {"method": "loss", "event": shown(loss.event), "left": sides[0], "right": sides[1]},
+    }
+
+
+def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [plain(item) for item in value]
+        return value if isinstance(value, bool) or value is None else str(value)
+
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _form(form: Linear) -> dict[str, Any]:
+    terms = sorted((atom, factor) for atom, factor in form.terms.items() if isinstance(atom, int))
+    return {"x": [[atom, str(factor)] for atom, factor in terms], "constant": str(form.constant)}
+
+
+def _leaf(leaf: Leaf, event: Any) -> dict[str, Any]:
+    also = matching(event, leaf.output) if leaf.complete else None
+    return {
+        "noises": [[noise.kind, str(noise.scale)] for noise in leaf.noises],
+        "steps": [_step(step) for step in leaf.steps],
+        "event": also is not None,
+        "also": [_form(form) for form in also or ()],
+        "output": shown(leaf.output) if leaf.complete else "another",
+    }
+
+
+def _step(step: Any) -> list[Any]:
+    if hasattr(step, "form"):
+        return ["test", _form(step.form), step.outcome]
+    return ["draw", [str(p) for p in step.probabilities], step.chosen]

@@ -1,0 +1,120 @@
+"""Patterns of outputs: constants stand for themselves, and in the place of a noisy number stands where it shall lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from privproof.errors import LanguageError, PrivproofError
+from privproof.exact import fraction, rational
+from privproof.language.linear import Linear
+
+
+@dataclass(frozen=True)
+class Between:
+    """A noisy number lies between two bounds; None for no bound.
+
+    >>> Between(None, Fraction(-3)), Between(Fraction(0), Fraction(1, 2)), Between()
+    (≤-3, 0..1/2, any number)
+    """
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+    def __repr__(self) -> str:
+        if self.low is None and self.high is None:
+            return "any number"
+        if self.low is None:
+            return f"≤{self.high}"
+        return f"≥{self.low}" if self.high is None else f"{self.low}..{self.high}"
+
+
+ANY = Between()
+
+
+def shown(pattern: Any) -> str:
+    """A pattern in words."""
+    match pattern:
+        case list():
+            return f"[{', '.join(map(shown, pattern))}]"
+        case tuple():
+            return f"({', '.join(map(shown, pattern))}{',' if len(pattern) == 1 else ''})"
+        case _:
+            return repr(pattern)
+
+
+def matching(pattern: Any, output: Any) -> list[Linear] | None:
+    """When an output lies in a pattern: the forms that must not be negative; None if it never does."""
+    match pattern:
+        case list() | tuple():
+            if type(output) is not type(pattern) or len(output) != len(pattern):
+                return None
+            found: list[Linear] = []
+            for wanted, part in zip(pattern, output, strict=True):
+                more = matching(wanted, part)
+                if more is None:
+                    return None
+                found += more
+            return found
+        case Between(low, high):
+            if isinstance(output, Linear):
+                result = [] if low is None else [Linear.of(output - low)]
+                result += [] if high is None else [Linear.of(high - output)]
+                return [form for form in result if form is not None]
+            if isinstance(output, bool) or not isinstance(output, int | Fraction):
+                return None
+            return [] if (low is None or low <= output) and (high is None or output <= high) else None
+        case _:
+            if isinstance(output, Linear):
+                return None
+            same = output == pattern and (type(output) is bool) == (type(pattern) is bool)
+            return [] if same and isinstance(output, str) == isinstance(pattern, str) else None
+
+
+def word(output: Any) -> Any:
+    """The pattern of all outputs that differ from one in its noisy numbers only."""
+    match output:
+        case list():
+            return [word(part) for part in output]
+        case tuple():
+            return tuple(word(part) for part in output)
+        case Linear():
+            return ANY
+        case int() if not isinstance(output, bool):
+            return int(output)
+        case _:
+            return output
+
+
+def key(pattern: Any) -> str:
+    """Something that tells patterns apart."""
+    return repr(pattern)
+
+
+def read_pattern(event: Any) -> Any:
+    """An event as a user writes it: outputs, with ``"≥3"``, ``"≤-1/2"``, ``"0..1"`` or ``"*"`` in the place of noisy numbers."""
+    match event:
+        case list():
+            return [read_pattern(part) for part in event]
+        case tuple():
+            return tuple(read_pattern(part) for part in event)
+        case "*":
+            return ANY
+        case str() if event[:1] in ("≥", "≤"):
+            end = _end(event[1:])
+            return Between(end, None) if event[0] == "≥" else Between(None, end)
+        case str() if ".." in event:
+            low, _, high = event.partition("..")
+            return Between(_end(low), _end(high))
+        case float():
+            raise LanguageError("event", f"{event!r} is a float", place="event", hint='Fraction("0.5"), or "≥1/2"')
+        case _:
+            return event
+
+
+def _end(text: str) -> Fraction:
+    try:
+        return fraction(rational(text.strip()))
+    except PrivproofError as problem:
+        raise LanguageError("event", f"{text!r}: {problem.message}", place="event", hint='"≥3", "≤-1/2", "0..1"') from None

@@ -1,0 +1,104 @@
+"""Questions about mechanisms with continuous noise, or numbers without bounds: the program itself is what is asked about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from privproof.errors import BudgetError, LanguageError, QuestionError
+from privproof.exact import Budget, Epsilon, rational
+from privproof.exact.affine import Affine, read_affine
+from privproof.exact.balls import rational_bounds
+from privproof.language import Mechanism
+from privproof.language.noise import NOISES
+from privproof.language.taint import samples
+
+_DIGITS = 10**12
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramQuestion:
+    """A mechanism, the neighbours of its data, perhaps a size, and a claim or none.
+
+    Attributes:
+        mechanism: the mechanism.
+        size: the length of its lists; None for every length.
+        claim: the claimed epsilon, as an expression in the size and the public whole numbers; None for none.
+        budget: the same as a budget, where it is one number.
+    """
+
+    mechanism: Mechanism
+    size: int | None = None
+    claim: Affine | None = None
+    budget: Budget | None = None
+
+    @property
+    def name(self) -> str:
+        """How reports call the mechanism."""
+        return self.mechanism.name if self.size is None else f"{self.mechanism.name} (size {self.size})"
+
+    @property
+    def relation(self) -> str:
+        """Which data are neighbours."""
+        own = self.mechanism.relation
+        if own is None:
+            own = next(declared.relation for declared in self.mechanism.inputs.values() if not declared.public)
+        if not isinstance(own, str):
+            raise LanguageError(
+                "neighbours",
+                "a relation of your own between numbers without bounds",
+                place=self.mechanism.place,
+                hint="each, one or monotone",
+            )
+        return own
+
+    @property
+    def claim_words(self) -> str:
+        """The claim as it is shown."""
+        if self.budget is not None:
+            return str(self.budget.epsilon)
+        return "" if self.claim is None else str(self.claim)
+
+    def under(self, budget: Budget | None) -> ProgramQuestion:
+        """The same question with another budget."""
+        return replace(self, budget=budget, claim=None if budget is None else _bound(budget.epsilon))
+
+
+def is_program(mechanism: Mechanism) -> bool:
+    """Whether a mechanism is asked about as a program: it has continuous noise, or numbers without bounds."""
+    if any(declared.values is None for declared in mechanism.inputs.values()):
+        return True
+    return any(not NOISES[sample.noise].discrete for sample in samples(mechanism.translated.body))
+
+
+def program_question(mechanism: Mechanism, *, size: int | None = None) -> ProgramQuestion:
+    """The question that a mechanism poses, with its own claim."""
+    open_ended = [n for n, i in mechanism.inputs.items() if i.shape == "list" and i.size is None]
+    if size is not None and not open_ended:
+        raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
+    if size is not None and size < 1:
+        raise QuestionError("size", f"size={size}: a list has at least one element", place="size", hint="size=3")
+    question = ProgramQuestion(mechanism=mechanism, size=size)
+    if mechanism.claim is None:
+        return question
+    symbols = mechanism.public_numbers
+    try:
+        budget = mechanism.budget(size)
+    except (LanguageError, BudgetError):
+        budget = None
+    if budget is not None:
+        return question.under(budget)
+    text = mechanism.claim.written(mechanism.parameters)
+    if mechanism.claim.delta != 0:
+        raise BudgetError("budget", f"the claim {text!r} has a delta", hint="a delta needs an epsilon that is a number")
+    claim = read_affine(text, [*symbols, "size"] if open_ended else symbols)
+    return replace(question, claim=claim)
+
+
+def _bound(value: Epsilon) -> Affine | None:
+    """An epsilon as a rational: itself, or the next one below on a fine grid."""
+    if value.infinite:
+        return None
+    if value.ratio == 1:
+        return Affine(value.shift)
+    low, _ = rational_bounds(value.ball(128))
+    return Affine(rational(int(low.p * _DIGITS // low.q)) / _DIGITS)
