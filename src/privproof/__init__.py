@@ -31,7 +31,6 @@ from privproof.compiling import (
     mechanism_process,
     mechanism_question,
     output_distribution,
-    output_probability,
     time_series,
 )
 from privproof.engines.sampling import Samples, sample
@@ -47,7 +46,7 @@ from privproof.errors import (
     QuestionError,
     ScenarioError,
 )
-from privproof.evidence import PriorWitness, Proved, Refuted, Unknown, Verdict, Witness
+from privproof.evidence import LossWitness, PriorWitness, Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.checker import recheck, recheck_file
 from privproof.evidence.satisfaction import Satisfaction
 from privproof.exact import Budget, Epsilon, epsilon, from_float, log, rational
@@ -92,8 +91,19 @@ from privproof.models import (
     Transducer,
     WordProblem,
 )
+from privproof.probabilities import output_probability, privacy_loss
 from privproof.profiles import Profile, privacy_loss_distribution, privacy_profile, renyi_divergence
-from privproof.scenarios import MarkovPrior, Neighbours, Pair, PufferfishQuestion, Question, Scenario, Words, pufferfish
+from privproof.scenarios import (
+    MarkovPrior,
+    Neighbours,
+    Pair,
+    ProgramQuestion,
+    PufferfishQuestion,
+    Question,
+    Scenario,
+    Words,
+    pufferfish,
+)
 
 __version__ = "0.1.0"
 
@@ -111,6 +121,7 @@ __all__ = [
     "Horizon",
     "LanguageError",
     "Letter",
+    "LossWitness",
     "MarkovChain",
     "MarkovPrior",
     "Mechanism",
@@ -122,6 +133,7 @@ __all__ = [
     "PriorWitness",
     "PrivproofError",
     "Profile",
+    "ProgramQuestion",
     "Proved",
     "PufferfishQuestion",
     "Question",
@@ -157,6 +169,7 @@ __all__ = [
     "output_probability",
     "parse_formula",
     "prior",
+    "privacy_loss",
     "privacy_loss_distribution",
     "privacy_profile",
     "public",

@@ -7,22 +7,23 @@ again, by another method, from the tree that running the function gives.
 
 from __future__ import annotations
 
+import linecache
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-from privproof.compiling.relational import Unsupported, refuse_outside, relational
+from privproof.compiling.relational import refuse_outside
 from privproof.compiling.translation import disagreement
 from privproof.engines import Monitor, Progress
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import Loss, Refuter, publics
-from privproof.engines.laplace.tight import approached, formula, sized, upper_at
+from privproof.engines.laplace.repairs import repairs
+from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at
 from privproof.engines.monitor import Stopped
 from privproof.errors import LanguageError, QuestionError
 from privproof.evidence import LossWitness, Proved, Refuted, Unknown, Verdict
+from privproof.evidence.checker import Accepted, recheck
 from privproof.evidence.confirming import accepted
 from privproof.evidence.explaining import explanation
 from privproof.evidence.program_certificates import alignment_certificate, loss_certificate
@@ -130,7 +131,7 @@ class _Search:
 
     def refuted(self, loss: Loss, attempt: NoProof) -> Verdict:
         """The verdict of a loss above the claim, if the checker accepts it."""
-        return refuted(self.question, loss, breaking(attempt))
+        return refuted(self.question, loss, breaking(self.question, loss, attempt, self.monitor))
 
     def unknown(self, reason: str) -> Unknown:
         """What is known."""
@@ -186,12 +187,21 @@ def witnessed(loss: Loss, line: str = "") -> LossWitness:
     return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability, line)
 
 
-def breaking(attempt: NoProof) -> str:
-    """The line at which the last alignment failed."""
-    if attempt.last is None or attempt.last.failed is None:
-        return ""
-    failed = attempt.last.failed
-    return f"line {failed.place.line}: it cannot be arranged that {failed.what} within the claim"
+def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: Monitor) -> str:
+    """The line that breaks a claim: the one that pays most, or the one that noise cannot help."""
+    shares = paid(question.mechanism, question.relation, loss.left, loss.right, loss.event, monitor)
+    if shares:
+        line, cost = max(shares.items(), key=lambda item: item[1])
+        others = f" of {sum(shares.values())} in all" if len(shares) > 1 else ""
+        return f"line {line} has to pay {cost}{others}: {_source(question.mechanism, line)}"
+    if attempt.last is not None and attempt.last.failed is not None:
+        failed = attempt.last.failed
+        return f"line {failed.place.line}, where {failed.what}: no noise can arrange it"
+    return ""
+
+
+def _source(mechanism: Mechanism, line: int) -> str:
+    return linecache.getline(mechanism.translated.file, line).strip()
 
 
 class _Tight:
@@ -232,15 +242,17 @@ class _Tight:
     def lower(self, open_size: bool) -> None:
         """Losses that approach the supremum."""
         listed = any(d.shape == "list" for d in self.mechanism.inputs.values())
-        sizes: list[int | None] = [self.question.size] if not open_size else [2, 4, 5]
+        sizes: list[int | None] = [self.question.size] if not open_size else [3, 5]
         if not listed:
             sizes = [None]
-        for size in sizes:
-            for public in publics(self.mechanism, numbers=(1,)):
-                self.monitor.listen(Progress("looking for losses", level=size or 0))
-                approached(self.refuter, size, public)
-                if self.refuter.best is not None and self.refuter.best.infinite:
-                    return
+        for far in (False, True):
+            for size in sizes:
+                for public in publics(self.mechanism, numbers=(1,)):
+                    self.monitor.listen(Progress("looking for losses", level=size or 0))
+                    if approached(self.refuter, size, public, far=far):
+                        far_enough = size == sizes[-1]
+                        if far_enough or (self.refuter.best is not None and self.refuter.best.infinite):
+                            return
 
     def known(self, reason: str) -> Verdict:
         """The verdict: proved where there is an upper bound, refuted where there is no epsilon at all."""
@@ -277,15 +289,20 @@ class _Tight:
         return epsilon(max(found)) if found else INFINITE
 
 
-def supported(mechanism: Mechanism) -> str | None:
-    """Why alignments do not apply to a mechanism, or None if they do."""
+# ------------------------------------------------------------------------------------------------------------- repairing
+
+
+def repaired(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
+    """Changes after which a refuted claim, or another one, is proved; each with a certificate that the checker accepts."""
+    assert question.claim is not None
+    found: list[str] = []
     try:
-        relational(mechanism)
-    except Unsupported as problem:
-        return str(problem)
-    return None
-
-
-def public_values(arguments: Mapping[str, Any], mechanism: Mechanism) -> dict[str, Any]:
-    """The public arguments among arguments."""
-    return {name: value for name, value in arguments.items() if mechanism.inputs[name].public}
+        for repair in repairs(question.mechanism, question.relation, question.claim, monitor, size=question.size):
+            asked = replace(question, mechanism=repair.mechanism)
+            if repair.claim is not None:
+                asked = replace(asked, claim=repair.claim, budget=None)
+            if isinstance(recheck(alignment_certificate(asked, repair.proof)), Accepted):
+                found.append(f"{repair}: then it is proved")
+    except Stopped:
+        found.append(f"{monitor.stopped() or 'stopped'}: more were not looked for")
+    return tuple(found)

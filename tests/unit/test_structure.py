@@ -83,7 +83,7 @@ def test_only_one_module_knows_the_solver():
         if (isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "z3" for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "z3")
     ]
-    assert knowing == ["solver.py"]
+    assert set(knowing) == {"solver.py"}
 
 
 def test_engines_never_print():

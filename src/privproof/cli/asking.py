@@ -48,7 +48,7 @@ from privproof.reporting import (
     print_profile,
     profile_data,
 )
-from privproof.scenarios import Question, UnderPriors
+from privproof.scenarios import ProgramQuestion, Question, UnderPriors
 from privproof.sizes import over_sizes
 
 
@@ -76,10 +76,11 @@ def check(
     """Is the mechanism private within the budget?"""
     writable(certificate, report)
 
-    def posed(number: int | None) -> Question | UnderPriors:
+    def posed(number: int | None) -> Question | UnderPriors | ProgramQuestion:
         question = loaded(target, number, horizon, pair, settings)
         question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
-        if question.budget is None and word is None:
+        claimed = isinstance(question, ProgramQuestion) and question.claim is not None
+        if question.budget is None and word is None and not claimed:
             raise QuestionError(
                 "budget",
                 "neither the command nor the file names a budget",

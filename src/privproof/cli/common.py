@@ -35,7 +35,7 @@ from privproof.reporting import (
     print_table,
     print_verdict,
 )
-from privproof.scenarios import ParametricQuestion, PufferfishQuestion, Question, UnderPriors
+from privproof.scenarios import ParametricQuestion, ProgramQuestion, PufferfishQuestion, Question, UnderPriors
 from privproof.sizes import Table
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
@@ -59,7 +59,7 @@ Settings = Annotated[
 HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
 EngineName = Annotated[
     str | None,
-    typer.Option("--engine", help="table, tensors, frontier, unbounded, events or smt; default: the first that fits."),
+    typer.Option("--engine", help="table, tensors, frontier, unbounded, events, smt or laplace; default: the first that fits."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]
@@ -98,7 +98,7 @@ def monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
 
 def loaded(
     target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
-) -> Question | UnderPriors:
+) -> Question | UnderPriors | ProgramQuestion:
     lengths = None if horizon is None else Horizon.of(horizon)
     question = load(target, size=size, horizon=lengths, parameters=parameters_of(settings))
     if pair is None:
@@ -106,8 +106,15 @@ def loaded(
     return only_pair(about_words(question, "--pair"), pair)
 
 
-def about_words(question: Question | UnderPriors, place: str) -> Question:
+def about_words(question: Question | UnderPriors | ProgramQuestion, place: str) -> Question:
     """The question, if it is one about the words of a model."""
+    if isinstance(question, ProgramQuestion):
+        raise QuestionError(
+            "question",
+            "this does not apply to continuous noise or numbers without bounds",
+            place=place,
+            hint="privproof check, privproof epsilon, privproof explain",
+        )
     if isinstance(question, PufferfishQuestion | ParametricQuestion):
         raise QuestionError(
             "question",
@@ -238,8 +245,8 @@ def write(path: Path, text: str) -> None:
 
 
 def budgeted(
-    question: Question | UnderPriors, epsilon_: str | None, delta_: str | None, *, pointwise: bool
-) -> Question | UnderPriors:
+    question: Question | UnderPriors | ProgramQuestion, epsilon_: str | None, delta_: str | None, *, pointwise: bool
+) -> Question | UnderPriors | ProgramQuestion:
     """The question under the budget of the command line; what it does not name comes from the file."""
     own = question.budget
     if epsilon_ is not None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from privproof.compiling import mechanism_process, mechanism_question
+from privproof.asking import posed
+from privproof.compiling import mechanism_process
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.exact import fraction, rational
 from privproof.formats import read_document, read_question
@@ -25,6 +26,7 @@ from privproof.models import DecisionProcess, Horizon
 from privproof.scenarios import (
     Pair,
     ParametricQuestion,
+    ProgramQuestion,
     PufferfishQuestion,
     Question,
     Scenario,
@@ -39,7 +41,7 @@ def load(
     size: int | None = None,
     horizon: Horizon | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Question | UnderPriors:
+) -> Question | UnderPriors | ProgramQuestion:
     """The question that ``FILE[:NAME]`` stands for.
 
     For a model file NAME is the name of one of its pairs; for a Python file it is a `Question` or a function that returns one
@@ -195,10 +197,10 @@ def _no_parameters(parameters: Mapping[str, object] | None) -> None:
 
 def _posed(
     mechanism: Mechanism, path: Path, size: int | None, horizon: Horizon | None, parameters: Mapping[str, object]
-) -> Question:
+) -> Question | ProgramQuestion:
     with _running(path, str(path)):
         changed = mechanism.having(**parameters) if parameters else mechanism
-        return mechanism_question(changed, size=size, horizon=horizon)
+        return posed(changed, size=size, horizon=horizon)
 
 
 def _found(path: Path, name: str | None) -> tuple[Any, str]:

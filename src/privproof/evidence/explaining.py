@@ -64,7 +64,7 @@ class Writer:
         self.walks = {id(s): walk for s in statements(body) if isinstance(s, While) and (walk := _walk(s)) is not None}
         for walk in self.walks.values():
             free = next(name for name in ("i", "j", "k", "index") if name not in self.taken)
-            self.named[walk.counter] = self.named.get(walk.number, free)
+            self.named[walk.counter] = walk.number or free
 
     def name(self, name: str) -> str:
         """A variable as it is called."""
@@ -130,7 +130,7 @@ class Writer:
 
 @dataclass(frozen=True)
 class _Walk:
-    """A loop over a list: its counter, the number that `enumerate` gives, and the variable and the list."""
+    """A loop over a list: its counter, the name that `enumerate` gives it, and the variable and the list."""
 
     counter: str
     number: str
@@ -142,17 +142,9 @@ def _walk(loop: While) -> _Walk | None:
     match loop.test, loop.body[:2]:
         case (
             Operation("<", (Variable(counter_), Operation("turns", (sequence,)))),
-            (Assign(item, Element(_, Variable(index))), Assign(moved)),
-        ) if counter_ == index == moved:
-            number = next(
-                (
-                    s.value.name
-                    for s in loop.body[2:4]
-                    if isinstance(s, Assign) and isinstance(s.value, Variable) and s.value.name.startswith("#n")
-                ),
-                "",
-            )
-            return _Walk(counter_, number, item, sequence)
+            (Assign(item, Element(_, Variable(index))), Assign(moved, value)),
+        ) if counter_ == index and (moved == counter_ or value == Variable(counter_, value.place)):
+            return _Walk(counter_, "" if moved == counter_ else moved, item, sequence)
         case _:
             return None
 
@@ -323,7 +315,7 @@ class Printer:
         return differs(expression, self.program.high, self.program.mechanism)
 
     def block(self, block: Block, depth: int) -> Iterator[str]:
-        hidden = {name for walk in self.writer.walks.values() for name in (walk.counter, walk.number)}
+        hidden = {name for walk in self.writer.walks.values() for name in (walk.counter,)}
         for before, statement in zip((None, *block), block, strict=False):
             if isinstance(statement, Assign) and statement.name in hidden:
                 continue
@@ -365,7 +357,7 @@ class Printer:
                 yield f"{pad}for {index}, {item} in enumerate({write(walk.sequence)}):"
                 if walk.item in self.program.high:
                     yield f"{pad}    d({item}) = d({write(walk.sequence)}[{index}])"
-                yield from self.block(body[2:], depth + 1)
+                yield from self.block(body[2 if not walk.number else 3 :], depth + 1)
             case While(test, body):
                 yield f"{pad}while {write(test)}:"
                 if self.high(test):

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.laws import Continuous, Geometric, Law, Table
-from privproof.language.linear import Linear, deciding, exactly, refuse
+from privproof.language.linear import Linear, calling_frame, deciding, exactly, refuse
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import drawing
 from privproof.language.running import run
@@ -31,10 +31,12 @@ class Drawn:
     Attributes:
         kind: ``laplace``, ``exponential`` or ``geometric``.
         scale: the scale of continuous noise; alpha of geometric noise.
+        line: the line of the source that draws it.
     """
 
     kind: str
     scale: Rational
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ class _Player:
         if middle is None:
             refuse("noise", f"{kind} noise is added to {center!r}, which is no number", hint=f"{kind}(0, ...)")
         noise = Linear.atom(len(self.noises))
-        self.noises.append(Drawn(kind, scale))
+        self.noises.append(Drawn(kind, scale, calling_frame().f_lineno))
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
         return middle + noise

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
+from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn, TypeAlias
 
 from privproof.errors import LanguageError
@@ -272,13 +274,18 @@ def deciding(decider: Callable[[Linear, bool], bool]) -> Iterator[None]:
         _decider.reset(token)
 
 
+def calling_frame() -> FrameType:
+    """Where the mechanism is: the innermost frame outside this package's language."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return frame
+
+
+_HERE = str(Path(__file__).parent)
+
+
 def refuse(code: str, message: str, *, hint: str) -> NoReturn:
     """Refuse what the function does, with the line of the function that does it."""
-    frame = sys._getframe(1)
-    here = __file__
-    while frame.f_back is not None and (
-        frame.f_code.co_filename == here or "privproof/language" in frame.f_code.co_filename.replace("\\", "/")
-    ):
-        frame = frame.f_back
-    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    raise LanguageError(code, message, place=place, hint=hint)
+    frame = calling_frame()
+    raise LanguageError(code, message, place=f"{frame.f_code.co_filename}:{frame.f_lineno}", hint=hint)

@@ -59,9 +59,15 @@ class Loops(Expressions):
         self.iterate(node, node.target, node.iter, lambda: self.block(node.body), out)
 
     def iterate(
-        self, node: ast.AST, target: ast.expr, over: ast.expr, body: Callable[[], Block], out: list[Statement]
+        self,
+        node: ast.AST,
+        target: ast.expr,
+        over: ast.expr,
+        body: Callable[[], Block],
+        out: list[Statement],
+        number: ast.expr | None = None,
     ) -> None:
-        """``for target in over: body``."""
+        """``for target in over: body``; a number, if it is given, counts the turns from 0."""
         here = self.place(node)
         counter = self.shared.name("i")
         count = Variable(counter, here)
@@ -84,6 +90,9 @@ class Loops(Expressions):
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == 2):
                     self.refuse(node, "enumerate without two names", "for i, x in enumerate(xs):")
                 number, item = target.elts
+                if start is None and number is not None and self.plain(inner):
+                    self.iterate(node, item, inner, body, out, number)
+                    return
                 index = self.shared.name("n")
                 first = Constant(0, here) if start is None else _whole(self.expression(start, out))
                 out.append(Assign(index, first, here))
@@ -113,8 +122,14 @@ class Loops(Expressions):
         head = []
         for name, value_ in pairs:
             self.store(name, Element(value_, count, here), head, here)
+        if number is not None:
+            self.store(number, count, head, here)
         turn = (*head, onward, *body())
         out.append(While(Operation("<", (count, stop), here), self.unhurt(turn, pairs, node), here))
+
+    def plain(self, over: ast.expr) -> bool:
+        """Whether an expression is a list by itself: no stream, and none of the loops over several things."""
+        return self.stream(over) is None and not any(self.known(over, name) for name in ("range", "enumerate", "zip"))
 
     def stream(self, over: ast.expr) -> str | None:
         """The stream that an expression names."""

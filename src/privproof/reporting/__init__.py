@@ -1,10 +1,11 @@
 """Verdicts for readers: text, JSON and HTML; imports `evidence` and computes nothing."""
 
+from privproof.reporting.facts import Fact
 from privproof.reporting.html import page
 from privproof.reporting.logic import print_satisfaction, satisfaction_data, satisfaction_page
 from privproof.reporting.profiles import print_profile, profile_data
-from privproof.reporting.text import print_table, print_verdict
-from privproof.reporting.wording import Command, Fact, data, headline
+from privproof.reporting.text import print_explanation, print_table, print_verdict
+from privproof.reporting.wording import Command, data, headline
 
 __all__ = [
     "Command",
@@ -12,6 +13,7 @@ __all__ = [
     "data",
     "headline",
     "page",
+    "print_explanation",
     "print_profile",
     "print_satisfaction",
     "print_table",

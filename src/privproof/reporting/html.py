@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import json
+from fractions import Fraction
 from html import escape
 from typing import Any
 
-from privproof.evidence import PriorWitness, Verdict, Witness
+from privproof.evidence import LossWitness, PriorWitness, Verdict, Witness
 from privproof.exact import decimal, fraction
+from privproof.exact.balls import rational_bounds
 from privproof.formats import svg
-from privproof.reporting.wording import SYMBOLS, Command, Fact, data, facts, headline
-from privproof.scenarios import PufferfishQuestion, Question, UnderPriors
+from privproof.reporting.facts import Fact
+from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
+from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, UnderPriors
 
 _DRAWN = 60
 _COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
@@ -38,6 +41,8 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     listed = facts(verdict, command=command, asked_tight=asked_tight)
     bars = "" if verdict.witness is None else _bars(verdict.witness)
     more = f"{bars}\n{_mechanism(verdict.question)}"
+    if verdict.explanation is not None:
+        more += f"<h2>The two runs as one program</h2><pre>{escape(verdict.explanation.program)}</pre>"
     return document_page(verdict.status, sentence, listed, more, data(verdict, certificate=certificate))
 
 
@@ -58,9 +63,11 @@ def document_page(status: str, sentence: str, listed: list[Fact], more: str, raw
 """
 
 
-def _mechanism(question: Question | UnderPriors) -> str:
+def _mechanism(question: Question | UnderPriors | ProgramQuestion) -> str:
     """The mechanism: its source where it has one, and the drawing of a model that is not too large to be looked at."""
     parts = []
+    if isinstance(question, ProgramQuestion):
+        return f"<h2>The mechanism</h2><pre>{escape(inspect.getsource(question.mechanism.function))}</pre>"
     if isinstance(question, Question) and question.origin is not None:
         parts.append(f"<pre>{escape(inspect.getsource(question.origin.mechanism.function))}</pre>")
     elif isinstance(question, PufferfishQuestion):
@@ -72,13 +79,19 @@ def _mechanism(question: Question | UnderPriors) -> str:
     return f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
 
 
-def _bars(witness: Witness | PriorWitness) -> str:
-    sides = [("left", witness.left_probability, "#3b5bdb"), ("right", witness.right_probability, "#f08c00")]
+def _bars(witness: Witness | PriorWitness | LossWitness) -> str:
+    left, right = witness.left_probability, witness.right_probability
+    if isinstance(witness, LossWitness):
+        left, right = (
+            fraction(rational_bounds(p.ball(1, 192))[0]) if not p.is_zero else Fraction(0)
+            for p in (witness.left_probability, witness.right_probability)
+        )
+    sides = [("left", left, "#3b5bdb"), ("right", right, "#f08c00")]
     largest = max(fraction(p) for _, p, _ in sides) or 1
     rows = "".join(
         f'<tr><th>{name}</th><td style="width:100%"><div class="bar" style="width:{float(fraction(p) / largest) * 100:.2f}%;'
         f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{decimal(p)}</td></tr>'
         for name, p, colour in sides
     )
-    output = escape(witness.output if isinstance(witness, PriorWitness) else " ".join(witness.output))
+    output = escape(witness.output if isinstance(witness, PriorWitness | LossWitness) else " ".join(witness.output))
     return f"<h2>The probability of <em>{output}</em></h2><table>{rows}</table>"

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from privproof.evidence.satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
 from privproof.exact import Epsilon, decimal, show, text
+from privproof.reporting.facts import Fact, outward
 from privproof.reporting.html import document_page
 from privproof.reporting.text import print_facts
-from privproof.reporting.wording import Fact, outward
 
 _LISTED = 8
 _WIDTH = 100

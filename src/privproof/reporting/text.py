@@ -6,8 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from privproof.evidence import Verdict, Witness
-from privproof.reporting.wording import SYMBOLS, Command, Fact, facts, headline, side_words
+from privproof.evidence import Explanation, LossWitness, Verdict, Witness
+from privproof.reporting.facts import Fact
+from privproof.reporting.programs import arguments_words
+from privproof.reporting.wording import SYMBOLS, Command, facts, headline, side_words
 from privproof.scenarios import Question
 from privproof.sizes import Table as Sizes
 
@@ -41,6 +43,15 @@ def print_facts(console: Console, status: str, sentence: str, listed: list[Fact]
     console.print(table)
 
 
+def print_explanation(console: Console, explanation: Explanation) -> None:
+    """Print the two runs as one program, and the side conditions of the theorem."""
+    console.print(Text("\nThe two runs as one program (x' is x in the second run, d(x) = x' - x):\n", style="bold"))
+    console.print(Text(explanation.program), soft_wrap=True)
+    console.print(Text("\nWhat the theorem asks for, as the checker verified it:\n", style="bold"))
+    for condition in explanation.conditions:
+        console.print(Text(f"  - {condition}"), soft_wrap=True)
+
+
 def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
     """Print verdicts by size: a line each, then what they suggest."""
     first = table.rows[0][1]
@@ -58,5 +69,8 @@ def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
         if isinstance(witness, Witness) and isinstance(verdict.question, Question):
             sides = [side_words(verdict.question, witness, side) for side in (0, 1)]
             where = f"   {sides[0]} against {sides[1]}, output {' '.join(witness.output)}"
+        if isinstance(witness, LossWitness):
+            left, right = arguments_words(witness.left), arguments_words(witness.right)
+            where = f"   {left} against {right}, output {witness.output}"
         console.print(Text(f"  n = {size:<4}{status}{told}{where}"), soft_wrap=True)
     console.print(Text(f"  {'trend':<{_WIDTH}}{table.trend}"), soft_wrap=True)

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from privproof.compiling import printable
-from privproof.evidence import Growth, PriorWitness, Unknown, Verdict, Witness
-from privproof.exact import Epsilon, decimal, fraction, show, text
-from privproof.exact.balls import rational_bounds
+from privproof.evidence import Growth, LossWitness, PriorWitness, Unknown, Verdict, Witness
+from privproof.exact import fraction, show, text
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
+from privproof.reporting.facts import Fact, bound_words, outward, plain_data
+from privproof.reporting.programs import loss_data, program_data, program_facts, program_headline, question_data
 from privproof.scenarios import (
     Origin,
     ParametricQuestion,
+    ProgramQuestion,
     PufferfishQuestion,
     Question,
     Several,
@@ -32,6 +34,8 @@ _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "tr
 
 def headline(verdict: Verdict, *, asked_tight: bool) -> str:
     """The verdict in one sentence."""
+    if isinstance(verdict.question, ProgramQuestion):
+        return program_headline(verdict, verdict.question, asked_tight=asked_tight)
     name = verdict.question.name or "the mechanism"
     budget = verdict.question.budget
     if asked_tight:
@@ -183,17 +187,12 @@ def _output(origin: Origin, witness: Witness) -> object:
     return [printable(value) for value in (flat[0].items if origin.collected else flat)]
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A line of a report: a label and what it says."""
-
-    label: str
-    text: str
-
-
 def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> list[Fact]:
     """Everything a reader needs, in order."""
     question, witness = verdict.question, verdict.witness
+    if isinstance(question, ProgramQuestion):
+        target = None if command is None else " ".join(map(shlex.quote, (command.target, *command.options)))
+        return program_facts(verdict, question, target=target, asked_tight=asked_tight)
     if isinstance(question, PufferfishQuestion | ParametricQuestion):
         compared = prior_words(question)
     else:
@@ -203,7 +202,7 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
         result.append(Fact("reason", verdict.reason))
     if isinstance(witness, PriorWitness):
         result += _prior_facts(verdict, witness, asked_tight=asked_tight)
-    elif witness is not None and isinstance(question, Question):
+    elif isinstance(witness, Witness):
         result += _witness_facts(verdict, question, witness, asked_tight=asked_tight)
         if command is not None:
             result.append(Fact("replay", command.replay(witness)))
@@ -319,25 +318,6 @@ def _event_facts(verdict: Verdict) -> list[Fact]:
     return result
 
 
-def bound_words(value: Epsilon) -> str:
-    """``e^epsilon``, exactly where it is rational."""
-    if value.infinite:
-        return "inf"
-    return text(value.bound) if value.bound is not None else decimal(value.enclosure(64)[0])
-
-
-def outward(value: Epsilon, *, up: bool, digits: int = 12) -> str:
-    """A decimal that is not above (below) the value."""
-    if value.infinite:
-        return "inf"
-    low, high = rational_bounds(value.ball(256))
-    bound = high if up else low
-    scale = 10**digits
-    scaled = bound * scale
-    whole = int(-((-scaled.p) // scaled.q)) if up else int(scaled.p // scaled.q)
-    return f"{whole // scale}.{whole % scale:0{digits}d}".rstrip("0").rstrip(".")
-
-
 def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
     """The verdict as plain data, the object that ``--json`` prints."""
     question, budget, tight = verdict.question, verdict.question.budget, verdict.tight
@@ -377,10 +357,14 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
         result["event"] = [_any_witness(witness, question) for witness in verdict.event]
     if isinstance(verdict, Unknown):
         result["reason"] = verdict.reason
+    if isinstance(question, ProgramQuestion):
+        result |= program_data(verdict, question)
     return result
 
 
-def _question_data(question: Question | UnderPriors) -> dict[str, Any]:
+def _question_data(question: Question | UnderPriors | ProgramQuestion) -> dict[str, Any]:
+    if isinstance(question, ProgramQuestion):
+        return question_data(question)
     if isinstance(question, PufferfishQuestion | ParametricQuestion):
         horizon = str(question.horizon) if isinstance(question, ParametricQuestion) else None
         return {"kind": "pufferfish", "horizon": horizon, "scenario": prior_words(question)}
@@ -395,7 +379,11 @@ def _question_data(question: Question | UnderPriors) -> dict[str, Any]:
     return result
 
 
-def _any_witness(witness: Witness | PriorWitness, question: Question | UnderPriors) -> dict[str, Any]:
+def _any_witness(
+    witness: Witness | PriorWitness | LossWitness, question: Question | UnderPriors | ProgramQuestion
+) -> dict[str, Any]:
+    if isinstance(witness, LossWitness):
+        return loss_data(witness)
     if isinstance(witness, PriorWitness):
         return prior_witness_data(witness)
     assert isinstance(question, Question)
@@ -428,15 +416,6 @@ def origin_size(question: Question) -> int | None:
     if origin is None or origin.fed is None or origin.mechanism.stream is not None or not isinstance(model, Transducer):
         return None
     return len(model.steps)
-
-
-def plain_data(value: object) -> Any:
-    """A value of a mechanism as JSON has it: fractions as texts, tuples as lists."""
-    if isinstance(value, dict):
-        return {str(name): plain_data(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain_data(item) for item in value]
-    return str(value) if isinstance(value, Fraction) else value
 
 
 def witness_data(witness: Witness, question: Question) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from privproof.compiling.relational import Program, Unsupported, relational
@@ -61,15 +61,19 @@ class Form:
         convert: whether tests that only guard assignments may go different ways.
         ahead: whether shifts may depend on how the loop goes on.
         half: whether coefficients may be halves.
+        tied: whether shifts depend only on the tests that data or noise take part in.
     """
 
     convert: bool
     ahead: bool = False
     half: bool = False
+    tied: bool = False
 
 
 FORMS = (
+    Form(convert=True, tied=True),
     Form(convert=True),
+    Form(convert=False, tied=True),
     Form(convert=False),
     Form(convert=True, ahead=True),
     Form(convert=False, ahead=True),
@@ -78,11 +82,16 @@ FORMS = (
 
 
 def attempts(
-    mechanism: Mechanism, budget: Affine, monitor: Monitor, *, size: int | None = None
+    mechanism: Mechanism,
+    budget: Affine,
+    monitor: Monitor,
+    *,
+    size: int | None = None,
+    forms: Sequence[Form] = FORMS,
 ) -> Iterator[AlignmentProof | NoProof]:
     """Attempts to prove a budget, one for every form of alignments; the last one says most."""
     seen: set[tuple[object, ...]] = set()
-    for form in FORMS:
+    for form in forms:
         try:
             program = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead)
             blocks = Blocks(program)
@@ -90,19 +99,21 @@ def attempts(
         except Unsupported as problem:
             yield NoProof(str(problem))
             continue
-        shape = (program.code, program.cuts, form.half)
+        search = Synthesis(blocks, budget, monitor, form.half, form.tied)
+        told = tuple(search.where(path, ()) for path in blocks.paths)
+        shape = (program.code, program.cuts, form.half, told)
         if shape in seen:
             continue
         seen.add(shape)
-        yield _attempt(blocks, budget, monitor, form)
+        yield _attempt(search)
 
 
-def _attempt(blocks: Blocks, budget: Affine, monitor: Monitor, form: Form) -> AlignmentProof | NoProof:
+def _attempt(search: Synthesis) -> AlignmentProof | NoProof:
+    blocks, budget, monitor = search.blocks, search.budget, search.monitor
     names = {name for name, _ in budget.terms}
     missing = sorted(names - blocks.fixed.keys())
     if missing:
         return NoProof(f"the budget speaks of {missing[0]}, which the mechanism does not have")
-    search = Synthesis(blocks, budget, monitor, form.half)
     listed = instances(blocks)
     reason = "no alignment"
     for pump in _PUMPS:
@@ -130,11 +141,16 @@ def _attempt(blocks: Blocks, budget: Affine, monitor: Monitor, form: Form) -> Al
 
 
 def prove(
-    mechanism: Mechanism, budget: Affine, monitor: Monitor, *, size: int | None = None
+    mechanism: Mechanism,
+    budget: Affine,
+    monitor: Monitor,
+    *,
+    size: int | None = None,
+    forms: Sequence[Form] = FORMS,
 ) -> AlignmentProof | NoProof:
     """A proof that a mechanism keeps a budget, by the first form of alignments that gives one."""
     last: NoProof | None = None
-    for attempt in attempts(mechanism, budget, monitor, size=size):
+    for attempt in attempts(mechanism, budget, monitor, size=size, forms=forms):
         if isinstance(attempt, AlignmentProof):
             return attempt
         last = attempt if last is None or attempt.last is not None else last

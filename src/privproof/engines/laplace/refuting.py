@@ -103,15 +103,15 @@ class Trees:
             )
         return self.known[name]
 
-    def ratio(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> tuple[float, float]:
-        """The loss of an event as a float, and the probability on the left: for ordering candidates."""
+    def ratio(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> float:
+        """The loss of an event as a float, for ordering candidates; minus infinity where it is impossible on the left."""
         p, q = (measure_ball(self.at(side, event), event) for side in (left, right))
         if not p > 0:
-            return float("-inf"), 0.0
+            return float("-inf")
         if q == 0:
-            return float("inf"), float(p.mid())
+            return float("inf")
         with precision(128):
-            return float((p / q).log().mid()), float(p.mid())
+            return float((p / q).log().mid())
 
     def loss(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> Loss:
         """An event with its exact probabilities."""
@@ -337,8 +337,10 @@ class Refuter:
         bound: float | None,
     ) -> Loss | None:
         """The loss of an event where it is above the budget; the largest one seen is remembered."""
-        value, p = self.trees.ratio(left, right, event)
-        if p <= 0 or (value <= self.best_value and (bound is None or value < bound - 1e-6)):
+        value = self.trees.ratio(left, right, event)
+        if value <= self.best_value and (bound is None or value < bound - 1e-6):
+            return None
+        if value == float("-inf"):
             return None
         found = self.trees.loss(left, right, event)
         if value > self.best_value:

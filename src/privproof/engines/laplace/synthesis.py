@@ -9,11 +9,12 @@ coefficients need not converge.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from privproof.compiling.relational import differs
 from privproof.engines.laplace.alignments import (
     CONSTANT,
     Alignment,
@@ -30,6 +31,7 @@ from privproof.engines.laplace.blocks import Blocks, Obligation, Path, Term, num
 from privproof.engines.laplace.solver import z3
 from privproof.engines.monitor import Monitor
 from privproof.exact.affine import Affine
+from privproof.language.flow import Test
 
 _ROUNDS = 60
 _EFFORT = 3_000_000
@@ -91,7 +93,7 @@ class Synthesis:
     budget: Affine
     monitor: Monitor
     half: bool = False
-    required: list[Term] = field(default_factory=list)
+    tied: bool = False
     last: Counterexample | None = None
 
     def __post_init__(self) -> None:
@@ -154,12 +156,32 @@ class Synthesis:
             bound = (low + (high or low)) // 2
         assert model is not None
         unit = Fraction(1, 2) if self.half else Fraction(1)
-        shifts: dict[tuple[Where, int], dict[Feature, Fraction]] = {}
+        found: dict[tuple[Where, int], dict[Feature, Fraction]] = {}
         for (where, instruction, feature), unknown in self.unknowns.items():
             value = model.eval(unknown, model_completion=True).as_long() * unit
             if value:
-                shifts.setdefault((where, instruction), {})[feature] = value
-        return Alignment({key: Shift(factors) for key, factors in shifts.items()})
+                found.setdefault((where, instruction), {})[feature] = value
+        shifts = {}
+        for path in self.blocks.paths:
+            for case in self.split[path]:
+                for drawn in path.drawn:
+                    factors = found.get((self.where(path, case), drawn.instruction), {})
+                    known = features(path, drawn)
+                    kept = {feature: factor for feature, factor in factors.items() if feature in known}
+                    shifts[((path.source, path.tests, case), drawn.instruction)] = Shift(kept)
+        return Alignment(shifts)
+
+    def where(self, path: Path, case: Case) -> Where:
+        """What the shifts on a path may depend on: its tests, or (tied) only those that data or noise take part in."""
+        if not self.tied:
+            return path.source, path.tests, case
+        program = self.blocks.program
+        told = tuple(
+            (number, outcome)
+            for number, outcome in path.tests
+            if isinstance(step := program.code[number], Test) and differs(step.test, program.high, program.mechanism)
+        )
+        return path.source, told, case
 
     def unknown(self, where: Where, instruction: int, feature: Feature) -> Any:
         """The coefficient of a feature, as a whole number of units."""
@@ -247,7 +269,7 @@ class Synthesis:
                 place.append((old, found.values[new.decl().name()]))
             shifts: dict[int, Term] = {}
             for drawn in path.drawn:
-                where = (path.source, path.tests, step.case)
+                where = self.where(path, step.case)
                 total = z3.RealVal(0)
                 for feature, term in features(path, drawn).items():
                     coefficient = z3.ToReal(self.unknown(where, drawn.instruction, feature)) * number(unit)

@@ -11,17 +11,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from privproof.engines.laplace.refuting import Loss, Refuter, arguments, publics
+from privproof.engines.laplace.events import following
+from privproof.engines.laplace.refuting import Refuter, arguments, publics
 from privproof.engines.laplace.worst import Program, Region, Worst, atoms, corners, regions, verified, worst
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Rational, rational
 from privproof.exact.affine import Affine, affine
+from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
-from privproof.language.patterns import key, word
+from privproof.language.patterns import Between, key, matching, word
 
 _CLOSE = 1e-7
-_FAR = (0, 1, 2, 4, 8, 16, 32, 64, 2**8, 2**12, 2**16, 2**20, 2**24, -1, -2)
+_NEAR = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
+_FAR = (2**8, 2**12, 2**16, 2**20, 2**24)
+_TRIED = 6
 _MOST = 40
 _CORNERS = 6_000
 
@@ -150,18 +154,17 @@ def _over_numbers(mechanism: Mechanism, relation: str, names: Sequence[str], at:
     return result
 
 
-def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], target: float | None = None) -> Loss | None:
-    """The largest loss that is found at a size: along the worst corners, further and further away."""
+def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], *, far: bool = False) -> bool:
+    """Look for losses at a size, along the worst corners, further and further away; whether the least cost is nearly reached."""
     ranked = refuter.ranked(size, public) if size is None or size <= 5 else _ranked_long(refuter, size, public)
     goal = ranked[0].cost if ranked else 0.0
-    for one in ranked[:6]:
+    for one in ranked[:_TRIED]:
         if one.cost < goal - 1e-9:
             break
-        for _ in _along(refuter, one, size, public):
-            close = goal if target is None else target
-            if refuter.best_value >= close - _CLOSE:
-                return refuter.best
-    return refuter.best
+        for _ in _along(refuter, one, size, public, _FAR if far else _NEAR):
+            if refuter.best_value >= goal - _CLOSE:
+                return True
+    return refuter.best_value >= goal - _CLOSE
 
 
 def _ranked_long(refuter: Refuter, size: int, public: Mapping[str, Any]) -> list[Worst]:
@@ -171,8 +174,10 @@ def _ranked_long(refuter: Refuter, size: int, public: Mapping[str, Any]) -> list
     return worst(refuter.mechanism, refuter.relation, found, names, refuter.monitor.pause)
 
 
-def _along(refuter: Refuter, one: Worst, size: int | None, public: Mapping[str, Any]) -> Iterator[None]:
-    for t in _FAR:
+def _along(
+    refuter: Refuter, one: Worst, size: int | None, public: Mapping[str, Any], steps: Sequence[int]
+) -> Iterator[None]:
+    for t in steps:
         refuter.monitor.pause()
         left = arguments(refuter.mechanism, public, one.corner, Fraction(t), size)
         right = arguments(refuter.mechanism, public, one.corner, Fraction(t + 1), size)
@@ -181,3 +186,42 @@ def _along(refuter: Refuter, one: Worst, size: int | None, public: Mapping[str, 
         for event in refuter.shapes(one.region.word, left):
             refuter.decided(left, right, event, None, None)
         yield
+
+
+def paid(
+    mechanism: Mechanism, relation: str, left: Mapping[str, Any], right: Mapping[str, Any], event: Any, monitor: Monitor
+) -> dict[int, Fraction]:
+    """What every line has to pay for an event at given data: the least cost of shifts, by the line that draws the noise."""
+    size = max((len(v) for v in left.values() if isinstance(v, list)), default=None)
+    public = {n: v for n, v in left.items() if mechanism.inputs[n].public and not mechanism.inputs[n].real}
+    corner: dict[str, Fraction] = {}
+    for name, declared in mechanism.inputs.items():
+        if not declared.public:
+            one, other = left[name], right[name]
+            pairs = [(name, one, other)] if declared.shape == "value" else [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
+            corner.update({n: Fraction(b) - Fraction(a) for n, a, b in pairs})
+    follow = following(event) if mechanism.generator and (size or 0) > 5 else None
+    best: tuple[float, Region, tuple[float, ...]] | None = None
+    for region in regions(mechanism, size, public, monitor.pause, follow=follow):
+        if matching(event, _sketched(region.word, event)) is None:
+            continue
+        cost, shifts = Program(region, list(corner)).solve(corner)
+        if cost != float("inf") and (best is None or cost > best[0]):
+            best = (cost, region, shifts)
+    if best is None or verified(best[1], corner, best[2]) is None:
+        return {}
+    shares: dict[int, Fraction] = {}
+    for noise, shift in zip(best[1].noises, best[2], strict=True):
+        exact = abs(Fraction(shift).limit_denominator(2000)) / Fraction(int(noise.scale.p), int(noise.scale.q))
+        if exact:
+            shares[noise.line] = shares.get(noise.line, Fraction(0)) + exact
+    return shares
+
+
+def _sketched(pattern: Any, event: Any) -> Any:
+    """A word with a number that fits in the place of each noisy number."""
+    if isinstance(pattern, Between):
+        return Linear.atom(0) if isinstance(event, Between) else pattern
+    if isinstance(pattern, list | tuple) and isinstance(event, list | tuple) and len(pattern) == len(event):
+        return type(pattern)(_sketched(p, e) for p, e in zip(pattern, event, strict=True))
+    return pattern

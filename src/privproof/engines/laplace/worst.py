@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -93,8 +93,8 @@ def regions(
 def merged(found: Sequence[Region]) -> list[Region]:
     """Regions of one output whose union is again given by comparisons, as one.
 
-    If one region has ``f >= 0`` and another ``f <= 0``, and each implies the other comparisons of the other, their union is what is left
-    without f.  Noisy max needs it: how the losers were ordered shows in no output.
+    The comparisons that all regions of an output imply hold on their union; where they imply in turn that some region holds, they are the
+    union.  Noisy max needs it: how the losers were ordered shows in no output.
     """
     groups: dict[str, list[dict[str, Linear]]] = {}
     some: dict[str, Region] = {}
@@ -111,42 +111,31 @@ def merged(found: Sequence[Region]) -> list[Region]:
 
 
 def _joined(members: list[dict[str, Linear]], noises: Sequence[Drawn]) -> list[dict[str, Linear]]:
-    members = list(members)
-    changed = True
-    while changed:
-        changed = False
-        for one, other in combinations(members, 2):
-            common = next((name for name, form in one.items() if repr(-form) in other), None)
-            if common is None:
-                continue
-            mine = {n: f for n, f in one.items() if n != common}
-            turned = repr(-one[common])
-            theirs = {n: f for n, f in other.items() if n != turned}
-            if _implies(one, theirs, noises) and _implies(other, mine, noises):
-                members = [m for m in members if m is not one and m is not other]
-                members.append({**mine, **theirs})
-                changed = True
-                break
-    return members
+    """The regions as one, if their union is given by comparisons that occur in them; otherwise as they are."""
+    known: dict[str, Linear] = {}
+    for member in members:
+        known.update(member)
+    terms = {name: _term(form) >= 0 for name, form in known.items()}
+    support = [z3.Real(str(j)) >= 0 for j, noise in enumerate(noises) if noise.kind == "exponential"]
+
+    def never(*conditions: Any) -> bool:
+        solver = z3.SolverFor("QF_LRA")
+        solver.add(*support, *conditions)
+        return bool(solver.check() == z3.unsat)
+
+    shared = dict(known)
+    for member in members:
+        own = [terms[name] for name in member]
+        shared = {n: f for n, f in shared.items() if n in member or never(*own, z3.Not(terms[n]))}
+    outside = [z3.Not(z3.And(*(terms[name] for name in member))) for member in members]
+    return [shared] if never(*(terms[name] for name in shared), *outside) else members
 
 
-def _implies(forms: Mapping[str, Linear], others: Mapping[str, Linear], noises: Sequence[Drawn]) -> bool:
-    """Whether forms that are not negative make others not negative."""
-    missing = [form for name, form in others.items() if name not in forms]
-    if not missing:
-        return True
-    solver = z3.SolverFor("QF_LRA")
-
-    def term(form: Linear) -> Any:
-        total = z3.RealVal(str(form.constant))
-        for atom, factor in form.terms.items():
-            total = total + z3.RealVal(str(factor)) * z3.Real(str(atom))
-        return total
-
-    solver.add(*(term(form) >= 0 for form in forms.values()))
-    solver.add(*(z3.Real(str(j)) >= 0 for j, noise in enumerate(noises) if noise.kind == "exponential"))
-    solver.add(z3.Or(*(term(form) < 0 for form in missing)))
-    return bool(solver.check() == z3.unsat)
+def _term(form: Linear) -> Any:
+    total = z3.RealVal(str(form.constant))
+    for atom, factor in form.terms.items():
+        total = total + z3.RealVal(str(factor)) * z3.Real(str(atom))
+    return total
 
 
 def region(leaf: Leaf) -> Region:

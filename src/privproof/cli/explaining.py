@@ -1,0 +1,62 @@
+"""The command ``explain``: why a mechanism with continuous noise is private, or what breaks it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from privproof.about_programs import repaired
+from privproof.asking import check as ask
+from privproof.cli.common import (
+    STATUS,
+    Settings,
+    Size,
+    Target,
+    TimeLimit,
+    app,
+    budgeted,
+    loaded,
+    monitored,
+    one_size,
+)
+from privproof.errors import QuestionError
+from privproof.reporting import print_explanation, print_verdict
+from privproof.scenarios import ProgramQuestion
+
+
+@app.command()
+def explain(
+    target: Target,
+    epsilon_: Annotated[
+        str | None, typer.Option("--epsilon", help="The budget; default: the mechanism's own claim.")
+    ] = None,
+    size: Size = None,
+    settings: Settings = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """Why a mechanism is private: what every line pays; or what breaks it, and which changes would repair it."""
+    question = budgeted(loaded(target, one_size(size), None, None, settings), epsilon_, None, pointwise=False)
+    if not isinstance(question, ProgramQuestion):
+        raise QuestionError(
+            "question",
+            "alignments explain mechanisms with continuous noise or numbers without bounds; this one has a finite model",
+            place=target,
+            hint=f"privproof check {target}",
+        )
+    if question.claim is None:
+        raise QuestionError(
+            "budget", "nothing is claimed", place=target, hint=f"privproof explain {target} --epsilon 1"
+        )
+    with monitored(time_limit, quiet=False) as monitor:
+        verdict = ask(question, monitor=monitor)
+        if verdict.status == "refuted":
+            none = ("no other claim, and no more noise at one line or at all, was proved",)
+            verdict = replace(verdict, repairs=repaired(question, monitor) or none)
+    console = Console(highlight=False)
+    print_verdict(console, verdict, command=None, asked_tight=False)
+    if verdict.explanation is not None:
+        print_explanation(console, verdict.explanation)
+    raise typer.Exit(STATUS[verdict.status])

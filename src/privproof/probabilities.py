@@ -1,0 +1,112 @@
+"""Exact probabilities of a mechanism's outputs, and the loss between two data sets, whatever its noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from privproof.compiling.distributions import output_probability as discrete_probability
+from privproof.engines import Monitor
+from privproof.engines.laplace.events import event_probability, tree
+from privproof.engines.laplace.refuting import Loss, Trees, events, words
+from privproof.errors import LanguageError
+from privproof.evidence import LossWitness
+from privproof.exact.exponentials import ExponentialSum
+from privproof.language import Mechanism
+from privproof.language.linear import Linear
+from privproof.language.patterns import read_pattern
+from privproof.scenarios import is_program
+
+
+def output_probability(mechanism: Mechanism, event: Any, /, **arguments: Any) -> Fraction | ExponentialSum:
+    """The probability of an output on the given inputs, exactly.
+
+    An output is the value returned; of a generator, or on a stream, the list of what is written.  In the place of a noisy number stands
+    where it shall lie: ``"≥6"``, ``"≤-1/2"``, ``"0..1"``, or ``"*"`` for anywhere.
+
+    With discrete noise and finite inputs the probability is a fraction; with continuous noise it is a sum of exponentials, a closed
+    form that compares exactly and has a ball of any precision: ``p.ball(1, 128)``.
+
+    >>> from privproof.language import geometric, integer, laplace, mechanism, real
+    >>> @mechanism
+    ... def noisy(count: integer(0, 5)):
+    ...     return geometric(count, alpha="1/2")
+    >>> output_probability(noisy, 7, count=5), output_probability(noisy, "≥6", count=5)
+    (Fraction(1, 12), Fraction(1, 3))
+    >>> @mechanism
+    ... def released(x: real()):
+    ...     return laplace(x, scale=2)
+    >>> print(output_probability(released, "≥3", x=0))
+    1/2*e^(-3/2)
+    """
+    if not is_program(mechanism):
+        return discrete_probability(mechanism, event, **arguments)
+    changed, given = checked(mechanism, arguments)
+    return event_probability(changed, read_pattern(event), given)
+
+
+def privacy_loss(mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[str, Any]) -> LossWitness:
+    """The event that tells two data sets apart most, with both probabilities.
+
+    All outputs are looked at where the outputs are discrete; noisy numbers in them are looked at in half-lines and intervals.
+
+    >>> from privproof.library.laplace.noisy_max import noisy_max
+    >>> found = privacy_loss(noisy_max, {"q": [1, 1, 1, 1, 1]}, {"q": [0, 2, 2, 2, 2]})
+    >>> found.output, found.loss().str(6, radius=False)
+    ('0', '0.980397')
+    """
+    changed, one = checked(mechanism, left)
+    _, other = checked(mechanism, right)
+    for name, declared in mechanism.inputs.items():
+        if declared.public and one[name] != other[name]:
+            raise LanguageError("input", f"{name} is public and differs", place=name, hint="the same on both sides")
+    trees = Trees(changed, Monitor())
+    relation = mechanism.relation if isinstance(mechanism.relation, str) else "each"
+    best: tuple[float, Loss] | None = None
+    for near, far in ((one, other), (other, one)):
+        for pattern, silent in words(tree(changed, near)):
+            for event in events(pattern, silent, relation):
+                value = trees.ratio(near, far, event)
+                if best is None or value > best[0]:
+                    best = (value, trees.loss(near, far, event))
+    assert best is not None
+    loss = best[1]
+    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability)
+
+
+def checked(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
+    """A mechanism with the parameters among the arguments set, and its inputs; what is missing or no number is refused."""
+    changed = {name: value for name, value in arguments.items() if name in mechanism.parameters}
+    if changed:
+        mechanism = mechanism.having(**changed)
+    missing = [name for name in mechanism.inputs if name not in arguments]
+    unknown = [name for name in arguments if name not in mechanism.inputs and name not in mechanism.parameters]
+    if missing or unknown:
+        what = f"{missing[0]!r} is not given" if missing else f"there is no input {unknown[0]!r}"
+        raise LanguageError("input", what, place=mechanism.name, hint=f"inputs: {', '.join(mechanism.inputs)}")
+    given: dict[str, Any] = {}
+    for name, declared in mechanism.inputs.items():
+        value = arguments[name]
+        if declared.shape != "value":
+            if not isinstance(value, list | tuple):
+                raise LanguageError("input", f"{name}={value!r} is not a list", place=name, hint=f"{name}: {declared}")
+            value = list(value)
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, float):
+                raise LanguageError("float", f"{name}: {item!r} is a float", place=name, hint=f'Fraction("{item!r}")')
+            if declared.within is not None and (isinstance(item, bool) or not isinstance(item, int | Fraction | Linear)):
+                raise LanguageError("input", f"{name}: {item!r} is no number", place=name, hint=f"{name}: {declared}")
+            if declared.values is not None and item not in declared.values:
+                raise LanguageError("input", f"{name}: {item!r} is not a value of {declared}", place=name, hint=str(declared))
+            low, high = declared.low, declared.high
+            if isinstance(item, int | Fraction) and not isinstance(item, bool) and declared.values is None:
+                exact = Fraction(item)
+                if (low is not None and exact < Fraction(int(low.p), int(low.q))) or (
+                    high is not None and exact > Fraction(int(high.p), int(high.q))
+                ):
+                    raise LanguageError("input", f"{name}: {item} is outside {declared}", place=name, hint=str(declared))
+                if not declared.real and exact.denominator != 1:
+                    raise LanguageError("input", f"{name}: {item} is no whole number", place=name, hint=str(declared))
+        given[name] = value
+    return mechanism, given

@@ -1,0 +1,292 @@
+"""Verdicts about mechanisms with continuous noise, in words and as plain data."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from privproof.evidence import Explanation, LossWitness, Refuted, Unknown, Verdict
+from privproof.exact import decimal
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.exponentials import ExponentialSum
+from privproof.language import Mechanism
+from privproof.language.patterns import Between
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data
+from privproof.scenarios import ProgramQuestion
+
+_LONGEST = 120
+
+
+def compared_words(question: ProgramQuestion) -> str:
+    """Which data are compared, at which sizes."""
+    mechanism = question.mechanism
+    private = {name: declared for name, declared in mechanism.inputs.items() if not declared.public}
+    amounts = sorted({str(declared.within) for declared in private.values()})
+    amount = f"by at most {amounts[0]}" if len(amounts) == 1 else "by at most its sensitivity"
+    single = all(declared.shape == "value" for declared in private.values()) and len(private) == 1
+    name = next(iter(private))
+    relation = {
+        "each": f"every value may change {amount}",
+        "one": f"one value changes {amount}",
+        "monotone": f"all values that change go in one direction, each {amount}",
+    }[question.relation]
+    parts = [f"{name} may change {amount}" if single else relation]
+    lists = [n for n, d in mechanism.inputs.items() if d.shape == "list" and d.size is None]
+    if lists:
+        parts.append("lists of every length" if question.size is None else f"lists of length {question.size}")
+    if mechanism.stream is not None:
+        parts.append("streams of every length")
+    public = [n for n, d in mechanism.inputs.items() if d.public]
+    if public:
+        parts.append(f"all values of {', '.join(public)}")
+    return "; ".join(parts)
+
+
+def claim_words(question: ProgramQuestion) -> str:
+    """The claim as an adjective."""
+    if question.budget is not None:
+        delta = question.budget.delta
+        return f"{question.budget.epsilon}-private" if delta == 0 else f"({question.budget.epsilon}, {delta})-private"
+    return f"({question.claim})-private" if question.claim is not None else "private"
+
+
+def program_headline(verdict: Verdict, question: ProgramQuestion, *, asked_tight: bool) -> str:
+    """The verdict in one sentence."""
+    name = question.name
+    if asked_tight:
+        if verdict.lower.infinite:
+            return f"{name}: there is no epsilon at all"
+        if verdict.formula is not None:
+            return f"{name}: epsilon = {verdict.formula} is proved for every size" + _numbers(question)
+        if verdict.tight is not None:
+            return f"{name}: the tight epsilon is {verdict.tight.show()}"
+        low = outward(verdict.lower, up=False, digits=9)
+        if verdict.upper.infinite:
+            return f"{name}: the tight epsilon is at least {low}; no upper bound is proved"
+        return f"{name}: the tight epsilon lies between {low} and {outward(verdict.upper, up=True, digits=9)}"
+    claim = claim_words(question)
+    if verdict.status == "unknown":
+        return f"{name}: not known whether it is {claim}"
+    return f"{name} is {'' if verdict.status == 'proved' else 'not '}{claim}"
+
+
+def _numbers(question: ProgramQuestion) -> str:
+    names = question.mechanism.public_numbers
+    return f" and every {', '.join(names)}" if names else ""
+
+
+def shown_probability(value: ExponentialSum) -> str:
+    """A probability: its closed form where it is short, and its value."""
+    if value.is_zero:
+        return "0"
+    text = str(value.at(1))
+    low, high = rational_bounds(value.ball(1, 192))
+    rounded = decimal((low + high) / 2)
+    if text == rounded:
+        return text
+    return f"{text} ≈ {rounded}" if len(text) <= _LONGEST else f"≈ {rounded}"
+
+
+def program_facts(verdict: Verdict, question: ProgramQuestion, *, target: str | None, asked_tight: bool) -> list[Fact]:
+    """Everything a reader needs, in order."""
+    result = [Fact("compared", compared_words(question))]
+    if isinstance(verdict, Unknown):
+        result.append(Fact("reason", verdict.reason))
+    witness = verdict.witness
+    if isinstance(witness, LossWitness):
+        result += _loss_facts(verdict, question, witness, asked_tight=asked_tight)
+    if verdict.explanation is not None:
+        result += _proof_facts(verdict.explanation)
+        if target is not None:
+            result.append(Fact("more", f"privproof explain {target}"))
+    result += [Fact("repair", repair) for repair in verdict.repairs]
+    if isinstance(verdict, Refuted) and not verdict.repairs and target is not None and not asked_tight:
+        result.append(Fact("more", f"privproof explain {target} looks for a repair"))
+    result.append(Fact("tight epsilon", tight_words(verdict)))
+    result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
+    result += [Fact("note", note) for note in verdict.notes]
+    return result
+
+
+def tight_words(verdict: Verdict) -> str:
+    """What is known about the smallest epsilon."""
+    if verdict.lower.infinite:
+        return "none: the event is impossible on one side"
+    if verdict.tight is not None:
+        return verdict.tight.show()
+    lower = f"at least {outward(verdict.lower, up=False, digits=9)}"
+    if verdict.formula is not None:
+        witness = verdict.witness
+        at = ""
+        if isinstance(witness, LossWitness):
+            known = {n: v for n, v in witness.left.items() if isinstance(v, int) and not isinstance(v, bool)}
+            size = max((len(v) for v in witness.left.values() if isinstance(v, list)), default=0)
+            values = {**known, "size": size}
+            if all(name in values for name, _ in verdict.formula.terms):
+                named = ", ".join(f"{name} = {values[name]}" for name, _ in verdict.formula.terms)
+                at = f" at {named}, where the formula gives {verdict.formula.at(values)}"
+        return f"at most {verdict.formula}" + (f"; {lower}{at}" if verdict.witness is not None else "")
+    upper = "no upper bound proved" if verdict.upper.infinite else f"at most {verdict.upper.show()}"
+    return f"{lower}; {upper}"
+
+
+def _loss_facts(verdict: Verdict, question: ProgramQuestion, witness: LossWitness, *, asked_tight: bool) -> list[Fact]:
+    left, right = (arguments_words(side) for side in (witness.left, witness.right))
+    loss = "infinite" if witness.infinite else outward(verdict.lower, up=False, digits=9)
+    if isinstance(verdict, Refuted) and not asked_tight:
+        allowed = question.budget.epsilon.show() if question.budget is not None else _allowed(question, witness)
+        loss = f"{loss}, beyond {allowed}"
+        if question.budget is not None and question.budget.delta == 0 and not witness.infinite:
+            loss += f" (the ratio of the probabilities is beyond e^epsilon = {bound_words(question.budget.epsilon)})"
+    result = [
+        Fact("event", _event_words(witness)),
+        Fact("left", f"{left}: probability {shown_probability(witness.left_probability)}"),
+        Fact("right", f"{right}: probability {shown_probability(witness.right_probability)}"),
+        Fact("loss", loss),
+    ]
+    if witness.line:
+        result.append(Fact("where", witness.line))
+    result.append(Fact("in Python", python_lines(question.mechanism, witness)))
+    return result
+
+
+def _allowed(question: ProgramQuestion, witness: LossWitness) -> str:
+    assert question.claim is not None
+    size = max((len(v) for v in witness.left.values() if isinstance(v, list)), default=0)
+    value = question.claim.at({**witness.left, "size": size})
+    return f"{question.claim} = {value}"
+
+
+def _event_words(witness: LossWitness) -> str:
+    event = witness.event
+    if isinstance(event, Between):
+        return f"the output is {witness.output}"
+    return f"the output is {witness.output}"
+
+
+def arguments_words(values: Any) -> str:
+    """Arguments as they are written in a call."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, list):
+            return f"[{', '.join(map(text, value))}]"
+        return str(value) if isinstance(value, Fraction) else repr(value)
+
+    return ", ".join(f"{name}={text(value)}" for name, value in values.items())
+
+
+def event_source(event: Any) -> str:
+    """An event as `output_probability` takes it."""
+    match event:
+        case list():
+            return f"[{', '.join(map(event_source, event))}]"
+        case tuple():
+            return f"({', '.join(map(event_source, event))}{',' if len(event) == 1 else ''})"
+        case Between(low, high):
+            return repr("*" if low is None and high is None else repr(event))
+        case _:
+            return repr(event)
+
+
+def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
+    """A few lines of Python that recompute both probabilities."""
+    name, module = mechanism.function.__name__, mechanism.function.__module__
+    if module == "__main__" or module not in sys.modules or module.startswith("privproof_input_"):
+        module = Path(mechanism.translated.file).stem
+    defaults = {p.name: p.default for p in inspect.signature(mechanism.function).parameters.values()}
+    having = {n: v for n, v in mechanism.parameters.items() if v != defaults.get(n)}
+    changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
+    event = event_source(witness.event)
+    fractions = any(isinstance(v, Fraction) for side in (witness.left, witness.right) for x in side.values() for v in (x if isinstance(x, list) else [x]))
+    lines = ["from fractions import Fraction"] if fractions else []
+    lines += ["from privproof import output_probability", f"from {module} import {name}"]
+    for side in (witness.left, witness.right):
+        given = "".join(f", {n}={v!r}" for n, v in side.items())
+        lines.append(f"output_probability({name}{changed}, {event}{given})")
+    return "\n".join(lines)
+
+
+def _proof_facts(explanation: Explanation) -> list[Fact]:
+    result = [Fact("alignment", alignment_words(explanation))]
+    rows = [("line", "noise", "when", "shift", "cost")]
+    rows += [(str(c.line), c.code, c.when or "always", c.shift, c.cost) for c in explanation.charges]
+    widths = [max(len(row[k]) for row in rows) for k in range(5)]
+    table = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    result.append(Fact("cost", table))
+    result.append(Fact("in all", "; ".join(explanation.total)))
+    return result
+
+
+def alignment_words(explanation: Explanation) -> str:
+    """The alignment in words."""
+    parts = []
+    for charge in explanation.charges:
+        if charge.shift == "0":
+            continue
+        when = f" when {charge.when}" if charge.when else ""
+        parts.append(f"add {charge.shift} to {charge.code}{when}")
+    if not parts:
+        return "the second run draws the same noise: nothing has to be shifted"
+    different = "; d(x) is the change of x" if any("d(" in c.shift for c in explanation.charges) else ""
+    return "; ".join(parts) + f" (all other noise stays{different})"
+
+
+def program_data(verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
+    """What the question and the verdict say beyond what every verdict says, as plain data."""
+    result: dict[str, Any] = {}
+    if verdict.formula is not None:
+        result["formula"] = str(verdict.formula)
+    if verdict.explanation is not None:
+        explanation = verdict.explanation
+        result["alignment"] = [
+            {"line": c.line, "noise": c.code, "when": c.when, "shift": c.shift, "cost": c.cost} for c in explanation.charges
+        ]
+        result["conditions"] = list(explanation.conditions)
+    if verdict.repairs:
+        result["repairs"] = list(verdict.repairs)
+    return result
+
+
+def question_data(question: ProgramQuestion) -> dict[str, Any]:
+    """The question as plain data."""
+    claim = None if question.claim is None or question.budget is not None else str(question.claim)
+    return {
+        "kind": "program",
+        "horizon": None,
+        "scenario": compared_words(question),
+        "claim": claim,
+        "parameters": plain_data(dict(question.mechanism.parameters)),
+        "size": question.size,
+    }
+
+
+def loss_data(witness: LossWitness) -> dict[str, Any]:
+    """A witness as plain data: closed forms, and balls as pairs of decimals."""
+
+    def ball(value: ExponentialSum) -> list[str]:
+        if value.is_zero:
+            return ["0", "0"]
+        low, high = rational_bounds(value.ball(1, 192))
+        return enclosing(low, high)
+
+    loss, ratio = ["inf", "inf"], ["inf", "inf"]
+    if not witness.infinite:
+        loss = enclosing(*rational_bounds(witness.loss(192)))
+        with precision(192):
+            ratio = enclosing(*rational_bounds(witness.loss(192).exp()))
+    return {
+        "left": plain_data(dict(witness.left)),
+        "right": plain_data(dict(witness.right)),
+        "output": [witness.output],
+        "event": witness.output,
+        "left_probability": str(witness.left_probability.at(1)),
+        "right_probability": str(witness.right_probability.at(1)),
+        "left_ball": ball(witness.left_probability),
+        "right_ball": ball(witness.right_probability),
+        "ratio": "inf" if witness.infinite else ratio,
+        "loss": loss,
+        "where": witness.line,
+    }
