@@ -490,7 +490,7 @@ def neighbours(mechanism: Mechanism, size: int, random: Random, wide: int = 6) -
     left: dict[str, Any] = {}
     right: dict[str, Any] = {}
     private = [
-        (n, i) for n, d in mechanism.inputs.items() if not d.public for i in range(size if d.shape == "list" else 1)
+        (n, i) for n, d in mechanism.inputs.items() if not d.public for i in range(1 if d.shape == "value" else size)
     ]
     changed = random.choice(private) if private else None
     up = random.choice((1, -1))
@@ -507,7 +507,7 @@ def neighbours(mechanism: Mechanism, size: int, random: Random, wide: int = 6) -
             left[name] = right[name] = random.randint(max(low, 1), max(low, 1) + 1) if not declared.real else value()
             continue
         ones, others = [], []
-        for i in range(size if declared.shape == "list" else 1):
+        for i in range(1 if declared.shape == "value" else size):
             one = value()
             by = random.choice((within, within, within / 2 if declared.real else within, 0)) * random.choice((1, -1))
             if relation == "one":
@@ -519,7 +519,7 @@ def neighbours(mechanism: Mechanism, size: int, random: Random, wide: int = 6) -
                 other = one
             ones.append(one)
             others.append(other if declared.real else int(other))
-        left[name], right[name] = (ones, others) if declared.shape == "list" else (ones[0], others[0])
+        left[name], right[name] = (ones[0], others[0]) if declared.shape == "value" else (ones, others)
     return left, right
 
 
@@ -578,7 +578,8 @@ def _inside(event: Any, output: Any, floats: Any, slots: Iterator[int], chosen: 
     if output is FLOAT:
         values = floats[next(slots)]
         if not isinstance(event, Between):
-            return None
+            number = isinstance(event, int | Fraction) and not isinstance(event, bool)
+            return chosen & (values == float(event)) if number else None
         if event.low is not None:
             chosen = chosen & (values >= float(event.low))
         return chosen if event.high is None else chosen & (values <= float(event.high))

@@ -1,8 +1,8 @@
 """Asking about a mechanism with continuous noise: alignments prove, exact probabilities refute, the independent checker confirms.
 
-The prover and the refuter take turns: what the prover fails on is where the refuter looks first.  A proof's certificate is checked by code of
-its own and a solver that did not find it, and the prepared program is run beside the function itself; a refutation's probabilities are computed
-again, by another method, from the tree that running the function gives.
+The prover and the refuter take turns: what the prover fails on is where the refuter looks first.  A proof's certificate is checked by
+code of its own and a solver that did not find it, and the prepared program is run beside the function itself; a refutation's
+probabilities are computed again, by another method, from the tree that running the function gives.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def tight_program(question: ProgramQuestion, delta: Rational, monitor: Monitor) 
     """The smallest epsilon: bounds from both sides, and a formula over all sizes where the size is open."""
     begun = time.perf_counter()
     if delta != 0:
-        raise QuestionError("delta", "a delta with continuous noise", place="delta", hint="privproof check with a budget")
+        raise QuestionError(
+            "delta", "a delta with continuous noise", place="delta", hint="privproof check with a budget"
+        )
     _in_class(question.mechanism)
     search = _Tight(question, monitor)
     try:
@@ -90,6 +92,7 @@ class _Search:
     def decided(self) -> Verdict:
         """Proved, refuted, or what is known."""
         tried = False
+        last = NoProof("")
         for attempt in attempts(self.mechanism, self.claim, self.monitor, size=self.question.size):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
@@ -103,13 +106,18 @@ class _Search:
             self.monitor.listen(Progress("looking for a violation"))
             if not tried:
                 tried = True
-                loss = self.refuter.refute(self.question.size, attempt.last, attempt.blocks)
+                loss = self.refuter.quick(self.question.size, attempt.last, attempt.blocks)
             elif attempt.last is not None and attempt.blocks is not None:
                 loss = self.refuter.from_run(attempt.last, attempt.blocks)
             else:
                 loss = None
+            last = attempt
             if loss is not None:
                 return self.refuted(loss, attempt)
+        self.monitor.listen(Progress("looking for a violation at larger sizes"))
+        loss = self.refuter.thorough(self.question.size)
+        if loss is not None:
+            return self.refuted(loss, last)
         return self.unknown("; ".join(dict.fromkeys(self.reasons)))
 
     def failed(self, attempt: NoProof) -> None:
@@ -117,6 +125,13 @@ class _Search:
         if attempt.last is not None and attempt.last.unsafe and attempt.last.failed is not None:
             values = ", ".join(f"{name} = {value}" for name, value in attempt.last.instance.values.items())
             what = attempt.last.failed.what.partition(" ")[0]
+            if attempt.last.failed.what.endswith("is a number"):
+                raise LanguageError(
+                    "value",
+                    f"{what} is None where a number is needed" + (f" when {values}" if values else ""),
+                    place=str(attempt.last.failed.place),
+                    hint=f"if {what} is None or ...",
+                )
             raise LanguageError(
                 "index",
                 f"{what} is read past its end" + (f" when {values}" if values else ""),
@@ -138,7 +153,9 @@ class _Search:
         best = self.refuter.best
         witness = None if best is None else witnessed(best)
         lower = epsilon(0) if best is None else best.lower()
-        return Unknown(self.question, ENGINE, lower=lower, witness=witness, reason=reason or "no proof and no violation")
+        return Unknown(
+            self.question, ENGINE, lower=lower, witness=witness, reason=reason or "no proof and no violation"
+        )
 
 
 def proved(question: ProgramQuestion, proof: AlignmentProof) -> Verdict:
@@ -220,7 +237,7 @@ class _Tight:
         """Both bounds."""
         question = self.question
         open_size = sized(self.mechanism, question.size)
-        self.lower(open_size)
+        self.lower(open_size=open_size)
         if self.refuter.best is not None and self.refuter.best.infinite:
             return self.known("")
         self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
@@ -239,7 +256,7 @@ class _Tight:
             result.append(self.claim)
         return result
 
-    def lower(self, open_size: bool) -> None:
+    def lower(self, *, open_size: bool) -> None:
         """Losses that approach the supremum."""
         listed = any(d.shape == "list" for d in self.mechanism.inputs.values())
         sizes: list[int | None] = [self.question.size] if not open_size else [3, 5]

@@ -145,7 +145,10 @@ def posed(
         return mechanism_question(mechanism, size=size, horizon=horizon)
     if horizon is not None and horizon.high is not None:
         raise QuestionError(
-            "horizon", "continuous noise is proved for streams of every length", place="horizon", hint="drop the horizon"
+            "horizon",
+            "continuous noise is proved for streams of every length",
+            place="horizon",
+            hint="drop the horizon",
         )
     return program_question(mechanism, size=size)
 

@@ -95,17 +95,23 @@ def checked(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Mechani
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, float):
                 raise LanguageError("float", f"{name}: {item!r} is a float", place=name, hint=f'Fraction("{item!r}")')
-            if declared.within is not None and (isinstance(item, bool) or not isinstance(item, int | Fraction | Linear)):
+            if declared.within is not None and (
+                isinstance(item, bool) or not isinstance(item, int | Fraction | Linear)
+            ):
                 raise LanguageError("input", f"{name}: {item!r} is no number", place=name, hint=f"{name}: {declared}")
             if declared.values is not None and item not in declared.values:
-                raise LanguageError("input", f"{name}: {item!r} is not a value of {declared}", place=name, hint=str(declared))
+                raise LanguageError(
+                    "input", f"{name}: {item!r} is not a value of {declared}", place=name, hint=str(declared)
+                )
             low, high = declared.low, declared.high
             if isinstance(item, int | Fraction) and not isinstance(item, bool) and declared.values is None:
                 exact = Fraction(item)
                 if (low is not None and exact < Fraction(int(low.p), int(low.q))) or (
                     high is not None and exact > Fraction(int(high.p), int(high.q))
                 ):
-                    raise LanguageError("input", f"{name}: {item} is outside {declared}", place=name, hint=str(declared))
+                    raise LanguageError(
+                        "input", f"{name}: {item} is outside {declared}", place=name, hint=str(declared)
+                    )
                 if not declared.real and exact.denominator != 1:
                     raise LanguageError("input", f"{name}: {item} is no whole number", place=name, hint=str(declared))
         given[name] = value

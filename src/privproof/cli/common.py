@@ -59,7 +59,9 @@ Settings = Annotated[
 HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
 EngineName = Annotated[
     str | None,
-    typer.Option("--engine", help="table, tensors, frontier, unbounded, events, smt or laplace; default: the first that fits."),
+    typer.Option(
+        "--engine", help="table, tensors, frontier, unbounded, events, smt or laplace; default: the first that fits."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]

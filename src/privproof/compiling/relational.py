@@ -14,11 +14,20 @@ its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from privproof.compiling.rewriting import (
+    Unsupported,
+    converted,
+    filled,
+    hoisted,
+    is_number,
+    optional,
+    released_list,
+)
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.language.flow import Instruction, Jump, Next, Test, flow
@@ -38,7 +47,6 @@ from privproof.language.syntax import (
     Replace,
     Return,
     Sample,
-    Statement,
     Variable,
     While,
     parts,
@@ -52,10 +60,6 @@ from privproof.language.values import MISSING
 Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 CONTINUOUS = ("laplace", "exponential")
-
-
-class Unsupported(Exception):
-    """The program cannot be brought into the form that alignments are about; the message says why and where."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class Program:
         tags: texts and None, numbered.
         size: the length of the lists where the question fixes it.
         relation: ``each``, ``one`` or ``monotone``.
+        optional: the variables that may be None, each with the variable that tells whether it is.
         converted: whether tests that only guard assignments were converted.
         ahead: whether loops are cut after their test, so that shifts may depend on how it goes.
     """
@@ -102,6 +107,7 @@ class Program:
     tags: Mapping[object, int]
     size: int | None
     relation: str
+    optional: Mapping[str, str]
     converted: bool
     ahead: bool
 
@@ -146,11 +152,11 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
     for name, declared in mechanism.inputs.items():
         if declared.within is None and not declared.public:
             raise Unsupported(f"the input {name} is no number: {declared}")
-    body = _filled(mechanism.translated.body, mechanism.parameters)
+    body = filled(mechanism.translated.body, mechanism.parameters)
     refuse_outside(body, mechanism)
-    body = _hoisted(_released(body), mechanism)
+    body, flags = optional(hoisted(released_list(body), mechanism))
     if convert:
-        body = _converted(body, iter(range(10**6)), mechanism)
+        body = converted(body, _explicit(body, mechanism))
     made = flow(body, [name for name, declared in mechanism.inputs.items() if declared.shape == "list"])
     code = made.code
     for step in code:
@@ -159,231 +165,7 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
     high, noisy = _differing(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
     live = made.live
-    return Program(mechanism, body, code, live, cuts, sorts, high, noisy, tags, size, relation, convert, ahead)
-
-
-# ----------------------------------------------------------------------------------------------------------- rewriting
-
-
-def rewritten(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
-    """An expression with parts replaced, the innermost first."""
-    match expression:
-        case Element(sequence, index, place):
-            expression = Element(rewritten(sequence, change), rewritten(index, change), place)
-        case Operation(name, arguments, place):
-            expression = Operation(name, tuple(rewritten(a, change) for a in arguments), place)
-        case Conditional(test, then, otherwise, place):
-            expression = Conditional(
-                rewritten(test, change), rewritten(then, change), rewritten(otherwise, change), place
-            )
-        case _:
-            pass
-    changed = change(expression)
-    return expression if changed is None else changed
-
-
-def _mapped(block: Block, change: Callable[[Expression], Expression | None]) -> Block:
-    """A block with all its expressions rewritten."""
-    return tuple(_mapped_statement(statement, change) for statement in block)
-
-
-def _mapped_statement(statement: Statement, change: Callable[[Expression], Expression | None]) -> Statement:
-    fields: dict[str, Any] = {}
-    for name in ("value", "test", "index"):
-        if hasattr(statement, name):
-            fields[name] = rewritten(getattr(statement, name), change)
-    if isinstance(statement, Sample):
-        fields["arguments"] = tuple(rewritten(a, change) for a in statement.arguments)
-    for name in ("then", "otherwise", "body"):
-        if hasattr(statement, name):
-            fields[name] = _mapped(getattr(statement, name), change)
-    return replace(statement, **fields) if fields else statement
-
-
-def _filled(body: Block, parameters: Mapping[str, Any]) -> Block:
-    """Parameters that are never assigned become constants, and what is constant is computed."""
-    assigned = {writes(statement) for statement in statements(body)}
-
-    def change(expression: Expression) -> Expression | None:
-        match expression:
-            case Variable(name, place) if name in parameters and name not in assigned:
-                value = parameters[name]
-                return Constant(value, place) if not isinstance(value, list | dict) else None
-            case _:
-                return _folded(expression)
-
-    return _mapped(body, change)
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | Fraction) and not isinstance(value, bool)
-
-
-def _folded(expression: Expression) -> Expression | None:
-    """The constant that an expression is, if it is one."""
-    match expression:
-        case Operation("Fraction", arguments, place) if all(isinstance(a, Constant) for a in arguments):
-            return Constant(Fraction(*(a.value for a in arguments)), place)  # type: ignore[union-attr]
-        case Operation("+" | "-" | "*" | "/" | "//" | "%" as name, (Constant(left), Constant(right)), place) if _number(
-            left
-        ) and _number(right):
-            if name in ("/", "//", "%") and right == 0:
-                raise LanguageError("zero", "a division by zero", place=str(place))
-            a, b = Fraction(left), Fraction(right)  # type: ignore[arg-type]
-            value = {
-                "+": a + b,
-                "-": a - b,
-                "*": a * b,
-                "/": a / b if b else a,
-                "//": a // b if b else a,
-                "%": a % b if b else a,
-            }
-            result = value[name]
-            return Constant(int(result) if result.denominator == 1 else Fraction(result), place)
-        case Operation("/", (inner, Constant(1))) | Operation("*", (inner, Constant(1)) | (Constant(1), inner)):
-            return inner
-        case Operation("neg", (Constant(value),), place) if _number(value):
-            return Constant(-value, place)  # type: ignore[operator]
-        case Operation("whole" | "pos", (Constant(value),), place) if _number(value):
-            return Constant(value, place)
-        case _:
-            return None
-
-
-def _released(body: Block) -> Block:
-    """A list that is only appended to and returned, as outputs on the way."""
-    returned = [s for s in statements(body) if isinstance(s, Return)]
-    kept = [s for s in returned if not (isinstance(s.value, Constant) and s.value.value is None)]
-    names = {s.value.name if isinstance(s.value, Variable) else None for s in kept}
-    if len(names) != 1 or None in names or not kept:
-        return body
-    (name,) = names
-    assert name is not None
-    appended = [s for s in statements(body) if isinstance(s, Append) and s.name == name]
-    if not appended:
-        return body
-    final = body[-1]
-    unreached = len(kept) < len(returned) and returned[-1] is final
-    if len(kept) + unreached != len(returned):
-        raise Unsupported(f"it returns a list in some cases and nothing in others, {returned[0].place}")
-    for statement in statements(body):
-        if isinstance(statement, Assign) and statement.name == name:
-            if not (
-                isinstance(statement.value, Operation)
-                and statement.value == Operation("list of", (), statement.value.place)
-            ):
-                raise Unsupported(f"the list {name} does not begin empty, {statement.place}")
-        elif isinstance(statement, Replace) and statement.name == name:
-            raise Unsupported(f"the list {name} is changed after it was written, {statement.place}")
-        if not isinstance(statement, Return) and any(name in variables(e) for e in reads(statement)):
-            raise Unsupported(f"the list {name} is read again, {statement.place}")
-    first = next((i for i, s in enumerate(body) if isinstance(s, Assign) and s.name == name), None)
-    if first is None or any(
-        isinstance(s, Assign) and s.name == name for i, t in enumerate(body) for s in statements((t,)) if i != first
-    ):
-        raise Unsupported(f"the list {name} is begun more than once")
-
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            match statement:
-                case Assign(written) if written == name:
-                    continue
-                case Append(written, value, place) if written == name:
-                    result.append(Emit(value, place))
-                case Return(_, place):
-                    result.append(Return(Constant(None, place), place))
-                case _:
-                    result.append(_within(statement, change))
-        return tuple(result)
-
-    return change(body)
-
-
-def _within(statement: Statement, change: Callable[[Block], Block]) -> Statement:
-    """A statement with its blocks changed."""
-    fields = {
-        name: change(getattr(statement, name)) for name in ("then", "otherwise", "body") if hasattr(statement, name)
-    }
-    return replace(statement, **fields) if fields else statement  # type: ignore[arg-type]
-
-
-def _hoisted(body: Block, mechanism: Mechanism) -> Block:
-    """``sum(q)`` of an input list, as a loop before the statement."""
-    counter = iter(range(10**6))
-
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            if isinstance(statement, While):
-                if any(_sums(statement.test, mechanism)):
-                    raise Unsupported(f"a sum in the test of a loop, {statement.place}")
-            loops: list[Statement] = []
-
-            def replaced(expression: Expression, loops: list[Statement] = loops) -> Expression | None:
-                match expression:
-                    case Operation("sum", (Variable(name, _),), place) if name in mechanism.inputs:
-                        number = next(counter)
-                        total, index = Variable(f"#sum{number}", place), Variable(f"#at{number}", place)
-                        loops.append(Assign(total.name, Constant(0, place), place))
-                        loops.append(Assign(index.name, Constant(0, place), place))
-                        stop = Operation("turns", (Variable(name, place),), place)
-                        more = Operation("+", (total, Element(Variable(name, place), index, place)), place)
-                        onward = Operation("+", (index, Constant(1, place)), place)
-                        loops.append(
-                            While(
-                                Operation("<", (index, stop), place),
-                                (Assign(total.name, more, place), Assign(index.name, onward, place)),
-                                place,
-                            )
-                        )
-                        return total
-                    case _:
-                        return None
-
-            outer = _mapped_statement(
-                replace(statement, **{n: () for n in ("then", "otherwise", "body") if hasattr(statement, n)}), replaced
-            )  # type: ignore[arg-type]
-            inner = {n: change(getattr(statement, n)) for n in ("then", "otherwise", "body") if hasattr(statement, n)}
-            result += [*loops, replace(outer, **inner) if inner else outer]  # type: ignore[arg-type]
-        return tuple(result)
-
-    return change(body)
-
-
-def _sums(expression: Expression, mechanism: Mechanism) -> Iterator[bool]:
-    if isinstance(expression, Operation) and expression.name == "sum":
-        yield True
-    for part in parts(expression):
-        yield from _sums(part, mechanism)
-
-
-def _converted(body: Block, fresh: Iterator[int], mechanism: Mechanism) -> Block:
-    """Tests on data or noise that only guard assignments, as conditional expressions."""
-    differing = _explicit(body, mechanism)
-
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            if isinstance(statement, If):
-                then, otherwise = change(statement.then), change(statement.otherwise)
-                plain = all(isinstance(s, Assign) for s in (*then, *otherwise))
-                if plain and differing.intersection(variables(statement.test)):
-                    test = Variable(f"#if{next(fresh)}", statement.place)
-                    result.append(Assign(test.name, statement.test, statement.place))
-                    for guarded, taken in ((then, True), (otherwise, False)):
-                        for s in guarded:
-                            assert isinstance(s, Assign)
-                            old = Variable(s.name, s.place)
-                            one, other = (s.value, old) if taken else (old, s.value)
-                            result.append(Assign(s.name, Conditional(test, one, other, s.place), s.place))
-                else:
-                    result.append(replace(statement, then=then, otherwise=otherwise))
-            else:
-                result.append(_within(statement, change))
-        return tuple(result)
-
-    return change(body)
+    return Program(mechanism, body, code, live, cuts, sorts, high, noisy, tags, size, relation, flags, convert, ahead)
 
 
 # ------------------------------------------------------------------------------------------------------------- analyses
@@ -521,7 +303,7 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
                     place=str(statement.place),
                     hint="a scale of constants, parameters and public numbers",
                 )
-            if isinstance(scale, Constant) and _number(scale.value) and scale.value <= 0:  # type: ignore[operator]
+            if isinstance(scale, Constant) and is_number(scale.value) and scale.value <= 0:  # type: ignore[operator]
                 raise LanguageError(
                     "scale", f"scale={scale.value} is not above 0", place=str(statement.place), hint="scale=1"
                 )
@@ -746,7 +528,7 @@ def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:
 
     def read(e: Expression) -> tuple[Rational, dict[str, int]]:
         match e:
-            case Constant(value) if _number(value):
+            case Constant(value) if is_number(value):
                 return rational(value), {}  # type: ignore[arg-type]
             case Constant(str() as value):
                 return rational(value), {}

@@ -70,15 +70,15 @@ def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | No
         given = {name: exactly(value) for name, value in arguments.items()}
         with drawing(draw):
             ran = run(exact, given)
-        shown = list(ran.value) if mechanism.generator else ran.value
-        if mechanism.stream is not None:
-            shown = [value for step in ran.written for value in step]
+        shown = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
         try:
             followed = _Follower(program, arguments, drawn).output()
         except _Disagree as problem:
             return f"on {arguments}: {problem}"
-        flat = followed if mechanism.generator or mechanism.stream is not None or isinstance(shown, list) else followed[-1]
-        if _plain(shown) != _plain(flat):
+        flat = (
+            followed if mechanism.generator or mechanism.stream is not None or isinstance(shown, list) else followed[-1]
+        )
+        if _told(program, _plain(shown)) != _plain(flat):
             return f"on {arguments} the function shows {shown!r}, the program {flat!r}"
     return None
 
@@ -95,6 +95,39 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return (type(value).__name__, value)
     return ("number", Fraction(value))
+
+
+def _told(program: Program, shown: Any) -> Any:
+    """An output as the program shows it, where a value that may be None is shown as a truth value and a number."""
+    if not program.optional:
+        return shown
+
+    def parts(value: Any, expression: Expression) -> Any:
+        names = expression.arguments if isinstance(expression, Operation) and expression.name == "tuple of" else ()
+        if not any(isinstance(n, Variable) and n.name in program.optional.values() for n in names):
+            return value
+        given = value if isinstance(value, list) else [value]
+        result: list[Any] = []
+        place = 0
+        for name in names:
+            if isinstance(name, Variable) and name.name in program.optional.values():
+                result.append(("bool", given[place] == ("NoneType", None)))
+                result.append(("number", Fraction(0)) if given[place] == ("NoneType", None) else given[place])
+                place += 1
+            elif not (
+                isinstance(name, Conditional)
+                and isinstance(name.test, Variable)
+                and name.test.name in program.optional.values()
+            ):
+                result.append(given[place])
+                place += 1
+        return result
+
+    returned = [s.value for s in program.code if isinstance(s, Return)]
+    emitted = [s.value for s in program.code if isinstance(s, Emit)]
+    if emitted:
+        return [parts(value, emitted[0]) for value in shown] if len(emitted) == 1 else shown
+    return parts(shown, returned[0]) if returned else shown
 
 
 def _arguments(program: Program, chance: random.Random) -> dict[str, Any]:
@@ -160,7 +193,9 @@ class _Follower:
                 case Return(value):
                     if not (isinstance(value, Constant) and value.value is None):
                         self.written.append(self.value(value))
-                    elif not self.program.mechanism.generator and not any(isinstance(s, Emit) for s in self.program.code):
+                    elif not self.program.mechanism.generator and not any(
+                        isinstance(s, Emit) for s in self.program.code
+                    ):
                         self.written.append(None)
                     return self.written
                 case _:

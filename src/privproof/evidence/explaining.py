@@ -1,8 +1,8 @@
 """A proof by alignment in words: what every line pays, and the two runs as one program.
 
-The program is printed as in the appendix of CheckDP (Wang, Ding, Kifer and Zhang 2020): the mechanism's own statements, and between them what the
-second run adds: how far its values are from the first run's (``x'-x`` is written ``d(x)``), the assertions that it decides and writes
-alike, and the counters of what the shifts cost.
+The program is printed as in the appendix of CheckDP (Wang, Ding, Kifer and Zhang 2020): the mechanism's own statements, and between
+them what the second run adds: how far its values are from the first run's (``x'-x`` is written ``d(x)``), the assertions that it
+decides and writes alike, and the counters of what the shifts cost.
 """
 
 from __future__ import annotations
@@ -45,7 +45,23 @@ from privproof.language.syntax import (
 from privproof.language.values import MISSING
 
 _INFIX = {"extend": "+", "repeat": "*", "is": "is", "is not": "is not"}
-_STRENGTH = {"or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6}
+_STRENGTH = {
+    "or": 1,
+    "and": 2,
+    "not": 3,
+    "<": 4,
+    "<=": 4,
+    ">": 4,
+    ">=": 4,
+    "==": 4,
+    "!=": 4,
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+    "//": 6,
+    "%": 6,
+}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -57,7 +73,11 @@ class Writer:
         self.tests = {s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#if")}
         named: dict[str, str] = {}
         for statement in statements(body):
-            if isinstance(statement, Assign) and isinstance(statement.value, Variable) and statement.value.name.startswith("#"):
+            if (
+                isinstance(statement, Assign)
+                and isinstance(statement.value, Variable)
+                and statement.value.name.startswith("#")
+            ):
                 named.setdefault(statement.value.name, statement.name)
         self.named = {made: name for made, name in named.items() if not name.startswith("#")}
         self.taken = {s.name for s in statements(body) if isinstance(s, Assign)}
@@ -183,7 +203,12 @@ def _charges(proof: AlignmentProof, writer: Writer) -> Iterator[Charge]:
                 if not any(shift.factors.values()):
                     quiet[drawn.instruction] = Charge(sample.place.line, code, "otherwise", "0", "0")
                     continue
-                entry = (drawn.instruction, code, shift_words(shift, path, writer, program), cost_words(shift, drawn, proof))
+                entry = (
+                    drawn.instruction,
+                    code,
+                    shift_words(shift, path, writer, program),
+                    cost_words(shift, drawn, proof),
+                )
                 lines.setdefault(entry, []).append(_situation(path, case, program, writer))
     seen: set[int] = set()
     for (instruction, code, shift_, cost), situations in sorted(lines.items(), key=lambda item: item[0][0]):
@@ -274,22 +299,37 @@ def shift_words(shift: Shift, path: Path, writer: Writer, program: Program) -> s
 def cost_words(shift: Shift, drawn: Drawn, proof: AlignmentProof) -> str:
     """What a shift costs at most: its largest size divided by the scale; a formula where the size is not known."""
     inputs = proof.program.inputs
-    widest = max((Fraction(int(d.within.p), int(d.within.q)) for d in inputs.values() if d.within is not None and not d.public), default=Fraction(1))
-    if any(feature[0] == "distance" and factor for feature, factor in shift.factors.items()) and proof.program.relation != "one":
+    widest = max(
+        (Fraction(int(d.within.p), int(d.within.q)) for d in inputs.values() if d.within is not None and not d.public),
+        default=Fraction(1),
+    )
+    if (
+        any(feature[0] == "distance" and factor for feature, factor in shift.factors.items())
+        and proof.program.relation != "one"
+    ):
         size = None
     else:
-        size = abs(shift.constant) + max(
-            (abs(f) for k, f in shift.factors.items() if k != CONSTANT), default=Fraction(0)
-        ) * widest
+        size = (
+            abs(shift.constant)
+            + max((abs(f) for k, f in shift.factors.items() if k != CONSTANT), default=Fraction(0)) * widest
+        )
         if proof.program.relation != "one":
-            size = abs(shift.constant) + sum((abs(f) * widest for k, f in shift.factors.items() if k != CONSTANT), Fraction(0))
+            size = abs(shift.constant) + sum(
+                (abs(f) * widest for k, f in shift.factors.items() if k != CONSTANT), Fraction(0)
+            )
     below = "*".join(drawn.group)
     if size is None:
         return f"|shift|/{drawn.factor}" + (f"/({below})" if below else "")
     cost = size / drawn.factor
     if not below:
         return str(cost)
-    names = below if len(drawn.group) == 1 and cost.denominator == 1 else f"({cost.denominator}*{below})" if cost.denominator > 1 else f"({below})"
+    names = (
+        below
+        if len(drawn.group) == 1 and cost.denominator == 1
+        else f"({cost.denominator}*{below})"
+        if cost.denominator > 1
+        else f"({below})"
+    )
     return f"{cost.numerator}/{names}"
 
 
@@ -333,7 +373,11 @@ class Printer:
                 if mine == write(value):
                     return
                 yield f"{pad}{mine} = {write(value)}"
-                if name in self.program.high and self.program.sorts.get(name) in ("int", "real") and not isinstance(value, Conditional):
+                if (
+                    name in self.program.high
+                    and self.program.sorts.get(name) in ("int", "real")
+                    and not isinstance(value, Conditional)
+                ):
                     yield f"{pad}d({mine}) = {self.distance(value)}"
                 elif name in self.program.high:
                     yield f"{pad}{mine}' = {self.primed(value)}"
@@ -395,7 +439,9 @@ class Printer:
                 yield f"{pad}assert {self.same(value)} and {self.within()}"
         else:
             yield f"{pad}assert {self.within()}"
-        yield f"{pad}return" + ("" if isinstance(value, Constant) and value.value is None else f" {self.writer.text(value)}")
+        yield f"{pad}return" + (
+            "" if isinstance(value, Constant) and value.value is None else f" {self.writer.text(value)}"
+        )
 
     def within(self) -> str:
         """That the counters are within their bounds."""
@@ -426,7 +472,11 @@ class Printer:
         if drawn is None:
             return
         yield f"{pad}shift = {self.choice(shifts)}"
-        scale = "*".join([str(drawn.factor), *drawn.group]) if drawn.factor != 1 or not drawn.group else "*".join(drawn.group)
+        scale = (
+            "*".join([str(drawn.factor), *drawn.group])
+            if drawn.factor != 1 or not drawn.group
+            else "*".join(drawn.group)
+        )
         group = counter(drawn.group).replace(" ", "_")
         per = str(drawn.factor)
         yield f"{pad}{group} = {group} + abs(shift)/{per}" + (f"    # scale {scale}" if drawn.group else "")

@@ -138,7 +138,8 @@ def leaves(
         complete, output = True, None
         try:
             with drawing(player.draw), deciding(player.decide):
-                output = run(exact, given, _watched(follow)).value
+                ran = run(exact, given, _watched(follow))
+            output = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
         except _Left:
             complete = False
         found.append(Leaf(tuple(player.noises), tuple(player.steps), output, complete))
@@ -203,7 +204,7 @@ class _Player:
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
         return middle + noise
 
-    def decide(self, form: Linear, strict: bool) -> bool:
+    def decide(self, form: Linear, strict: bool) -> bool:  # noqa: FBT001
         """Whether the form is above zero: settled by what was decided before, or taken both ways.
 
         Strictness counts only where both sides are exact: for forms of inputs, and of geometric noise.

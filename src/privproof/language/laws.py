@@ -20,6 +20,7 @@ from flint import fmpz
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Epsilon, Rational, epsilon, fraction, rational, show
 from privproof.exact.polynomials import Polynomial
+from privproof.language.linear import Linear
 
 HALF = Fraction(1, 2)
 _BITS = 64
@@ -47,7 +48,7 @@ class Table:
 class Geometric:
     """The two-sided geometric law: center + k with probability (1-alpha)/(1+alpha) alpha^|k| for every integer k."""
 
-    center: int
+    center: Any
     alpha: Fraction
 
 
@@ -65,7 +66,8 @@ Law: TypeAlias = "Table | Geometric | Continuous"
 
 def geometric(value: object, alpha: object, epsilon: object, sensitivity: object) -> Law:
     """The law of `privproof.geometric`."""
-    return Geometric(_whole(value, "value"), _alpha(alpha, epsilon, sensitivity))
+    center = value if isinstance(value, Linear) else _whole(value, "value")
+    return Geometric(center, _alpha(alpha, epsilon, sensitivity))
 
 
 def truncated_geometric(

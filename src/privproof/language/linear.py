@@ -257,7 +257,7 @@ def exactly(value: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------------- deciding
 
 
-def _undecided(form: Linear, strict: bool) -> bool:
+def _undecided(form: Linear, strict: bool) -> bool:  # noqa: FBT001
     raise LanguageError("linear", f"{form} is compared outside a run", hint="this is a form, not a number")
 
 

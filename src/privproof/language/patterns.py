@@ -117,4 +117,6 @@ def _end(text: str) -> Fraction:
     try:
         return fraction(rational(text.strip()))
     except PrivproofError as problem:
-        raise LanguageError("event", f"{text!r}: {problem.message}", place="event", hint='"≥3", "≤-1/2", "0..1"') from None
+        raise LanguageError(
+            "event", f"{text!r}: {problem.message}", place="event", hint='"≥3", "≤-1/2", "0..1"'
+        ) from None

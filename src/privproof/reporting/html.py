@@ -80,8 +80,9 @@ def _mechanism(question: Question | UnderPriors | ProgramQuestion) -> str:
 
 
 def _bars(witness: Witness | PriorWitness | LossWitness) -> str:
-    left, right = witness.left_probability, witness.right_probability
-    if isinstance(witness, LossWitness):
+    if not isinstance(witness, LossWitness):
+        left, right = witness.left_probability, witness.right_probability
+    else:
         left, right = (
             fraction(rational_bounds(p.ball(1, 192))[0]) if not p.is_zero else Fraction(0)
             for p in (witness.left_probability, witness.right_probability)

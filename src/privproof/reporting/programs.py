@@ -200,7 +200,12 @@ def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
     having = {n: v for n, v in mechanism.parameters.items() if v != defaults.get(n)}
     changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
     event = event_source(witness.event)
-    fractions = any(isinstance(v, Fraction) for side in (witness.left, witness.right) for x in side.values() for v in (x if isinstance(x, list) else [x]))
+    fractions = any(
+        isinstance(v, Fraction)
+        for side in (witness.left, witness.right)
+        for x in side.values()
+        for v in (x if isinstance(x, list) else [x])
+    )
     lines = ["from fractions import Fraction"] if fractions else []
     lines += ["from privproof import output_probability", f"from {module} import {name}"]
     for side in (witness.left, witness.right):
@@ -214,7 +219,9 @@ def _proof_facts(explanation: Explanation) -> list[Fact]:
     rows = [("line", "noise", "when", "shift", "cost")]
     rows += [(str(c.line), c.code, c.when or "always", c.shift, c.cost) for c in explanation.charges]
     widths = [max(len(row[k]) for row in rows) for k in range(5)]
-    table = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    table = "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
     result.append(Fact("cost", table))
     result.append(Fact("in all", "; ".join(explanation.total)))
     return result
@@ -242,7 +249,8 @@ def program_data(verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
     if verdict.explanation is not None:
         explanation = verdict.explanation
         result["alignment"] = [
-            {"line": c.line, "noise": c.code, "when": c.when, "shift": c.shift, "cost": c.cost} for c in explanation.charges
+            {"line": c.line, "noise": c.code, "when": c.when, "shift": c.shift, "cost": c.cost}
+            for c in explanation.charges
         ]
         result["conditions"] = list(explanation.conditions)
     if verdict.repairs:

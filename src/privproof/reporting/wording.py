@@ -202,7 +202,7 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
         result.append(Fact("reason", verdict.reason))
     if isinstance(witness, PriorWitness):
         result += _prior_facts(verdict, witness, asked_tight=asked_tight)
-    elif isinstance(witness, Witness):
+    elif isinstance(witness, Witness) and isinstance(question, Question):
         result += _witness_facts(verdict, question, witness, asked_tight=asked_tight)
         if command is not None:
             result.append(Fact("replay", command.replay(witness)))

@@ -14,11 +14,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
-from privproof.engines.laplace.blocks import Blocks, Drawn, Path, Term, number
-from privproof.engines.laplace.solver import z3
+from privproof.engines.laplace.blocks import Blocks, Drawn, Path
+from privproof.engines.laplace.solver import TRUE, z3
+from privproof.engines.laplace.values import Term, number
 
 Case: TypeAlias = tuple[tuple[Any, ...], ...]
-"""A conjunction of ``("index", r, k, bool)``: the r-th read has the foretold index; ``("output", k, value, bool)``: the output is the value;
+"""A conjunction of ``("index", r, k, bool)``: the r-th read has the foretold index; ``("output", k, value, bool)``: the output is that;
 ``("up", bool)``: monotone neighbours go up."""
 
 Feature: TypeAlias = "tuple[str, Any]"
@@ -88,7 +89,7 @@ def condition(blocks: Blocks, path: Path, case: Case) -> Term:
                 else:
                     test = output == blocks.program.tags[value]
         found.append(test if holds else z3.Not(test))
-    return z3.And(*found) if found else z3.BoolVal(True)
+    return z3.And(*found) if found else TRUE
 
 
 def features(path: Path, drawn: Drawn) -> dict[Feature, Term]:

@@ -12,10 +12,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
-from privproof.compiling.relational import CONTINUOUS, Program, Sort, Unsupported, differs
-from privproof.engines.laplace.solver import z3
+from privproof.compiling.relational import CONTINUOUS, Program, Sort, differs
+from privproof.compiling.rewriting import Unsupported
+from privproof.engines.laplace.solver import TRUE, z3
+from privproof.engines.laplace.values import (
+    Term,
+    Value,
+    added,
+    alike,
+    as_sort,
+    chosen,
+    compared,
+    gap,
+    number,
+    real,
+    symbol,
+)
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.syntax import (
     Assign,
@@ -33,35 +46,7 @@ from privproof.language.syntax import (
 )
 from privproof.language.values import MISSING
 
-Term = Any
 _MOST_PATHS = 400
-
-
-@dataclass(frozen=True)
-class Value:
-    """A value in both runs.
-
-    Attributes:
-        sort: its sort.
-        one: the value in the first run.
-        other: None where it is the same in the second; for numbers the distance, otherwise the value in the second.
-    """
-
-    sort: Sort
-    one: Term
-    other: Term = None
-
-    @property
-    def two(self) -> Term:
-        """The value in the second run."""
-        if self.other is None:
-            return self.one
-        return self.one + self.other if self.sort in ("int", "real") else self.other
-
-    @property
-    def distance(self) -> Term:
-        """The distance of a number."""
-        return z3.RealVal(0) if self.other is None else self.other
 
 
 @dataclass(frozen=True)
@@ -147,33 +132,6 @@ class Path:
     emits: tuple[Place, ...] = ()
 
 
-def symbol(name: str, sort: Sort) -> Term:
-    """The symbol of a variable."""
-    match sort:
-        case "real":
-            return z3.Real(name)
-        case "bool":
-            return z3.Bool(name)
-        case _:
-            return z3.Int(name)
-
-
-def number(value: Any) -> Term:
-    """A rational as a term."""
-    fraction = Fraction(int(value.p), int(value.q)) if hasattr(value, "p") else Fraction(value)
-    return z3.RealVal(str(fraction))
-
-
-def real(term: Term) -> Term:
-    """A number as a real."""
-    return z3.ToReal(term) if z3.is_int(term) else term
-
-
-def size_of(term: Term) -> Term:
-    """The absolute value."""
-    return z3.If(term >= 0, term, -term)
-
-
 @dataclass
 class _Walk:
     """The state of one symbolic run along a path."""
@@ -257,14 +215,14 @@ class Blocks:
             by = self.fixed["by"]
             for k, name in enumerate(self.private):
                 declared = self.program.inputs[name]
-                here = z3.BoolVal(True) if len(self.private) == 1 else self.fixed["which"] == k
+                here = TRUE if len(self.private) == 1 else self.fixed["which"] == k
                 bound = number(declared.within)
                 found.append(z3.Implies(here, z3.And(by <= bound, -bound <= by)))
                 if not declared.real:
                     found.append(z3.Implies(here, z3.IsInt(by)))
             if len(self.private) > 1:
                 found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]
-        return z3.And(*found) if found else z3.BoolVal(True)
+        return z3.And(*found) if found else TRUE
 
     def apart(self, name: str, index: Term) -> Term:
         """The distance of a private value, or of an element of a private list, where the relation says it."""
@@ -392,26 +350,23 @@ class Blocks:
                         if name in self.program.sorts:
                             walk.values[name] = self._any(walk, name)
                     else:
-                        walk.values[name] = _as(
-                            self.program.sorts[name],
-                            self.evaluate(value, walk, z3.BoolVal(True)),
-                            name in self.program.high,
-                        )
+                        found = self.evaluate(value, walk, TRUE)
+                        walk.values[name] = as_sort(self.program.sorts[name], found, high=name in self.program.high)
                 case Sample():
                     self._sample(at, step, walk)
                 case Emit(value, place):
                     walk.emits.append(place)
                     for part in _parts(value):
-                        found = self.evaluate(part, walk, z3.BoolVal(True))
+                        found = self.evaluate(part, walk, TRUE)
                         self._same(found, walk, "the two runs write the same", place)
                 case Next(name, stream):
                     walk.looks = True
                     walk.values[name] = self._next(stream, walk)
-                case Test(test, then, otherwise, place):
+                case Test():
                     yield from self._branch(cut, at, step, walk)
                     return
                 case Return(value):
-                    parts = tuple(self.evaluate(part, walk, z3.BoolVal(True)) for part in _parts(value))
+                    parts = tuple(self.evaluate(part, walk, TRUE) for part in _parts(value))
                     yield self._path(cut, None, walk, parts, step.place)
                     return
                 case _:
@@ -419,10 +374,10 @@ class Blocks:
             at += 1
 
     def _branch(self, cut: int, at: int, step: Test, walk: _Walk) -> Iterator[Path]:
-        found = self.evaluate(step.test, walk, z3.BoolVal(True))
+        found = self.evaluate(step.test, walk, TRUE)
         if found.sort != "bool":
             raise Unsupported(f"a test that is no truth value, {step.place}")
-        gap = self._gap(step.test, walk) if found.other is not None else None
+        apart = self._gap(step.test, walk) if found.other is not None else None
         for outcome, target in ((True, step.then), (False, step.otherwise)):
             condition = z3.simplify(found.one if outcome else z3.Not(found.one))
             if z3.is_false(condition):
@@ -432,7 +387,7 @@ class Blocks:
             branch.condition.append(condition)
             if found.other is not None:
                 must = found.other if outcome else z3.Not(found.other)
-                signed = None if gap is None else gap if outcome else -gap
+                signed = None if apart is None else apart if outcome else -apart
                 branch.obligations.append(Obligation(must, "the two runs decide alike", step.place, signed))
             yield from self._from_next(cut, target, branch)
 
@@ -467,7 +422,7 @@ class Blocks:
                         zero = z3.IntVal(0) if value.sort == "int" else z3.RealVal(0)
                         after[name] = zero if value.sort in ("int", "real") else value.one
         return Path(
-            cut, target, tuple(walk.tests), z3.And(*walk.condition) if walk.condition else z3.BoolVal(True),
+            cut, target, tuple(walk.tests), z3.And(*walk.condition) if walk.condition else TRUE,
             tuple(walk.safety), tuple(obligations), tuple(walk.drawn), tuple(walk.reads), tuple(walk.fresh), after, parts,
             walk.looks, tuple(walk.emits),
         )  # fmt: skip
@@ -480,7 +435,7 @@ class Blocks:
 
     def _any(self, walk: _Walk, name: str) -> Value:
         value = Value(self.program.sorts[name], self._unknown(walk, name, self.program.sorts[name]))
-        return _as(value.sort, value, name in self.program.high)
+        return as_sort(value.sort, value, high=name in self.program.high)
 
     def _same(self, value: Value, walk: _Walk, what: str, place: Place) -> None:
         if value.other is not None:
@@ -490,19 +445,19 @@ class Blocks:
     def _sample(self, at: int, step: Sample, walk: _Walk) -> None:
         if step.noise not in CONTINUOUS:
             for argument in step.arguments:
-                if self.evaluate(argument, walk, z3.BoolVal(True)).other is not None:
+                if self.evaluate(argument, walk, TRUE).other is not None:
                     raise Unsupported(f"{step.noise} noise that depends on the data, {step.place}")
             walk.values[step.name] = Value(
                 self.program.sorts[step.name], self._unknown(walk, step.name, self.program.sorts[step.name])
             )
             if step.noise == "uniform":
-                low, high = (self.evaluate(a, walk, z3.BoolVal(True)).one for a in step.arguments[:2])
+                low, high = (self.evaluate(a, walk, TRUE).one for a in step.arguments[:2])
                 drawn = walk.values[step.name].one
                 walk.condition += [drawn >= low, drawn <= high]
             if step.name in self.program.high:
-                walk.values[step.name] = _as(self.program.sorts[step.name], walk.values[step.name], True)
+                walk.values[step.name] = as_sort(self.program.sorts[step.name], walk.values[step.name], high=True)
             return
-        center = self.evaluate(step.arguments[0], walk, z3.BoolVal(True))
+        center = self.evaluate(step.arguments[0], walk, TRUE)
         scale = self.program.scale(step)
         noise = self._unknown(walk, "noise", "real")
         self._fresh += 1
@@ -568,6 +523,8 @@ class Blocks:
                     declared = self.program.inputs[name]
                     other = None if declared.public else self.apart(name, None)
                     return Value(self.program.sorts[name], self.fixed[name], other)
+                if name in self.program.optional:
+                    self._present(name, place, walk, context)
                 if name not in walk.values:
                     if name not in self.program.sorts:
                         raise Unsupported(f"{name} has no value, {place}")
@@ -580,6 +537,14 @@ class Blocks:
             case Operation(name, arguments, place):
                 return self._operation(name, arguments, place, walk, context)
         raise Unsupported(f"an expression at {expression.place}")
+
+    def _present(self, name: str, place: Place, walk: _Walk, context: Term) -> None:
+        """A number that may be None is used: it must be there."""
+        flag = walk.values.get(self.program.optional[name])
+        if flag is not None:
+            there = z3.Not(z3.Or(flag.one, flag.two))
+            if not z3.is_true(z3.simplify(there)):
+                walk.safety.append(Obligation(z3.Implies(context, there), f"{name} is a number", place))
 
     def _element(self, name: str, index: Expression, place: Place, walk: _Walk, context: Term) -> Value:
         at = self.evaluate(index, walk, context)
@@ -603,7 +568,7 @@ class Blocks:
         a = self.evaluate(then, walk, z3.And(context, either))
         b = self.evaluate(otherwise, walk, z3.And(context, neither))
         sort: Sort = "real" if {a.sort, b.sort} == {"int", "real"} else a.sort
-        a, b = _as(sort, a, False), _as(sort, b, False)
+        a, b = as_sort(sort, a), as_sort(sort, b)
         one = z3.If(decided.one, a.one, b.one)
         if decided.other is None and a.other is None and b.other is None:
             return Value(sort, one)
@@ -611,11 +576,11 @@ class Blocks:
             other = decided.one if decided.other is None else decided.other
             return Value(sort, one, z3.If(other, a.two, b.two))
         if decided.other is None:
-            return Value(sort, one, z3.If(decided.one, _zero(a), _zero(b)))
+            return Value(sort, one, z3.If(decided.one, gap(a), gap(b)))
         # the distance, without the value where both runs choose alike
         alike = z3.And(decided.one, decided.other)
         neither_ = z3.And(z3.Not(decided.one), z3.Not(decided.other))
-        distance = z3.If(alike, _zero(a), z3.If(neither_, _zero(b), z3.If(decided.one, b.two - a.one, a.two - b.one)))
+        distance = z3.If(alike, gap(a), z3.If(neither_, gap(b), z3.If(decided.one, b.two - a.one, a.two - b.one)))
         return Value(sort, one, distance)
 
     def _operation(
@@ -636,7 +601,7 @@ class Blocks:
                 (a,) = values
                 return Value(a.sort, -a.one, None if a.other is None else -a.other)
             case "+" | "extend" | "-":
-                return _sum(values[0], values[1], 1 if name != "-" else -1)
+                return added(values[0], values[1], 1 if name != "-" else -1)
             case "*" | "repeat":
                 return self._product(values[0], values[1], place, walk)
             case "/":
@@ -646,16 +611,16 @@ class Blocks:
             case "abs":
                 (a,) = values
                 test = Value("bool", a.one >= 0, None if a.other is None else a.two >= 0)
-                return _chosen(test, a, Value(a.sort, -a.one, None if a.other is None else -a.other))
+                return chosen(test, a, Value(a.sort, -a.one, None if a.other is None else -a.other))
             case "max" | "min":
                 best = values[0]
                 for value in values[1:]:
-                    best, value = _alike(best, value)
-                    better = _compared(">" if name == "max" else "<", value, best)
-                    best = _chosen(better, value, best)
+                    best, value = alike(best, value)
+                    better = compared(">" if name == "max" else "<", value, best)
+                    best = chosen(better, value, best)
                 return best
             case "is" | "is not" | "==" | "!=" | "<" | "<=" | ">" | ">=":
-                return _compared(name, values[0], values[1])
+                return compared(name, values[0], values[1])
         raise Unsupported(f"{name}, {place}")
 
     def _logic(self, name: str, arguments: tuple[Expression, ...], walk: _Walk, context: Term) -> Value:
@@ -718,14 +683,14 @@ class Blocks:
             case Operation("<" | "<=" | ">" | ">=" as name, (left, right)):
                 if not self.program.noisy.intersection(variables(test)):
                     return None
-                a, b = (self.evaluate(e, walk.copy(), z3.BoolVal(True)) for e in (left, right))
+                a, b = (self.evaluate(e, walk.copy(), TRUE) for e in (left, right))
                 if {a.sort, b.sort} - {"int", "real"}:
                     return None
                 difference = real(a.distance) - real(b.distance)
                 return difference if name in (">", ">=") else -difference
             case Operation("not", (inner,)):
-                gap = self._gap(inner, walk)
-                return None if gap is None else -gap
+                inside = self._gap(inner, walk)
+                return None if inside is None else -inside
             case _:
                 return None
 
@@ -739,65 +704,3 @@ def _parts(value: Expression) -> tuple[Expression, ...]:
             return ()
         case _:
             return (value,)
-
-
-def _zero(value: Value) -> Term:
-    if value.other is not None:
-        return value.other
-    return z3.IntVal(0) if value.sort == "int" else z3.RealVal(0)
-
-
-def _as(sort: Sort, value: Value, high: bool) -> Value:
-    """A value as one of a sort; where it may differ, with its distance."""
-    if sort == "real" and value.sort == "int":
-        value = Value("real", z3.ToReal(value.one), None if value.other is None else z3.ToReal(value.other))
-    if high and value.other is None:
-        return Value(value.sort, value.one, _zero(value) if value.sort in ("int", "real") else value.one)
-    return value
-
-
-def _alike(a: Value, b: Value) -> tuple[Value, Value]:
-    if {a.sort, b.sort} == {"int", "real"}:
-        return _as("real", a, False), _as("real", b, False)
-    return a, b
-
-
-def _sum(a: Value, b: Value, sign: int) -> Value:
-    a, b = _alike(a, b)
-    if a.sort not in ("int", "real") or a.sort != b.sort:
-        raise Unsupported("a sum of things that are no numbers")
-    other = None
-    if a.other is not None or b.other is not None:
-        other = _zero(a) + _zero(b) if sign > 0 else _zero(a) - _zero(b)
-    return Value(a.sort, a.one + b.one if sign > 0 else a.one - b.one, other)
-
-
-def _chosen(test: Value, a: Value, b: Value) -> Value:
-    one = z3.If(test.one, a.one, b.one)
-    if test.other is None and a.other is None and b.other is None:
-        return Value(a.sort, one)
-    two = z3.If(test.two, a.two, b.two)
-    return Value(a.sort, one, two - one)
-
-
-def _compared(name: str, a: Value, b: Value) -> Value:
-    a, b = _alike(a, b)
-    if a.sort != b.sort:
-        different = name in ("!=", "is not")
-        if name in ("==", "is", "!=", "is not"):
-            return Value("bool", z3.BoolVal(different))
-        raise Unsupported("a comparison of things that are not alike")
-    signs = {
-        "==": lambda x, y: x == y,
-        "is": lambda x, y: x == y,
-        "!=": lambda x, y: x != y,
-        "is not": lambda x, y: x != y,
-        "<": lambda x, y: x < y,
-        "<=": lambda x, y: x <= y,
-        ">": lambda x, y: x > y,
-        ">=": lambda x, y: x >= y,
-    }
-    compare = signs[name]
-    if a.other is None and b.other is None:
-        return Value("bool", compare(a.one, b.one))
-    return Value("bool", compare(a.one, b.one), compare(a.two, b.two))

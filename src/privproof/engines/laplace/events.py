@@ -1,6 +1,7 @@
 """Events of a mechanism with continuous noise, and their probabilities, exactly.
 
-An event is a pattern of an output.  Its probability is the sum, over the leaves of the mechanism's tree, of the noise that leads there: a polyhedron.
+An event is a pattern of an output.  Its probability is the sum, over the leaves of the mechanism's tree, of the noise that leads
+there: a polyhedron.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From an alignment to a proof for every size: the verification conditions as constrained Horn clauses, and their invariant.
 
-One relation for every cut, one clause for every path and case; Z3's Spacer finds formulas for the relations, the invariants, or says that there
-is a run that fails.  Costs are counted in one counter for every product of public numbers that scales are multiples of, so that
+One relation for every cut, one clause for every path and case; Z3's Spacer finds formulas for the relations, the invariants, or says
+that there is a run that fails.  Costs are counted in one counter for every product of public numbers that scales are multiples of, so that
 everything stays linear: noise of scale ``4*N`` shifted by 2 adds 1/2 to the counter of N.
 """
 
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
-from privproof.engines.laplace.blocks import Blocks, Path, Term, number, real, size_of
-from privproof.engines.laplace.solver import z3
-from privproof.exact import ONE, Rational, rational
+from privproof.engines.laplace.blocks import Blocks, Path
+from privproof.engines.laplace.solver import FALSE, TRUE, z3
+from privproof.engines.laplace.values import Term, number, real, size_of
+from privproof.exact import Rational, rational
 from privproof.exact.affine import Affine
 
 _EFFORTS = ((1_500_000, (1, 2, 5, 0)), (8_000_000, (3, 4)), (60_000_000, (6,)))
@@ -101,7 +102,7 @@ def _attempt(
     start = symbols(blocks, 0)
     initial = [blocks.facts]
     for name, term in start.items():
-        if name.startswith("cost") or name.startswith("read: "):
+        if name.startswith(("cost", "read: ")):
             initial.append(term == 0)
         elif name == "ok":
             initial.append(term)
@@ -122,7 +123,7 @@ def _attempt(
         body = found.else_value() if isinstance(found, z3.FuncInterp) else found
         terms = list(symbols(blocks, cut).values())
         if body is None:
-            formulas[cut] = z3.BoolVal(True)
+            formulas[cut] = TRUE
             continue
         if isinstance(found, z3.FuncInterp) and found.num_entries():
             return "unknown"
@@ -167,7 +168,7 @@ def clauses(
     result = []
 
     def never(*bad: Term) -> None:
-        result.append(_clause(variables, z3.And(*taken, *bad), z3.BoolVal(False)))
+        result.append(_clause(variables, z3.And(*taken, *bad), FALSE))
 
     for safe in path.safety:
         never(z3.Not(put(safe.condition)))
@@ -224,6 +225,3 @@ def shared(
     elif left.constant < 0 and not left.terms:
         return None
     return tuple(result)
-
-
-UNIT = ONE

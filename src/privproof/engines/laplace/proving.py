@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from privproof.compiling.relational import Program, Unsupported, relational
+from privproof.compiling.relational import Program, relational
+from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.alignments import Alignment
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared

@@ -1,7 +1,7 @@
 """Refutations: two neighbouring data sets and an event whose exact probabilities are too far apart.
 
-Candidates come from the linear programs of `worst` (the worst corner v of the neighbours, and data ``t v`` against ``(t+1) v``), from the run
-at which the last alignment failed, and from what the mechanism would write without noise.  Each candidate is decided by the exact
+Candidates come from the linear programs of `worst` (the worst corner v of the neighbours, and data ``t v`` against ``(t+1) v``), from
+the run at which the last alignment failed, and from what the mechanism would write without noise.  Each candidate is decided by the exact
 probabilities of its event; floating point only orders them.
 """
 
@@ -18,7 +18,7 @@ from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.events import measure, measure_ball, tree
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.synthesis import Counterexample
-from privproof.engines.laplace.worst import Worst, atoms, regions, worst
+from privproof.engines.laplace.worst import Worst, atoms, long_regions, regions, worst
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction, rational
@@ -33,6 +33,7 @@ from privproof.language.patterns import ANY, Between, key, word
 
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
 _LARGEST = 6
+_LONGER = (8, 12, 20, 32, 48)
 _WORDS = 24
 
 
@@ -250,23 +251,61 @@ class Refuter:
     # ------------------------------------------------------------------------------------------------------- candidates
 
     def sizes(self, size: int | None) -> list[int | None]:
-        """The sizes that are looked at."""
+        """The sizes that are looked at, the open ones up to five."""
         if all(d.shape == "value" or d.size is not None for d in self.mechanism.inputs.values()):
             return [None]
         return [size] if size is not None else [1, 2, 3, 4, 5]
 
-    def refute(self, size: int | None, last: Counterexample | None, blocks: Blocks | None) -> Loss | None:
-        """A loss above the budget, if the search finds one."""
+    def quick(self, size: int | None, last: Counterexample | None, blocks: Blocks | None) -> Loss | None:
+        """A loss above the budget at small sizes, or at the data where the last alignment failed."""
         if last is not None and blocks is not None:
             found = self.from_run(last, blocks)
             if found is not None:
                 return found
-        for one in self.sizes(size):
+        return self._at_sizes(self.sizes(size)[:3])
+
+    def thorough(self, size: int | None) -> Loss | None:
+        """A loss above the budget at larger sizes."""
+        found = self._at_sizes(self.sizes(size)[3:])
+        if found is None and len(self.sizes(size)) > 1:
+            found = self.pumped()
+        return found
+
+    def _at_sizes(self, sizes: Sequence[int | None]) -> Loss | None:
+        for size in sizes:
             for public in publics(self.mechanism, numbers=(1, 2, 3)):
-                found = self.at_size(one, public)
+                found = self.at_size(size, public)
                 if found is not None:
                     return found
         return None
+
+    def refute(self, size: int | None, last: Counterexample | None = None, blocks: Blocks | None = None) -> Loss | None:
+        """A loss above the budget, if the search finds one."""
+        return self.quick(size, last, blocks) or self.thorough(size)
+
+    def pumped(self) -> Loss | None:
+        """A loss above the budget at larger sizes, from words that change their letter once, as long as the least cost grows."""
+        for public in publics(self.mechanism, numbers=(1, 2)):
+            before = 0.0
+            for size in _LONGER:
+                ranked = self.ranked_long(size, public)
+                if not ranked or ranked[0].cost <= before + 1e-9:
+                    break
+                before = ranked[0].cost
+                allowed = self.allowed(public, size)
+                bound = float(rational_bounds(allowed.ball())[1])
+                for one in [w for w in ranked if w.cost > bound + 1e-9][:4]:
+                    found = self.along(one, public, size, allowed)
+                    if found is not None:
+                        return found
+        return None
+
+    def ranked_long(self, size: int, public: Mapping[str, Any]) -> list[Worst]:
+        """The ways through the mechanism at a larger size that change their letter once, the costliest first."""
+        reals = {n: v for n, v in public.items() if not self.mechanism.inputs[n].real}
+        _, names = atoms(self.mechanism, size, reals)
+        found = long_regions(self.mechanism, size, reals, self.monitor)
+        return worst(self.mechanism, self.relation, found, names, self.monitor.pause)
 
     def from_run(self, last: Counterexample, blocks: Blocks) -> Loss | None:
         """The data at which the last alignment failed."""

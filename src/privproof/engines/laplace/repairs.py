@@ -1,7 +1,7 @@
 """Repairs: one change of a refuted mechanism after which the claim, or another claim, is proved.
 
-Tried are another claim (the formula that the least costs follow), and more noise at one line, or at all: a factor, or a public number.  The least
-costs at small sizes sort out most candidates; what is left is proved by an alignment, for every size, before it is suggested.
+Tried are another claim (the formula that the least costs follow), and more noise at one line, or at all: a factor, or a public number.
+The least costs at small sizes sort out most candidates; what is left is proved by an alignment, for every size, before it is suggested.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 from privproof.compiling.relational import CONTINUOUS
 from privproof.engines.laplace.proving import FORMS, AlignmentProof, prove
 from privproof.engines.laplace.refuting import publics
-from privproof.engines.laplace.tight import formula, long_regions
-from privproof.engines.laplace.worst import Region, atoms, regions, worst
+from privproof.engines.laplace.tight import formula
+from privproof.engines.laplace.worst import Region, atoms, long_regions, regions, worst
 from privproof.engines.monitor import Monitor
 from privproof.exact import fraction, rational
 from privproof.exact.affine import Affine
@@ -92,6 +92,8 @@ def repairs(
         factors = [factor for factor in by_name if factor.name in dict(guessed.terms)]
     done = 0
     for chosen in [*((line,) for line in lines), *([tuple(lines)] if len(lines) > 1 else [])]:
+        if done and len(chosen) > 1:
+            return
         for factor in factors:
             monitor.pause()
             if not _enough(mechanism, relation, claim, listed, chosen, factor, monitor):
@@ -102,11 +104,11 @@ def repairs(
                 yield Repair(None, chosen, factor, changed, found)
                 done += 1
                 break
-        if done >= 2:
-            return
 
 
-def _costed(mechanism: Mechanism, size: int | None, monitor: Monitor) -> list[tuple[int | None, dict[str, Any], list[Region]]]:
+def _costed(
+    mechanism: Mechanism, size: int | None, monitor: Monitor
+) -> list[tuple[int | None, dict[str, Any], list[Region]]]:
     """Ways through the mechanism at small sizes."""
     open_size = any(d.shape == "list" and d.size is None for d in mechanism.inputs.values())
     sizes: list[int | None] = [size] if size is not None or not open_size else [2, 3, 6]
@@ -114,7 +116,9 @@ def _costed(mechanism: Mechanism, size: int | None, monitor: Monitor) -> list[tu
     for public in publics(mechanism, numbers=(1, 3)):
         reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
         for n in sizes:
-            found = long_regions(mechanism, n, reals, monitor) if n is not None and n > 3 else regions(mechanism, n, reals)
+            found = (
+                long_regions(mechanism, n, reals, monitor) if n is not None and n > 3 else regions(mechanism, n, reals)
+            )
             result.append((n, public, found))
     return result
 
@@ -168,4 +172,3 @@ def louder(mechanism: Mechanism, lines: tuple[int, ...], factor: Factor) -> Mech
     body = tuple(scaled(statement) for statement in mechanism.translated.body)
     vars(changed)["translated"] = replace(mechanism.translated, body=body)
     return changed
-

@@ -4,4 +4,7 @@ from __future__ import annotations
 
 import z3
 
-__all__ = ["z3"]
+TRUE = z3.BoolVal(val=True)
+FALSE = z3.BoolVal(val=False)
+
+__all__ = ["FALSE", "TRUE", "z3"]

@@ -1,14 +1,14 @@
 """Finding an alignment: guesses from counterexamples, counterexamples to guesses, on small instances.
 
 An instance fixes the size and the public whole numbers, so that all its runs can be followed.  A guess is tried on every run of the
-instances; where it fails, the solver gives data, noise and output at which it does.  At these values the requirements are linear in the shifts
-that are sought, and the next guess satisfies them all.  Coefficients are searched on a grid of small numbers, the smallest first: real
-coefficients need not converge.
+instances; where it fails, the solver gives data, noise and output at which it does.  At these values the requirements are linear in
+the shifts that are sought, and the next guess satisfies them all.  Coefficients are searched on a grid of small numbers, the smallest
+first: real coefficients need not converge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -27,8 +27,9 @@ from privproof.engines.laplace.alignments import (
     condition,
     features,
 )
-from privproof.engines.laplace.blocks import Blocks, Obligation, Path, Term, number, real, size_of
-from privproof.engines.laplace.solver import z3
+from privproof.engines.laplace.blocks import Blocks, Obligation, Path
+from privproof.engines.laplace.solver import TRUE, z3
+from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
 from privproof.exact.affine import Affine
 from privproof.language.flow import Test
@@ -77,8 +78,8 @@ class Counterexample:
 
     @property
     def unsafe(self) -> bool:
-        """Whether a list is read past its end."""
-        return self.failed is not None and self.failed.what.endswith("past its end")
+        """Whether a list is read past its end, or a number is used that is None."""
+        return self.failed is not None and self.failed.what.endswith(("past its end", "is a number"))
 
 
 class GaveUp(Exception):
@@ -323,7 +324,7 @@ class _Search:
         self.deepest = max(self.deepest, 2 * instance.values.get("size", 0) + 6)
 
     def found(self) -> Counterexample | None:
-        return self.follow(0, self.synthesis._initial(), (), {}, z3.BoolVal(True), 0, None)
+        return self.follow(0, self.synthesis._initial(), (), {}, TRUE, 0, None)
 
     def follow(
         self,
@@ -386,8 +387,7 @@ class _Search:
             if solver.check() == z3.unsat:
                 return None
             here = (*steps, Step(path, case, fresh))
-            unsafe = [o for o in path.safety]
-            for obligation in unsafe:
+            for obligation in path.safety:
                 wrong = z3.Not(put(obligation.condition))
                 if (result := self.fails([wrong], here, obligation)) is not None:
                     return result
@@ -399,9 +399,9 @@ class _Search:
                 for obligation, holds in obligations:
                     if not z3.is_true(holds) and (result := self.fails([z3.Not(holds)], here, obligation)) is not None:
                         return result
-                if path.target is None or path.looks:
-                    if (result := self.fails([z3.Not(within)], here, None)) is not None:
-                        return result
+                ends = path.target is None or path.looks
+                if ends and (result := self.fails([z3.Not(within)], here, None)) is not None:
+                    return result
             else:
                 ok = z3.simplify(z3.And(ok, *(holds for _, holds in obligations)))
                 if path.target is None:
@@ -463,7 +463,7 @@ class _Search:
         for step in steps:
             for old, new in step.fresh:
                 name = old.decl().name()
-                source, colon, rest = name.partition(": distance!")
+                source, colon, _ = name.partition(": distance!")
                 if colon and source in program.inputs:
                     bound = number(program.inputs[source].within)
                     ends = [real(new) == bound, real(new) == -bound]
@@ -498,14 +498,3 @@ def instances(blocks: Blocks, *, pump: int = 0) -> list[Instance]:
     if streams and not sized:
         result = [Instance(i.values, 1 if pump else None) for i in result]
     return result
-
-
-def all_instances(blocks: Blocks, pumps: Sequence[int]) -> Callable[[], Iterator[Instance]]:
-    """The small instances and those of given lengths."""
-
-    def listed() -> Iterator[Instance]:
-        yield from instances(blocks)
-        for pump in pumps:
-            yield from instances(blocks, pump=pump)
-
-    return listed

@@ -1,32 +1,41 @@
 """How private exactly: the least cost of shifts at given sizes, the formula that these numbers follow, and losses that approach them.
 
-The least cost over all shifts, at the worst corner of the neighbours, bounds the loss at a size (`worst`).  Computed at a few sizes and public numbers it
-suggests a formula, such as ``(1 + 6*N)/4`` or ``size/2``; only what is then proved by an alignment is reported as a bound.  From
-below, data further and further along the worst corner give losses that approach the cost, each with its exact probabilities.
+The least cost over all shifts, at the worst corner of the neighbours, bounds the loss at a size (`worst`).  Computed at a few sizes and
+public numbers it suggests a formula, such as ``(1 + 6*N)/4`` or ``size/2``; only what is then proved by an alignment is reported as a
+bound.  From below, data further and further along the worst corner give losses that approach the cost, each with its exact
+probabilities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from privproof.engines.laplace.events import following
 from privproof.engines.laplace.refuting import Refuter, arguments, publics
-from privproof.engines.laplace.worst import Program, Region, Worst, atoms, corners, regions, verified, worst
+from privproof.engines.laplace.worst import (
+    Program,
+    Region,
+    Worst,
+    atoms,
+    corners,
+    long_regions,
+    regions,
+    verified,
+    worst,
+)
 from privproof.engines.monitor import Monitor
-from privproof.errors import LanguageError
 from privproof.exact import Rational, rational
 from privproof.exact.affine import Affine, affine
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
-from privproof.language.patterns import Between, key, matching, word
+from privproof.language.patterns import Between, matching
 
 _CLOSE = 1e-7
 _NEAR = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
 _FAR = (2**8, 2**12, 2**16, 2**20, 2**24)
 _TRIED = 6
-_MOST = 40
 _CORNERS = 6_000
 
 
@@ -35,8 +44,10 @@ def sized(mechanism: Mechanism, question_size: int | None) -> bool:
     return question_size is None and any(d.shape == "list" and d.size is None for d in mechanism.inputs.values())
 
 
-def upper_at(mechanism: Mechanism, relation: str, size: int | None, public: Mapping[str, Any], monitor: Monitor) -> Fraction | None:
-    """A bound on the loss at a size, from the least cost of shifts at every corner, verified exactly; None if there is none, or too many."""
+def upper_at(
+    mechanism: Mechanism, relation: str, size: int | None, public: Mapping[str, Any], monitor: Monitor
+) -> Fraction | None:
+    """A bound on the loss at a size, from the least cost of shifts at every corner, verified exactly; None if there is none."""
     reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
     found = regions(mechanism, size, reals, monitor.pause)
     _, names = atoms(mechanism, size, reals)
@@ -58,38 +69,9 @@ def upper_at(mechanism: Mechanism, relation: str, size: int | None, public: Mapp
     return most
 
 
-def long_regions(mechanism: Mechanism, size: int, public: Mapping[str, Any], monitor: Monitor) -> list[Region]:
-    """Ways through the mechanism at a larger size: all of them where they are few, otherwise those that change their letter once."""
-    if not mechanism.generator:
-        try:
-            return regions(mechanism, size, public, monitor.pause, most=_MOST)
-        except LanguageError as problem:
-            if problem.code != "paths":
-                raise
-            return []
-    letters: dict[str, Any] = {}
-    for region in regions(mechanism, min(2, size), public, monitor.pause):
-        if isinstance(region.word, list):
-            for letter in region.word:
-                letters.setdefault(key(letter), letter)
-    found: dict[str, Region] = {}
-    for first in letters.values():
-        for second in letters.values():
-            for count in sorted({0, 1, size // 2, size - 2, size - 1, size} & set(range(size + 1))):
-                pattern = [first] * count + [second] * (size - count)
-                for region in regions(mechanism, size, public, monitor.pause, follow=_prefix(pattern)):
-                    found.setdefault(key(region.word), region)
-    return list(found.values())
-
-
-def _prefix(pattern: Sequence[Any]) -> Any:
-    def follow(written: Sequence[Any]) -> bool:
-        return len(written) <= len(pattern) and key(word(written[-1])) == key(pattern[len(written) - 1])
-
-    return follow
-
-
-def cost_at(mechanism: Mechanism, relation: str, size: int | None, public: Mapping[str, Any], monitor: Monitor) -> float:
+def cost_at(
+    mechanism: Mechanism, relation: str, size: int | None, public: Mapping[str, Any], monitor: Monitor
+) -> float:
     """The largest least cost that is found at a size."""
     reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
     _, names = atoms(mechanism, size, reals)
@@ -106,7 +88,11 @@ def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Moni
     """The formula that the least costs follow at the sizes and public numbers tried: a guess."""
     names = list(mechanism.public_numbers)
     if not sized(mechanism, size):
-        return _over_numbers(mechanism, relation, names, lambda public: Affine(_rational(cost_at(mechanism, relation, size, public, monitor))))
+        return _over_numbers(
+            mechanism,
+            names,
+            lambda public: Affine(_rational(cost_at(mechanism, relation, size, public, monitor))),
+        )
 
     def at(public: Mapping[str, Any]) -> Affine | None:
         scale = max([1, *(v for n, v in public.items() if n in names and isinstance(v, int))])
@@ -122,20 +108,25 @@ def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Moni
             return None
         return affine(_rational(costs[0] - slope * sizes[0]), {"size": _rational(slope)})
 
-    return _over_numbers(mechanism, relation, names, at)
+    return _over_numbers(mechanism, names, at)
 
 
 def _few(mechanism: Mechanism, public: Mapping[str, Any], monitor: Monitor) -> bool:
     """Whether larger sizes can be looked at: words are followed, or there are few ways through the mechanism."""
     reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
-    return mechanism.generator or len(regions(mechanism, 4, reals, monitor.pause)) <= len(regions(mechanism, 3, reals, monitor.pause)) + 1
+    return (
+        mechanism.generator
+        or len(regions(mechanism, 4, reals, monitor.pause)) <= len(regions(mechanism, 3, reals, monitor.pause)) + 1
+    )
 
 
 def _rational(value: float) -> Rational:
     return rational(Fraction(value).limit_denominator(5000))
 
 
-def _over_numbers(mechanism: Mechanism, relation: str, names: Sequence[str], at: Any) -> Affine | None:
+def _over_numbers(
+    mechanism: Mechanism, names: Sequence[str], at: Callable[[Mapping[str, Any]], Affine | None]
+) -> Affine | None:
     """An affine expression through the values at a few public numbers."""
     base = next(publics(mechanism, numbers=(1,)))
     first = at(base)
@@ -144,11 +135,11 @@ def _over_numbers(mechanism: Mechanism, relation: str, names: Sequence[str], at:
     result = first
     for name in names:
         low = base[name]
-        values = [at({**base, name: low + step}) for step in (1, 2)]
-        if any(v is None for v in values):
+        second, third = (at({**base, name: low + step}) for step in (1, 2))
+        if second is None or third is None:
             return None
-        slope = values[0].plus(first, -1)
-        if values[1].plus(values[0], -1) != slope or slope.terms:
+        slope = second.plus(first, -1)
+        if third.plus(second, -1) != slope or slope.terms:
             return None
         result = result.plus(affine(-slope.constant * low, {name: slope.constant}))
     return result
@@ -156,7 +147,7 @@ def _over_numbers(mechanism: Mechanism, relation: str, names: Sequence[str], at:
 
 def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], *, far: bool = False) -> bool:
     """Look for losses at a size, along the worst corners, further and further away; whether the least cost is nearly reached."""
-    ranked = refuter.ranked(size, public) if size is None or size <= 5 else _ranked_long(refuter, size, public)
+    ranked = refuter.ranked(size, public) if size is None or size <= 5 else refuter.ranked_long(size, public)
     goal = ranked[0].cost if ranked else 0.0
     for one in ranked[:_TRIED]:
         if one.cost < goal - 1e-9:
@@ -165,13 +156,6 @@ def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], *,
             if refuter.best_value >= goal - _CLOSE:
                 return True
     return refuter.best_value >= goal - _CLOSE
-
-
-def _ranked_long(refuter: Refuter, size: int, public: Mapping[str, Any]) -> list[Worst]:
-    reals = {n: v for n, v in public.items() if not refuter.mechanism.inputs[n].real}
-    _, names = atoms(refuter.mechanism, size, reals)
-    found = long_regions(refuter.mechanism, size, reals, refuter.monitor)
-    return worst(refuter.mechanism, refuter.relation, found, names, refuter.monitor.pause)
 
 
 def _along(
@@ -198,7 +182,11 @@ def paid(
     for name, declared in mechanism.inputs.items():
         if not declared.public:
             one, other = left[name], right[name]
-            pairs = [(name, one, other)] if declared.shape == "value" else [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
+            pairs = (
+                [(name, one, other)]
+                if declared.shape == "value"
+                else [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
+            )
             corner.update({n: Fraction(b) - Fraction(a) for n, a, b in pairs})
     follow = following(event) if mechanism.generator and (size or 0) > 5 else None
     best: tuple[float, Region, tuple[float, ...]] | None = None

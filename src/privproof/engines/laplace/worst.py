@@ -1,7 +1,7 @@
 """The worst neighbours at a given size: a linear program for every way through the mechanism.
 
-A way through the mechanism is a region of its noise: ``A h + B q + c >= 0``.  If the data move by v, shifting the noise by s keeps the region
-where ``A s + B v >= 0`` (and keeps a released noisy number where its own row vanishes), and costs ``sum |s_j| / c_j``.  The smallest
+A way through the mechanism is a region of its noise: ``A h + B q + c >= 0``.  If the data move by v, shifting the noise by s keeps the
+region where ``A s + B v >= 0`` (and keeps a released noisy number where its own row vanishes), and costs ``sum |s_j| / c_j``.  The smallest
 cost V(v) bounds the loss of the region, whatever the data are; V is convex, so its largest value over the neighbours is
 at a corner.  Floating point finds the shifts, rational arithmetic verifies them.
 """
@@ -18,6 +18,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from privproof.engines.laplace.solver import z3
+from privproof.engines.monitor import Monitor
+from privproof.errors import LanguageError
 from privproof.exact import Rational, fraction
 from privproof.language.branching import Drawn, Leaf, leaves
 from privproof.language.inputs import Input
@@ -30,6 +32,8 @@ _DENOMINATOR = 2_000
 _CLIMBS = 12
 _FLIPPED = 12
 _MERGED = 64
+_FEW = 40
+_LONG = 20
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,38 @@ def _term(form: Linear) -> Any:
     return total
 
 
+def long_regions(mechanism: Mechanism, size: int, public: Mapping[str, Any], monitor: Monitor) -> list[Region]:
+    """Ways through the mechanism at a larger size: all of them where they are few, otherwise those that change their letter once."""
+    if not mechanism.generator:
+        try:
+            return regions(mechanism, size, public, monitor.pause, most=_FEW)
+        except LanguageError as problem:
+            if problem.code != "paths":
+                raise
+            return []
+    letters: dict[str, Any] = {}
+    for region in regions(mechanism, min(2, size), public, monitor.pause):
+        if isinstance(region.word, list):
+            for letter in region.word:
+                letters.setdefault(key(letter), letter)
+    found: dict[str, Region] = {}
+    for first in letters.values():
+        for second in letters.values():
+            counts = {size // 2, size - 1} if size > _LONG else {0, 1, size // 2, size - 2, size - 1, size}
+            for count in sorted(counts & set(range(size + 1))):
+                pattern = [first] * count + [second] * (size - count)
+                for region in regions(mechanism, size, public, monitor.pause, follow=_prefix(pattern)):
+                    found.setdefault(key(region.word), region)
+    return list(found.values())
+
+
+def _prefix(pattern: Sequence[Any]) -> Any:
+    def follow(written: Sequence[Any]) -> bool:
+        return len(written) <= len(pattern) and key(word(written[-1])) == key(pattern[len(written) - 1])
+
+    return follow
+
+
 def region(leaf: Leaf) -> Region:
     """A leaf as a region."""
     released = tuple(form for form in _forms(leaf.output))
@@ -186,7 +222,8 @@ class Program:
         self.rows, self.data, self.equal, self.moved = rows, data, equal, moved
         weights = [float(1 / noise.scale) if charged(j) else 0.0 for j, noise in enumerate(region.noises)]
         self.cost = np.array(weights * 2)
-        self.bounds = [(0, None)] * count + [(0, 0) if n.kind == "exponential" else (0, None) for n in region.noises]
+        self.bounds: list[tuple[int, int | None]] = [(0, None)] * count
+        self.bounds += [(0, 0) if n.kind == "exponential" else (0, None) for n in region.noises]
 
     def solve(self, corner: Mapping[str, Fraction]) -> tuple[float, tuple[float, ...]]:
         """The least cost at a corner and the shifts; infinite if nothing keeps the region."""
@@ -209,7 +246,7 @@ class Program:
             bounds=self.bounds,
             method="highs",
         )
-        if found.status != 0:
+        if found.status != 0 or found.x is None or found.fun is None:
             return np.inf, (), None
         slope = np.zeros(len(self.names))
         if len(self.rows):

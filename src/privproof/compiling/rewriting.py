@@ -1,0 +1,343 @@
+"""Rewriting the statements of a mechanism into those that alignments speak of, pass by pass.
+
+Parameters become constants; a list that is only appended to and returned becomes outputs on the way; ``sum(q)`` becomes a loop; a
+variable that may be None becomes a number and a truth value; an ``if`` that only guards assignments becomes conditional expressions.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from privproof.errors import LanguageError
+from privproof.language.mechanism import Mechanism
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Conditional,
+    Constant,
+    Element,
+    Emit,
+    Expression,
+    If,
+    Operation,
+    Replace,
+    Return,
+    Sample,
+    Statement,
+    Variable,
+    While,
+    parts,
+    reads,
+    statements,
+    variables,
+    writes,
+)
+
+
+class Unsupported(Exception):
+    """The program cannot be brought into the form that alignments are about; the message says why and where."""
+
+
+def rewritten(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
+    """An expression with parts replaced, the innermost first."""
+    match expression:
+        case Element(sequence, index, place):
+            expression = Element(rewritten(sequence, change), rewritten(index, change), place)
+        case Operation(name, arguments, place):
+            expression = Operation(name, tuple(rewritten(a, change) for a in arguments), place)
+        case Conditional(test, then, otherwise, place):
+            expression = Conditional(
+                rewritten(test, change), rewritten(then, change), rewritten(otherwise, change), place
+            )
+        case _:
+            pass
+    changed = change(expression)
+    return expression if changed is None else changed
+
+
+def _mapped(block: Block, change: Callable[[Expression], Expression | None]) -> Block:
+    """A block with all its expressions rewritten."""
+    return tuple(_mapped_statement(statement, change) for statement in block)
+
+
+def _mapped_statement(statement: Statement, change: Callable[[Expression], Expression | None]) -> Statement:
+    fields: dict[str, Any] = {}
+    for name in ("value", "test", "index"):
+        if hasattr(statement, name):
+            fields[name] = rewritten(getattr(statement, name), change)
+    if isinstance(statement, Sample):
+        fields["arguments"] = tuple(rewritten(a, change) for a in statement.arguments)
+    for name in ("then", "otherwise", "body"):
+        if hasattr(statement, name):
+            fields[name] = _mapped(getattr(statement, name), change)
+    return replace(statement, **fields) if fields else statement
+
+
+def filled(body: Block, parameters: Mapping[str, Any]) -> Block:
+    """Parameters that are never assigned become constants, and what is constant is computed."""
+    assigned = {writes(statement) for statement in statements(body)}
+
+    def change(expression: Expression) -> Expression | None:
+        match expression:
+            case Variable(name, place) if name in parameters and name not in assigned:
+                value = parameters[name]
+                return Constant(value, place) if not isinstance(value, list | dict) else None
+            case _:
+                return _folded(expression)
+
+    return _mapped(body, change)
+
+
+_ARITHMETIC: dict[str, Callable[[Fraction, Fraction], Fraction | int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+
+def is_number(value: object) -> bool:
+    """Whether a constant is a number."""
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
+
+
+def _folded(expression: Expression) -> Expression | None:
+    """The constant that an expression is, if it is one."""
+    match expression:
+        case Operation("Fraction", arguments, place) if all(isinstance(a, Constant) for a in arguments):
+            values: list[Any] = [a.value for a in arguments if isinstance(a, Constant)]
+            return Constant(Fraction(*values), place)
+        case Operation(
+            "+" | "-" | "*" | "/" | "//" | "%" as name,
+            (Constant(int() | Fraction() as left), Constant(int() | Fraction() as right)),
+            place,
+        ) if is_number(left) and is_number(right):
+            if name in ("/", "//", "%") and right == 0:
+                raise LanguageError("zero", "a division by zero", place=str(place))
+            a, b = Fraction(left), Fraction(right)
+            value = {
+                "+": a + b,
+                "-": a - b,
+                "*": a * b,
+                "/": a / b if b else a,
+                "//": a // b if b else a,
+                "%": a % b if b else a,
+            }
+            result = value[name]
+            return Constant(int(result) if result.denominator == 1 else Fraction(result), place)
+        case Operation("/", (inner, Constant(1))) | Operation("*", (inner, Constant(1)) | (Constant(1), inner)):
+            return inner
+        case Operation("neg", (Constant(value),), place) if is_number(value):
+            return Constant(-value, place)  # type: ignore[operator]
+        case Operation("whole" | "pos", (Constant(value),), place) if is_number(value):
+            return Constant(value, place)
+        case _:
+            return None
+
+
+def released_list(body: Block) -> Block:
+    """A list that is only appended to and returned, as outputs on the way."""
+    returned = [s for s in statements(body) if isinstance(s, Return)]
+    kept = [s for s in returned if not (isinstance(s.value, Constant) and s.value.value is None)]
+    names = {s.value.name if isinstance(s.value, Variable) else None for s in kept}
+    if len(names) != 1 or None in names or not kept:
+        return body
+    (name,) = names
+    assert name is not None
+    appended = [s for s in statements(body) if isinstance(s, Append) and s.name == name]
+    if not appended:
+        return body
+    final = body[-1]
+    unreached = len(kept) < len(returned) and returned[-1] is final
+    if len(kept) + unreached != len(returned):
+        raise Unsupported(f"it returns a list in some cases and nothing in others, {returned[0].place}")
+    for statement in statements(body):
+        if isinstance(statement, Assign) and statement.name == name:
+            if not (
+                isinstance(statement.value, Operation)
+                and statement.value == Operation("list of", (), statement.value.place)
+            ):
+                raise Unsupported(f"the list {name} does not begin empty, {statement.place}")
+        elif isinstance(statement, Replace) and statement.name == name:
+            raise Unsupported(f"the list {name} is changed after it was written, {statement.place}")
+        if not isinstance(statement, Return) and any(name in variables(e) for e in reads(statement)):
+            raise Unsupported(f"the list {name} is read again, {statement.place}")
+    first = next((i for i, s in enumerate(body) if isinstance(s, Assign) and s.name == name), None)
+    if first is None or any(
+        isinstance(s, Assign) and s.name == name for i, t in enumerate(body) for s in statements((t,)) if i != first
+    ):
+        raise Unsupported(f"the list {name} is begun more than once")
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            match statement:
+                case Assign(written) if written == name:
+                    continue
+                case Append(written, value, place) if written == name:
+                    result.append(Emit(value, place))
+                case Return(_, place):
+                    result.append(Return(Constant(None, place), place))
+                case _:
+                    result.append(_within(statement, change))
+        return tuple(result)
+
+    return change(body)
+
+
+def _within(statement: Statement, change: Callable[[Block], Block], *, blocks_of: Statement | None = None) -> Statement:
+    """A statement with its blocks (or those of another) changed."""
+    source = blocks_of or statement
+    fields: dict[str, Any] = {
+        n: change(getattr(source, n)) for n in ("then", "otherwise", "body") if hasattr(source, n)
+    }
+    return replace(statement, **fields) if fields else statement
+
+
+def hoisted(body: Block, mechanism: Mechanism) -> Block:
+    """``sum(q)`` of an input list, as a loop before the statement."""
+    counter = iter(range(10**6))
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, While) and any(_sums(statement.test, mechanism)):
+                raise Unsupported(f"a sum in the test of a loop, {statement.place}")
+            loops: list[Statement] = []
+
+            def replaced(expression: Expression, loops: list[Statement] = loops) -> Expression | None:
+                match expression:
+                    case Operation("sum", (Variable(name, _),), place) if name in mechanism.inputs:
+                        number = next(counter)
+                        total, index = Variable(f"#sum{number}", place), Variable(f"#at{number}", place)
+                        loops.append(Assign(total.name, Constant(0, place), place))
+                        loops.append(Assign(index.name, Constant(0, place), place))
+                        stop = Operation("turns", (Variable(name, place),), place)
+                        more = Operation("+", (total, Element(Variable(name, place), index, place)), place)
+                        onward = Operation("+", (index, Constant(1, place)), place)
+                        loops.append(
+                            While(
+                                Operation("<", (index, stop), place),
+                                (Assign(total.name, more, place), Assign(index.name, onward, place)),
+                                place,
+                            )
+                        )
+                        return total
+                    case _:
+                        return None
+
+            outer = _mapped_statement(_within(statement, lambda _: ()), replaced)
+            result += [*loops, _within(outer, change, blocks_of=statement)]
+        return tuple(result)
+
+    return change(body)
+
+
+def _sums(expression: Expression, mechanism: Mechanism) -> Iterator[bool]:
+    if isinstance(expression, Operation) and expression.name == "sum":
+        yield True
+    for part in parts(expression):
+        yield from _sums(part, mechanism)
+
+
+def optional(body: Block) -> tuple[Block, dict[str, str]]:
+    """Variables that are None at times and numbers at others, as a number and a truth value that tells whether it is None."""
+
+    def nothing(value: Expression) -> bool:
+        return isinstance(value, Constant) and value.value is None
+
+    empty = {s.name for s in statements(body) if isinstance(s, Assign) and nothing(s.value)}
+    filled = {s.name for s in statements(body) if isinstance(s, Sample)}
+    filled |= {
+        s.name
+        for s in statements(body)
+        if isinstance(s, Assign)
+        and not nothing(s.value)
+        and not (isinstance(s.value, Constant) and isinstance(s.value.value, str))
+    }
+    flags = {name: f"{name} is None" for name in sorted(empty & filled)}
+    if not flags:
+        return body, {}
+
+    def told(expression: Expression) -> Expression | None:
+        match expression:
+            case Operation("is" | "==" | "is not" | "!=" as name, (Variable(x, place), other)) if (
+                x in flags and nothing(other)
+            ):
+                flag = Variable(flags[x], place)
+                return flag if name in ("is", "==") else Operation("not", (flag,), place)
+            case _:
+                return None
+
+    def released(value: Expression) -> Expression:
+        parts_ = value.arguments if isinstance(value, Operation) and value.name == "tuple of" else (value,)
+        shown: list[Expression] = []
+        for part in parts_:
+            if isinstance(part, Variable) and part.name in flags:
+                flag = Variable(flags[part.name], part.place)
+                shown += [flag, Conditional(flag, Constant(0, part.place), part, part.place)]
+            else:
+                shown.append(part)
+        return Operation("tuple of", tuple(shown), value.place) if len(shown) > 1 else shown[0]
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            changed = _within(statement, change)
+            match changed:
+                case Assign(name, value, place) if name in flags and nothing(value):
+                    result += [
+                        Assign(name, Constant(0, place), place),
+                        Assign(flags[name], Constant(value=True, place=place), place),
+                    ]
+                case Assign(name, Variable(other, inner), place) if name in flags and other in flags:
+                    result += [
+                        Assign(name, Variable(other, inner), place),
+                        Assign(flags[name], Variable(flags[other], inner), place),
+                    ]
+                case Assign(name, _, place) | Sample(name, _, _, _, place) if name in flags:
+                    result += [changed, Assign(flags[name], Constant(value=False, place=place), place)]
+                case Emit(value, place):
+                    result.append(Emit(released(value), place))
+                case Return(value, place):
+                    result.append(Return(released(value), place))
+                case _:
+                    result.append(changed)
+        return tuple(result)
+
+    return change(_mapped(body, told)), flags
+
+
+def converted(body: Block, differing: Collection[str]) -> Block:
+    """Tests on data or noise that only guard assignments, as conditional expressions."""
+    counter = iter(range(10**6))
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, If):
+                then, otherwise = change(statement.then), change(statement.otherwise)
+                plain = all(isinstance(s, Assign) for s in (*then, *otherwise))
+                if plain and set(differing).intersection(variables(statement.test)):
+                    test = Variable(f"#if{next(counter)}", statement.place)
+                    result.append(Assign(test.name, statement.test, statement.place))
+                    for guarded, taken in ((then, True), (otherwise, False)):
+                        for s in guarded:
+                            assert isinstance(s, Assign)
+                            old = Variable(s.name, s.place)
+                            one, other = (s.value, old) if taken else (old, s.value)
+                            result.append(Assign(s.name, Conditional(test, one, other, s.place), s.place))
+                else:
+                    result.append(replace(statement, then=then, otherwise=otherwise))
+            else:
+                result.append(_within(statement, change))
+        return tuple(result)
+
+    return change(body)

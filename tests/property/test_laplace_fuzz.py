@@ -1,0 +1,365 @@
+"""Random mechanisms with Laplace noise: the prover, the refuter, the checker, exact probabilities and runs of the function never contradict
+each other."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import time
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+from tests.laplace_programs import Author, frequency, load, losses, neighbours, relation_of, streams
+
+from privproof import check, recheck, sample, tight_epsilon
+from privproof.compiling.relational import Unsupported, relational
+from privproof.compiling.translation import disagreement
+from privproof.engines import Monitor
+from privproof.engines.laplace.alignments import Alignment, Shift
+from privproof.engines.laplace.events import event_probability, measure, tree
+from privproof.engines.laplace.horn import Invariants, invariants
+from privproof.engines.laplace.proving import AlignmentProof, prove
+from privproof.engines.laplace.refuting import Refuter, publics
+from privproof.engines.laplace.tight import approached
+from privproof.engines.monitor import Stopped
+from privproof.errors import LanguageError
+from privproof.evidence.checker.outcomes import Accepted, Rejected
+from privproof.evidence.program_certificates import alignment_certificate
+from privproof.exact import epsilon, fraction
+from privproof.exact.exponentials import ExponentialSum
+from privproof.language.patterns import word
+from privproof.scenarios import program_question
+
+SEEDS = range(40)
+MORE = range(1000, 1400)
+PATIENCE = 8
+RUNS = 100_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("laplace")
+
+
+def soon(seconds=PATIENCE):
+    return Monitor(deadline=time.monotonic() + seconds)
+
+
+def attempted(function, *arguments, **options):
+    """What a function returns, and None; or None, and how it refuses."""
+    try:
+        return function(*arguments, **options), None
+    except LanguageError as refusal:
+        return None, refusal
+
+
+def listed(mechanism):
+    return any(declared.shape == "list" for declared in mechanism.inputs.values())
+
+
+def asked(seed, folder):
+    """A program, a claim about it and a size or none."""
+    author, random = Author(seed), Random(seed * 7 + 1)
+    mechanism = load(folder, author.text)
+    size = random.choice((None, None, 2, 3)) if listed(mechanism) else None
+    return mechanism, random.choice(author.claims), size, random
+
+
+def bound(verdict, public, size):
+    """What a proof allows at given public numbers and a size."""
+    if verdict.formula is None:
+        return verdict.upper
+    return epsilon(fraction(verdict.formula.at({**public, "size": size or 0})))
+
+
+def hard(mechanism, verdict, size):
+    """The largest losses that a search finds, each with what is allowed there."""
+    sizes = [size] if size else [1, 2, 3] if listed(mechanism) else [None]
+    for one in sizes:
+        for public in publics(mechanism):
+            refuter = Refuter(mechanism, relation_of(mechanism), soon(4))
+            with contextlib.suppress(Stopped):
+                approached(refuter, one, public)
+            if refuter.best is not None:
+                yield refuter.best, bound(verdict, public, one)
+
+
+def confirmed_proof(mechanism, verdict, size, random):
+    """No loss is above what is proved: neither those that a search finds, nor those at random data."""
+    if streams(mechanism):
+        return None
+    largest = None
+    for loss, allowed in hard(mechanism, verdict, size):
+        assert not loss.exceeds(allowed)
+        largest = loss if largest is None or loss.lower().ball() > largest.lower().ball() else largest
+    end = time.monotonic() + 2
+    for _ in range(4):
+        left, right = neighbours(mechanism, size or random.choice((1, 2, 3)), random, wide=random.choice((1, 3, 6)))
+        public = {name: value for name, value in left.items() if mechanism.inputs[name].public}
+        length = max((len(value) for value in left.values() if isinstance(value, list)), default=0)
+        for loss in losses(mechanism, left, right, random):
+            assert not loss.exceeds(bound(verdict, public, length))
+            if time.monotonic() > end:
+                return largest
+    return largest
+
+
+def confirmed_refutation(mechanism, verdict, claim):
+    """Both probabilities are computed again, and counted in many runs."""
+    witness = verdict.witness
+    for side, exact in ((witness.left, witness.left_probability), (witness.right, witness.right_probability)):
+        assert event_probability(mechanism, witness.event, side) == exact
+        expected = float(exact.ball(1).mid())
+        if expected < 1e-4:
+            continue
+        samples, refusal = attempted(sample, mechanism, dict(side), RUNS, seed=1)
+        if refusal is not None:
+            assert refusal.code == "value"  # x / 2 of a whole number is a float in Python
+            continue
+        found = frequency(samples, witness.event)
+        assert abs(found - expected) <= 5 * (expected * (1 - expected) / RUNS) ** 0.5 + 1 / RUNS
+    left, right = witness.left_probability, witness.right_probability
+    assert right.is_zero or (left - right.scaled(claim)).sign(1) > 0
+
+
+def confirmed(seed, folder):
+    mechanism, claim, size, random = asked(seed, folder)
+    verdict, refusal = attempted(check, mechanism, claim, size=size, monitor=soon())
+    if refusal is not None:
+        assert refusal.hint
+        return
+    if verdict.certificate is not None:
+        assert isinstance(recheck(json.loads(json.dumps(verdict.certificate))), Accepted)
+    if verdict.status == "refuted":
+        confirmed_refutation(mechanism, verdict, claim)
+    if verdict.status == "proved":
+        largest = confirmed_proof(mechanism, verdict, size, random)
+        less = claim * Fraction(99, 100)
+        if largest is not None and largest.exceeds(epsilon(less)):
+            assert check(mechanism, less, size=size, monitor=soon()).status != "proved"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_verdict_is_confirmed_by_exact_probabilities_and_by_runs(folder, seed):
+    confirmed(seed, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MORE)
+def test_many_verdicts_are_confirmed(folder, seed):
+    confirmed(seed, folder)
+
+
+# ------------------------------------------------------------------------------------------------ programs and functions
+
+
+def agrees(seed, folder):
+    mechanism = load(folder, Author(seed).text)
+    for convert in (True, False):
+        for ahead in (True, False):
+            try:
+                program, refusal = attempted(relational, mechanism, convert=convert, ahead=ahead)
+            except Unsupported:
+                continue
+            if refusal is None:
+                assert disagreement(program, runs=25, seed=seed) is None
+            else:
+                assert refusal.hint
+
+
+@pytest.mark.parametrize("seed", range(100, 180))
+def test_the_program_that_is_proved_does_what_the_function_does(folder, seed):
+    agrees(seed, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2000, 2600))
+def test_many_programs_do_what_their_functions_do(folder, seed):
+    agrees(seed, folder)
+
+
+def whole(seed, folder):
+    mechanism = load(folder, Author(seed).text)
+    if streams(mechanism):
+        return
+    random = Random(seed)
+    given, _ = neighbours(mechanism, 2, random)
+    found = tree(mechanism, given)
+    total = ExponentialSum.constant(0)
+    for leaf in found:
+        total = total + measure((leaf,), word(leaf.output))
+    assert total == ExponentialSum.constant(1)
+    samples, refusal = attempted(sample, mechanism, given, RUNS, seed=seed)
+    if refusal is not None:
+        assert refusal.code == "value"
+        return
+    for leaf in found[:6]:
+        expected = float(measure(found, word(leaf.output)).ball(1).mid())
+        slack = 5 * max(expected * (1 - expected), 0) ** 0.5 / RUNS**0.5 + 1 / RUNS
+        assert abs(frequency(samples, word(leaf.output)) - expected) <= slack
+
+
+@pytest.mark.parametrize("seed", range(200, 240))
+def test_the_probabilities_of_all_leaves_add_up_to_one_and_agree_with_runs(folder, seed):
+    whole(seed, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3000, 3300))
+def test_many_trees_add_up_to_one_and_agree_with_runs(folder, seed):
+    whole(seed, folder)
+
+
+# --------------------------------------------------------------------------------------------------------- tight epsilon
+
+
+def tight(seed, folder):
+    mechanism, _, size, random = asked(seed, folder)
+    verdict, refusal = attempted(tight_epsilon, mechanism, size=size, monitor=soon())
+    if refusal is not None:
+        assert refusal.hint
+        return
+    if verdict.status == "proved":
+        assert isinstance(recheck(verdict.certificate), Accepted)
+        confirmed_proof(mechanism, verdict, size, random)
+    if verdict.status != "refuted" and not verdict.upper.infinite:
+        assert (
+            verdict.witness is None
+            or not (
+                verdict.witness.left_probability
+                - verdict.witness.right_probability.scaled(fraction(verdict.upper.shift))
+            ).sign(1)
+            > 0
+        )
+
+
+@pytest.mark.parametrize("seed", range(300, 315))
+def test_both_bounds_of_the_tight_epsilon_are_confirmed(folder, seed):
+    tight(seed, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4000, 4100))
+def test_many_bounds_of_the_tight_epsilon_are_confirmed(folder, seed):
+    tight(seed, folder)
+
+
+# ------------------------------------------------------------------------------------------------------------- mutations
+
+TIGHT = {
+    "a sum": (
+        '@mechanism(neighbours="one")\ndef m(q: real_queries()):\n    return laplace(sum(q), scale=2)\n',
+        Fraction(1, 2),
+    ),
+    "two numbers": (
+        "@mechanism\ndef m(x: real(), y: real(sensitivity=2)):\n"
+        "    yield laplace(x, scale=4)\n    yield laplace(x + y, scale=3)\n",
+        Fraction(5, 4),
+    ),
+    "a threshold": (
+        "@mechanism\ndef m(q: real_queries(size=2)):\n    limit = laplace(0, scale=2)\n    for value in q:\n"
+        "        if laplace(value, scale=4) >= limit:\n            yield True\n            return\n        yield False\n",
+        Fraction(1, 2),
+    ),
+    "a histogram": (
+        '@mechanism(neighbours="one")\ndef m(q: queries(sensitivity=2)):\n'
+        "    for value in q:\n        yield laplace(value, scale=4)\n",
+        Fraction(1, 2),
+    ),
+    "the larger": (
+        "@mechanism\ndef m(x: real(), y: real()):\n    return laplace(x, scale=2) > laplace(y, scale=2)\n",
+        Fraction(1),
+    ),
+}
+
+
+def proof_of(folder, name):
+    text, claim = TIGHT[name]
+    mechanism = load(folder, text)
+    question = program_question(mechanism).under(check(mechanism, claim).question.budget)
+    found = prove(mechanism, question.claim, Monitor())
+    assert isinstance(found, AlignmentProof)
+    return mechanism, question, claim, found
+
+
+@pytest.mark.parametrize("name", TIGHT)
+def test_a_changed_alignment_is_no_proof_or_one_that_the_checker_accepts(folder, name):
+    mechanism, question, claim, proof = proof_of(folder, name)
+    random = Random(name)
+    assert isinstance(recheck(alignment_certificate(question, proof)), Accepted)
+    kept = 0
+    for _ in range(8):
+        place = random.choice([key for key, shift in proof.alignment.shifts.items() if shift.factors])
+        factors = dict(proof.alignment.shifts[place].factors)
+        feature = random.choice(list(factors))
+        factors[feature] += random.choice((-2, -1, 1, 2)) * Fraction(1, random.choice((1, 2, 10)))
+        changed = Alignment({**proof.alignment.shifts, place: Shift(factors)})
+        turns = iter(range(3))
+
+        def pause(turns=turns):
+            if next(turns, None) is None:
+                raise Stopped
+
+        try:
+            found = invariants(proof.blocks, changed, proof.bounds, pause)
+        except Stopped:
+            found = "unknown"
+        if isinstance(found, Invariants):
+            kept += 1
+            certificate = alignment_certificate(question, replace(proof, alignment=changed, invariants=found))
+            assert isinstance(recheck(certificate), Accepted)
+        else:
+            certificate = alignment_certificate(question, replace(proof, alignment=changed))
+            assert isinstance(recheck(certificate), Rejected)
+    assert kept < 8
+    refuter = Refuter(mechanism, relation_of(mechanism), soon())
+    approached(refuter, 2 if listed(mechanism) else None, {})
+    assert not refuter.best.exceeds(epsilon(claim))
+
+
+@pytest.mark.parametrize("name", TIGHT)
+def test_a_lowered_claim_is_rejected_where_a_loss_exceeds_it(folder, name):
+    mechanism, question, claim, proof = proof_of(folder, name)
+    less = claim * Fraction(99, 100)
+    refuter = Refuter(mechanism, relation_of(mechanism), Monitor())
+    approached(refuter, 2 if listed(mechanism) else None, {}, far=True)
+    assert refuter.best.exceeds(epsilon(less))
+    certificate = json.loads(json.dumps(alignment_certificate(question, proof)))
+    lowered = copy.deepcopy(certificate)
+    lowered["question"]["epsilon"] = str(less)
+    lowered["question"]["claim"]["constant"] = str(less)
+    assert isinstance(recheck(lowered), Rejected)
+    for limit in lowered["evidence"]["bounds"]:
+        limit["constant"] = str(less)
+    assert isinstance(recheck(lowered), Rejected)
+    assert check(mechanism, less).status != "proved"
+
+
+@pytest.mark.parametrize("name", TIGHT)
+def test_a_program_with_less_noise_is_rejected(folder, name):
+    _, question, _, proof = proof_of(folder, name)
+    certificate = json.loads(json.dumps(alignment_certificate(question, proof)))
+    samples = [step for step in certificate["question"]["code"] if step[0] == "sample"]
+    for step in samples:
+        step[4]["factor"] = str(Fraction(step[4]["factor"]) / 2)
+    assert samples
+    assert isinstance(recheck(certificate), Rejected)
+
+
+@pytest.mark.parametrize("name", TIGHT)
+def test_a_shift_that_is_left_out_or_doubled_is_rejected(folder, name):
+    _, question, _, proof = proof_of(folder, name)
+    certificate = json.loads(json.dumps(alignment_certificate(question, proof)))
+    without = copy.deepcopy(certificate)
+    without["evidence"]["paths"] = []
+    assert isinstance(recheck(without), Rejected)
+    for path in certificate["evidence"]["paths"]:
+        for case in path["cases"]:
+            for shift in case["shifts"].values():
+                shift["constant"] = str(2 * Fraction(shift["constant"]))
+                for part in (*shift["reads"], *shift["distances"]):
+                    part[1] = str(2 * Fraction(part[1]))
+    assert isinstance(recheck(certificate), Rejected)
