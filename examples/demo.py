@@ -37,7 +37,8 @@ for target, size in ((naive, 3), (improved, 3), (above, 5), (rejected, None), (c
 console.rule("the library")
 for example in EXAMPLES:
     question = example.question()
-    verdict = check(question) if question.budget else tight_epsilon(question)
+    asked_tight = question.budget is None and getattr(question, "claim", None) is None
+    verdict = tight_epsilon(question) if asked_tight else check(question)
     outcome = recheck(verdict.certificate)
     mark = "certificate accepted" if isinstance(outcome, Accepted) else f"certificate rejected: {outcome}"
     tight = f", tight epsilon {verdict.tight.show()}" if verdict.tight is not None else ""
@@ -56,4 +57,5 @@ console.print("  .venv/bin/privproof check examples/models/geometric.yaml --epsi
 console.print("  .venv/bin/privproof check examples/mechanisms/noisy_max.py:naive --size 3")
 console.print("  .venv/bin/privproof epsilon examples/mechanisms/noisy_max.py:improved --size 2..8")
 console.print("  .venv/bin/privproof examples above-threshold")
+console.print("  .venv/bin/privproof explain examples/mechanisms/sparse_vector.py:sparse_vector")
 console.print("  .venv/bin/privproof logic examples/models/logic/survey.yaml 'D[ln(3), 0](X out1)'")

@@ -17,7 +17,7 @@ from privproof.compiling.translation import disagreement
 from privproof.engines import Monitor, Progress
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts, prove
-from privproof.engines.laplace.refuting import Loss, Refuter, publics
+from privproof.engines.laplace.refuting import STAGES, TOO_MANY, Loss, Refuter, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at
 from privproof.engines.monitor import Stopped
@@ -62,6 +62,10 @@ def tight_program(question: ProgramQuestion, delta: Rational, monitor: Monitor) 
         verdict = search.answered()
     except Stopped:
         verdict = search.known(monitor.stopped() or "stopped")
+    except LanguageError as problem:
+        if problem.code not in TOO_MANY:
+            raise
+        verdict = search.known(problem.message)
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
@@ -91,8 +95,8 @@ class _Search:
 
     def decided(self) -> Verdict:
         """Proved, refuted, or what is known."""
-        tried = False
         last = NoProof("")
+        failures = 0
         for attempt in attempts(self.mechanism, self.claim, self.monitor, size=self.question.size):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
@@ -104,18 +108,16 @@ class _Search:
                 continue
             self.failed(attempt)
             self.monitor.listen(Progress("looking for a violation"))
-            if not tried:
-                tried = True
-                loss = self.refuter.quick(self.question.size, attempt.last, attempt.blocks)
-            elif attempt.last is not None and attempt.blocks is not None:
-                loss = self.refuter.from_run(attempt.last, attempt.blocks)
-            else:
-                loss = None
-            last = attempt
+            loss = self.refuter.stage(failures, self.question.size, attempt.last, attempt.blocks)
+            last, failures = attempt, failures + 1
             if loss is not None:
                 return self.refuted(loss, attempt)
         self.monitor.listen(Progress("looking for a violation at larger sizes"))
-        loss = self.refuter.thorough(self.question.size)
+        for stage in range(failures, STAGES):
+            loss = self.refuter.stage(stage, self.question.size)
+            if loss is not None:
+                return self.refuted(loss, last)
+        loss = self.refuter.pumped(self.question.size)
         if loss is not None:
             return self.refuted(loss, last)
         return self.unknown("; ".join(dict.fromkeys(self.reasons)))
@@ -280,7 +282,7 @@ class _Tight:
         if best is not None and best.infinite:
             return refuted(question.under(Budget(INFINITE)), best)
         if self.proof is None:
-            upper = self.at_size()
+            upper = self.at_size() if not reason else INFINITE
             why = reason or "no budget was proved by an alignment"
             return Unknown(question, ENGINE, lower=lower, upper=upper, witness=witness, reason=why)
         budget = self.proof.budget

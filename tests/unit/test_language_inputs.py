@@ -33,7 +33,6 @@ from privproof.sizes import over_sizes, trend
     ("declare", "said"),
     [
         (lambda: queries(2, 0), "high=0 < low=2"),
-        (lambda: queries(0), "one bound is missing"),
         (lambda: queries("1/2", 1), "the bounds of an integer are integers"),
         (lambda: queries(0, 1, sensitivity=0), "sensitivity=0 is not above 0"),
         (lambda: integer(0, 1, sensitivity=-1), "sensitivity=-1 is not above 0"),
@@ -216,3 +215,11 @@ def test_a_trend_says_what_was_measured_and_no_more(values, said):
     words = trend(list(range(1, len(given) + 1)), given)
     assert said in words
     assert words.endswith(f"nothing is proved beyond n = {len(given)}")
+
+
+def test_one_bound_may_be_left_out():
+    positive = integer(low=1)
+    assert (repr(positive), positive.low, positive.high, positive.values) == ("integer(low=1)", 1, None, None)
+    assert repr(queries(high=5)) == "queries(high=5)"
+    with pytest.raises(LanguageError, match="the bounds of an integer are integers"):
+        integer(low="1/2")

@@ -346,7 +346,7 @@ def test_without_z3_only_the_text_is_to_be_had(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "z3", None)
     with pytest.raises(QuestionError) as caught:
         smt.violating_word(geometric(), rational(2))
-    assert (caught.value.code, caught.value.hint) == ("engine", "pip install 'privproof[smt]'")
+    assert (caught.value.code, caught.value.hint) == ("engine", "pip install z3-solver")
     assert "(check-sat)" in smt.smtlib(geometric(), rational(2), length=1, start=0)
 
 

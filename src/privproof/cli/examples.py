@@ -76,8 +76,8 @@ def examples(
     if not as_json and example.mechanism is not None:
         typer.echo(inspect.getsource(example.mechanism.function))
     with monitored(None, quiet=as_json) as monitor:
-        verdict = ask(question, monitor=monitor) if question.budget else tight_epsilon(question, monitor=monitor)
-    asked_tight = question.budget is None
+        asked_tight = question.budget is None and getattr(question, "claim", None) is None
+        verdict = tight_epsilon(question, monitor=monitor) if asked_tight else ask(question, monitor=monitor)
     finish(verdict, command=None, asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)
 
 

@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 
 from privproof.compiling.rewriting import (
     Unsupported,
+    centred,
     converted,
     filled,
     hoisted,
@@ -154,7 +155,7 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
             raise Unsupported(f"the input {name} is no number: {declared}")
     body = filled(mechanism.translated.body, mechanism.parameters)
     refuse_outside(body, mechanism)
-    body, flags = optional(hoisted(released_list(body), mechanism))
+    body, flags = optional(centred(hoisted(released_list(body), mechanism)))
     if convert:
         body = converted(body, _explicit(body, mechanism))
     made = flow(body, [name for name, declared in mechanism.inputs.items() if declared.shape == "list"])

@@ -240,6 +240,25 @@ def hoisted(body: Block, mechanism: Mechanism) -> Block:
     return change(body)
 
 
+def centred(body: Block) -> Block:
+    """The value that noise is added to, in a variable of its own where it is computed: shifts may speak of its distance."""
+    counter = iter(range(10**6))
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            match statement:
+                case Sample(_, "laplace" | "exponential", (Operation() | Conditional() as center, *rest), _, place):
+                    name = f"#center{next(counter)}"
+                    result.append(Assign(name, center, place))
+                    result.append(replace(statement, arguments=(Variable(name, place), *rest)))
+                case _:
+                    result.append(_within(statement, change))
+        return tuple(result)
+
+    return change(body)
+
+
 def _sums(expression: Expression, mechanism: Mechanism) -> Iterator[bool]:
     if isinstance(expression, Operation) and expression.name == "sum":
         yield True

@@ -70,6 +70,9 @@ class Writer:
 
     def __init__(self, body: Block) -> None:
         self.samples = {s.name: s for s in statements(body) if isinstance(s, Sample)}
+        self.made = {
+            s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#center")
+        }
         self.tests = {s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#if")}
         named: dict[str, str] = {}
         for statement in statements(body):
@@ -88,6 +91,8 @@ class Writer:
 
     def name(self, name: str) -> str:
         """A variable as it is called."""
+        if name in self.made:
+            return self.text(self.made[name])
         if not name.startswith("#"):
             return name
         if name in self.named:
@@ -106,7 +111,7 @@ class Writer:
             case Constant(value):
                 return repr(value) if isinstance(value, str) or value is None else str(value)
             case Variable(name):
-                return self.name(name)
+                return self.text(self.made[name], around) if name in self.made else self.name(name)
             case Element(sequence, index):
                 return f"{self.text(sequence)}[{self.text(index)}]"
             case Conditional(test, then, otherwise):
@@ -207,7 +212,7 @@ def _charges(proof: AlignmentProof, writer: Writer) -> Iterator[Charge]:
                     drawn.instruction,
                     code,
                     shift_words(shift, path, writer, program),
-                    cost_words(shift, drawn, proof),
+                    cost_words(shift, path, drawn, proof, writer),
                 )
                 lines.setdefault(entry, []).append(_situation(path, case, program, writer))
     seen: set[int] = set()
@@ -235,13 +240,30 @@ def _situation(path: Path, case: Case, program: Program, writer: Writer) -> list
     for atom in case:
         match atom:
             case ("index", r, _, holds):
-                index = writer.text(_index(path, r, program))
+                index = index_words(path, r, program, writer)
                 found.append(f"{index} is {'' if holds else 'not '}the output")
-            case ("output", _, value, holds):
-                found.append(f"the output is {'' if holds else 'not '}{value!r}")
+            case ("output", k, value, holds):
+                told = None if _tells_none(k, program) else value
+                found.append(f"the output is {'' if holds else 'not '}{told!r}")
             case ("up", holds):
                 found.append(f"the data go {'up' if holds else 'down'}")
     return found
+
+
+def _tells_none(part: int, program: Program) -> bool:
+    """Whether a part of the returned value tells whether the value is None."""
+    for step in program.code:
+        if isinstance(step, Return) and isinstance(step.value, Operation) and len(step.value.arguments) > part:
+            shown = step.value.arguments[part]
+            return isinstance(shown, Variable) and shown.name in program.optional.values()
+    return False
+
+
+def index_words(path: Path, number: int, program: Program, writer: Writer) -> str:
+    """How the index of a read is written."""
+    index = path.reads[number].index
+    text = str(index)
+    return text if text.lstrip("-").isdigit() else writer.text(_index(path, number, program))
 
 
 def _index(path: Path, number: int, program: Program) -> Expression:
@@ -284,7 +306,7 @@ def shift_words(shift: Shift, path: Path, writer: Writer, program: Program) -> s
             continue
         if feature[0] == "read":
             source = path.reads[feature[1]].source
-            name = f"d({source}[{writer.text(_index(path, feature[1], program))}])"
+            name = f"d({source}[{index_words(path, feature[1], program, writer)}])"
         else:
             name = f"d({writer.name(feature[1])})"
         parts.append((factor, name))
@@ -296,41 +318,25 @@ def shift_words(shift: Shift, path: Path, writer: Writer, program: Program) -> s
     return shown or "0"
 
 
-def cost_words(shift: Shift, drawn: Drawn, proof: AlignmentProof) -> str:
+def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, writer: Writer) -> str:
     """What a shift costs at most: its largest size divided by the scale; a formula where the size is not known."""
     inputs = proof.program.inputs
-    widest = max(
-        (Fraction(int(d.within.p), int(d.within.q)) for d in inputs.values() if d.within is not None and not d.public),
-        default=Fraction(1),
-    )
-    if (
-        any(feature[0] == "distance" and factor for feature, factor in shift.factors.items())
-        and proof.program.relation != "one"
-    ):
-        size = None
-    else:
-        size = (
-            abs(shift.constant)
-            + max((abs(f) for k, f in shift.factors.items() if k != CONSTANT), default=Fraction(0)) * widest
-        )
-        if proof.program.relation != "one":
-            size = abs(shift.constant) + sum(
-                (abs(f) * widest for k, f in shift.factors.items() if k != CONSTANT), Fraction(0)
-            )
-    below = "*".join(drawn.group)
-    if size is None:
-        return f"|shift|/{drawn.factor}" + (f"/({below})" if below else "")
-    cost = size / drawn.factor
-    if not below:
+    sizes: list[Fraction] = []
+    for (kind, name), factor in shift.factors.items():
+        source = path.reads[name].source if kind == "read" else name
+        if kind != "constant" and factor:
+            within = inputs[source].within if source in inputs else None
+            if within is None:
+                return (
+                    f"|{shift_words(shift, path, writer, proof.program)}|/{'*'.join([str(drawn.factor), *drawn.group])}"
+                )
+            sizes.append(abs(factor) * Fraction(int(within.p), int(within.q)))
+    moved = max(sizes, default=Fraction(0)) if proof.program.relation == "one" else sum(sizes, Fraction(0))
+    cost = (abs(shift.constant) + moved) / drawn.factor
+    if not drawn.group:
         return str(cost)
-    names = (
-        below
-        if len(drawn.group) == 1 and cost.denominator == 1
-        else f"({cost.denominator}*{below})"
-        if cost.denominator > 1
-        else f"({below})"
-    )
-    return f"{cost.numerator}/{names}"
+    below = [*([str(cost.denominator)] if cost.denominator > 1 else []), *drawn.group]
+    return f"{cost.numerator}/{below[0]}" if len(below) == 1 else f"{cost.numerator}/({'*'.join(below)})"
 
 
 # ------------------------------------------------------------------------------------------------------------- printing
@@ -367,7 +373,7 @@ class Printer:
         write = self.writer.text
         match statement:
             case Assign(name, value):
-                if isinstance(value, Constant) and value.value is MISSING:
+                if (isinstance(value, Constant) and value.value is MISSING) or name in self.writer.made:
                     return
                 mine = self.writer.name(name)
                 if mine == write(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from privproof.compiling import mechanism_question
 from privproof.exact import Budget
@@ -11,10 +12,11 @@ from privproof.language import Mechanism
 from privproof.library import mechanisms, secrets
 from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
 from privproof.library.geometric import contagious, geometric, geometric_chain
+from privproof.library.laplace.examples import ENTRIES
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
 from privproof.library.satisfiability import satisfiability
 from privproof.models import Horizon
-from privproof.scenarios import PufferfishQuestion, Question
+from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, program_question
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Example:
     title: str
     citation: str
     known: str
-    question: Callable[[], Question | PufferfishQuestion]
+    question: Callable[[], Question | PufferfishQuestion | ProgramQuestion]
     mechanism: Mechanism | None = None
 
 
@@ -304,4 +306,16 @@ MODELS: tuple[Example, ...] = (
     ),
 )
 
-EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *SECRETS, *MODELS)
+LAPLACE: tuple[Example, ...] = tuple(
+    Example(
+        f"laplace-{entry.mechanism.name.removeprefix('laplace_').replace('_', '-')}",
+        entry.title,
+        entry.citation,
+        entry.known,
+        partial(program_question, entry.mechanism),
+        entry.mechanism,
+    )
+    for entry in ENTRIES
+)
+
+EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *SECRETS, *MODELS, *LAPLACE)

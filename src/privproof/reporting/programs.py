@@ -216,6 +216,8 @@ def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
 
 def _proof_facts(explanation: Explanation) -> list[Fact]:
     result = [Fact("alignment", alignment_words(explanation))]
+    if not explanation.charges:
+        return result
     rows = [("line", "noise", "when", "shift", "cost")]
     rows += [(str(c.line), c.code, c.when or "always", c.shift, c.cost) for c in explanation.charges]
     widths = [max(len(row[k]) for row in rows) for k in range(5)]

@@ -458,6 +458,8 @@ class Blocks:
                 walk.values[step.name] = as_sort(self.program.sorts[step.name], walk.values[step.name], high=True)
             return
         center = self.evaluate(step.arguments[0], walk, TRUE)
+        if isinstance(step.arguments[0], Variable) and step.arguments[0].name in self.program.optional:
+            self._present(step.arguments[0].name, step.place, walk, TRUE)
         scale = self.program.scale(step)
         noise = self._unknown(walk, "noise", "real")
         self._fresh += 1
@@ -523,8 +525,6 @@ class Blocks:
                     declared = self.program.inputs[name]
                     other = None if declared.public else self.apart(name, None)
                     return Value(self.program.sorts[name], self.fixed[name], other)
-                if name in self.program.optional:
-                    self._present(name, place, walk, context)
                 if name not in walk.values:
                     if name not in self.program.sorts:
                         raise Unsupported(f"{name} has no value, {place}")
@@ -591,6 +591,9 @@ class Blocks:
         if name in ("and", "or"):
             return self._logic(name, arguments, walk, context)
         values = [self.evaluate(a, walk, context) for a in arguments]
+        for argument in arguments:
+            if isinstance(argument, Variable) and argument.name in self.program.optional:
+                self._present(argument.name, argument.place, walk, context)
         match name:
             case "not":
                 (a,) = values

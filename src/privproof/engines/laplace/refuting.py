@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from math import floor
 from typing import Any
 
@@ -18,7 +18,7 @@ from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.events import measure, measure_ball, tree
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.synthesis import Counterexample
-from privproof.engines.laplace.worst import Worst, atoms, long_regions, regions, worst
+from privproof.engines.laplace.worst import Worst, atoms, corners, long_regions, regions, worst
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction, rational
@@ -31,10 +31,15 @@ from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import ANY, Between, key, word
 
+STAGES = 2
+"""How many stages the search at small sizes has."""
+TOO_MANY = ("draws", "paths")
+"""The codes of refusals that say that a mechanism has too many ways, or infinitely many."""
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
 _LARGEST = 6
 _LONGER = (8, 12, 20, 32, 48)
 _WORDS = 24
+_BLIND = 8
 
 
 @dataclass(frozen=True)
@@ -256,46 +261,42 @@ class Refuter:
             return [None]
         return [size] if size is not None else [1, 2, 3, 4, 5]
 
-    def quick(self, size: int | None, last: Counterexample | None, blocks: Blocks | None) -> Loss | None:
-        """A loss above the budget at small sizes, or at the data where the last alignment failed."""
+    def stage(
+        self, number: int, size: int | None, last: Counterexample | None = None, blocks: Blocks | None = None
+    ) -> Loss | None:
+        """A part of the search: the data at which the last alignment failed, then small sizes, then sizes that are not so small."""
         if last is not None and blocks is not None:
             found = self.from_run(last, blocks)
             if found is not None:
                 return found
-        return self._at_sizes(self.sizes(size)[:3])
-
-    def thorough(self, size: int | None) -> Loss | None:
-        """A loss above the budget at larger sizes."""
-        found = self._at_sizes(self.sizes(size)[3:])
-        if found is None and len(self.sizes(size)) > 1:
-            found = self.pumped()
-        return found
-
-    def _at_sizes(self, sizes: Sequence[int | None]) -> Loss | None:
-        for size in sizes:
+        sizes = self.sizes(size)
+        chosen = sizes[:3] if number == 0 else sizes[3:] if number == 1 else []
+        for one in chosen:
             for public in publics(self.mechanism, numbers=(1, 2, 3)):
-                found = self.at_size(size, public)
+                found = self.at_size(one, public)
                 if found is not None:
                     return found
         return None
 
     def refute(self, size: int | None, last: Counterexample | None = None, blocks: Blocks | None = None) -> Loss | None:
         """A loss above the budget, if the search finds one."""
-        return self.quick(size, last, blocks) or self.thorough(size)
+        return self.stage(0, size, last, blocks) or self.stage(1, size) or self.pumped(size)
 
-    def pumped(self) -> Loss | None:
+    def pumped(self, size: int | None) -> Loss | None:
         """A loss above the budget at larger sizes, from words that change their letter once, as long as the least cost grows."""
+        if len(self.sizes(size)) == 1:
+            return None
         for public in publics(self.mechanism, numbers=(1, 2)):
             before = 0.0
-            for size in _LONGER:
-                ranked = self.ranked_long(size, public)
+            for longer in _LONGER:
+                ranked = self.ranked_long(longer, public)
                 if not ranked or ranked[0].cost <= before + 1e-9:
                     break
                 before = ranked[0].cost
-                allowed = self.allowed(public, size)
+                allowed = self.allowed(public, longer)
                 bound = float(rational_bounds(allowed.ball())[1])
                 for one in [w for w in ranked if w.cost > bound + 1e-9][:4]:
-                    found = self.along(one, public, size, allowed)
+                    found = self.along(one, public, longer, allowed)
                     if found is not None:
                         return found
         return None
@@ -304,7 +305,10 @@ class Refuter:
         """The ways through the mechanism at a larger size that change their letter once, the costliest first."""
         reals = {n: v for n, v in public.items() if not self.mechanism.inputs[n].real}
         _, names = atoms(self.mechanism, size, reals)
-        found = long_regions(self.mechanism, size, reals, self.monitor)
+        try:
+            found = long_regions(self.mechanism, size, reals, self.monitor)
+        except LanguageError:
+            return []
         return worst(self.mechanism, self.relation, found, names, self.monitor.pause)
 
     def from_run(self, last: Counterexample, blocks: Blocks) -> Loss | None:
@@ -317,31 +321,55 @@ class Refuter:
         if size > _LARGEST:
             return None
         public = {n: v for n, v in left.items() if self.mechanism.inputs[n].public}
-        return self.compare(left, right, public, size) or self.compare(right, left, public, size)
+        try:
+            return self.compare(left, right, public, size) or self.compare(right, left, public, size)
+        except LanguageError as problem:
+            if problem.code not in TOO_MANY:
+                raise
+            return None
 
     def at_size(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
-        """A loss above the budget at a size."""
+        """A loss above the budget at a size; None also where there are too many ways through the mechanism."""
+        try:
+            return self._at_size(size, public)
+        except LanguageError as problem:
+            if problem.code not in TOO_MANY:
+                raise
+            return None
+
+    def _at_size(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
         allowed = self.allowed(public, size)
         bound = float(rational_bounds(allowed.ball())[1])
         ranked = self.ranked(size, public)
-        ranked = [w for w in ranked if w.cost > bound + 1e-9][:_WORDS]
-        for one in ranked:
+        if ranked is None:
+            return self.blindly(size, public)
+        for one in [w for w in ranked if w.cost > bound + 1e-9][:_WORDS]:
             found = self.along(one, public, size, allowed)
             if found is not None:
                 return found
         return None
 
-    def ranked(self, size: int | None, public: Mapping[str, Any]) -> list[Worst]:
-        """The ways through the mechanism at a size, the costliest first."""
+    def ranked(self, size: int | None, public: Mapping[str, Any]) -> list[Worst] | None:
+        """The ways through the mechanism at a size, the costliest first; None where it does not run on open data."""
         reals = {n: v for n, v in public.items() if not self.mechanism.inputs[n].real}
         try:
             found = regions(self.mechanism, size, reals, self.monitor.pause)
-        except LanguageError as problem:
-            if problem.code != "equality":
-                raise
-            found = regions(self.mechanism, size, public, self.monitor.pause)
+        except LanguageError:
+            return None
         _, names = atoms(self.mechanism, size, reals)
         return worst(self.mechanism, self.relation, found, names, self.monitor.pause)
+
+    def blindly(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
+        """A loss above the budget between data at zero and the corners of its neighbours."""
+        _, names = atoms(self.mechanism, size, public)
+        for corner in islice(corners(self.mechanism, self.relation, names), _BLIND):
+            for t in _STEPS[:3]:
+                sides = [arguments(self.mechanism, public, corner, Fraction(t + k), size) for k in (0, 1)]
+                if sides[0] is not None and sides[1] is not None:
+                    found = self.compare(sides[0], sides[1], public, size or 0)
+                    if found is not None:
+                        return found
+        return None
 
     def along(self, one: Worst, public: Mapping[str, Any], size: int | None, allowed: Epsilon | None) -> Loss | None:
         """Data along the worst corner of a region, further and further away."""

@@ -148,7 +148,9 @@ def _over_numbers(
 def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], *, far: bool = False) -> bool:
     """Look for losses at a size, along the worst corners, further and further away; whether the least cost is nearly reached."""
     ranked = refuter.ranked(size, public) if size is None or size <= 5 else refuter.ranked_long(size, public)
-    goal = ranked[0].cost if ranked else 0.0
+    if not ranked:
+        return False
+    goal = ranked[0].cost
     for one in ranked[:_TRIED]:
         if one.cost < goal - 1e-9:
             break

@@ -111,6 +111,6 @@ def _z3() -> Any:
             "engine",
             "the engine smt needs the solver Z3, which is not installed",
             place="engine",
-            hint="pip install 'privproof[smt]'",
+            hint="pip install z3-solver",
         ) from None
     return z3
