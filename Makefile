@@ -35,6 +35,7 @@ check: $(READY)  ## style and types
 bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/logic_storm.py
+	$(BIN)/python benchmarks/laplace.py
 
 docs: $(READY)  ## the documentation as a site, in site/
 	$(BIN)/mkdocs build --strict --quiet

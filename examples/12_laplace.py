@@ -13,7 +13,9 @@ if __name__ == "__main__":
     proved = check(sparse_vector)
     print(f"sparse_vector: {proved.status} for every length and every N")
     for charge in proved.explanation.charges:
-        print(f"  line {charge.line}: add {charge.shift} to {charge.code}, {charge.when or 'always'}: costs {charge.cost}")
+        print(
+            f"  line {charge.line}: add {charge.shift} to {charge.code}, {charge.when or 'always'}: costs {charge.cost}"
+        )
     print()
     refuted = check(endless)
     witness = refuted.witness

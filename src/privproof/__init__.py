@@ -91,7 +91,7 @@ from privproof.models import (
     Transducer,
     WordProblem,
 )
-from privproof.probabilities import output_probability, privacy_loss
+from privproof.probabilities import output_probability, privacy_loss, probability_formula
 from privproof.profiles import Profile, privacy_loss_distribution, privacy_profile, renyi_divergence
 from privproof.scenarios import (
     MarkovPrior,
@@ -172,6 +172,7 @@ __all__ = [
     "privacy_loss",
     "privacy_loss_distribution",
     "privacy_profile",
+    "probability_formula",
     "public",
     "pufferfish",
     "queries",

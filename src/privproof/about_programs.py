@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
-from privproof.compiling.relational import refuse_outside
+from privproof.compiling.relational import refuse_outside, unit
 from privproof.compiling.translation import disagreement
 from privproof.engines import Monitor, Progress
 from privproof.engines.laplace.events import tree
@@ -27,10 +27,10 @@ from privproof.evidence.checker import Accepted, recheck
 from privproof.evidence.confirming import accepted
 from privproof.evidence.explaining import explanation
 from privproof.evidence.program_certificates import alignment_certificate, loss_certificate
-from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
-from privproof.scenarios import ProgramQuestion
+from privproof.scenarios import ProgramQuestion, program_question
 
 ENGINE = "laplace"
 
@@ -170,7 +170,10 @@ def proved(question: ProgramQuestion, proof: AlignmentProof) -> Verdict:
         upper = epsilon(Fraction(int(proof.budget.constant.p), int(proof.budget.constant.q)))
     if question.budget is not None and question.claim == proof.budget:
         upper = question.budget.epsilon
-    notes = ("the function and the program that is proved agree on 60 runs with the same data and noise",)
+    notes = ["the function and the program that is proved agree on 60 runs with the same data and noise"]
+    every = unit(question.mechanism)
+    if every is not None and _proportional(question, every):
+        notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
     verdict = Proved(
         question,
         ENGINE,
@@ -178,9 +181,21 @@ def proved(question: ProgramQuestion, proof: AlignmentProof) -> Verdict:
         formula=proof.budget if proof.budget.terms else None,
         explanation=explanation(proof),
         certificate=alignment_certificate(question, proof),
-        notes=notes,
+        notes=tuple(notes),
     )
     return accepted(verdict)
+
+
+def _proportional(question: ProgramQuestion, name: str) -> bool:
+    """Whether the mechanism's own claim is asked about, and is proportional to a parameter."""
+    mechanism = question.mechanism
+    if mechanism.claim is None or question.claim is None:
+        return False
+    claims = [program_question(mechanism.having(**{name: value}), size=question.size).claim for value in (1, 2, 3)]
+    first = claims[0]
+    if first is None or first.times(rational(mechanism.parameters[name])) != question.claim:
+        return False
+    return all(claim == first.times(rational(k)) for k, claim in enumerate(claims, start=1))
 
 
 def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Verdict:

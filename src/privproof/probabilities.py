@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.distributions import output_probability as discrete_probability
+from privproof.compiling.relational import unit
 from privproof.engines import Monitor
 from privproof.engines.laplace.events import event_probability, tree
 from privproof.engines.laplace.refuting import Loss, Trees, events, words
@@ -44,6 +45,24 @@ def output_probability(mechanism: Mechanism, event: Any, /, **arguments: Any) ->
         return discrete_probability(mechanism, event, **arguments)
     changed, given = checked(mechanism, arguments)
     return event_probability(changed, read_pattern(event), given)
+
+
+def probability_formula(mechanism: Mechanism, event: Any, parameter: str = "epsilon", /, **arguments: Any) -> str:
+    """The probability of an event as a closed form in a parameter that all scales are inversely proportional to.
+
+    >>> from privproof.library.laplace.noisy_max import noisy_max_value
+    >>> probability_formula(noisy_max_value, "≤-3", q=[0, 0, 0]), probability_formula(noisy_max_value, "≤-3", q=[1, 1, 1])
+    ('1/8*e^(-9/2 epsilon)', '1/8*e^(-6 epsilon)')
+    """
+    if unit(mechanism) != parameter:
+        raise LanguageError(
+            "parameter",
+            f"not all scales are inversely proportional to {parameter}, or it is used elsewhere",
+            place=mechanism.name,
+            hint="output_probability, at a value of the parameter",
+        )
+    changed, given = checked(mechanism.having(**{parameter: 1}), arguments)
+    return event_probability(changed, read_pattern(event), given).text(parameter)
 
 
 def privacy_loss(mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[str, Any]) -> LossWitness:

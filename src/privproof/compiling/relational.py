@@ -526,28 +526,58 @@ def _cuts(code: tuple[Instruction, ...], *, ahead: bool) -> tuple[int, ...]:
 
 def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:
     """A scale as a multiple of a product of public numbers."""
-
-    def read(e: Expression) -> tuple[Rational, dict[str, int]]:
-        match e:
-            case Constant(value) if is_number(value):
-                return rational(value), {}  # type: ignore[arg-type]
-            case Constant(str() as value):
-                return rational(value), {}
-            case Variable(name) if name in public:
-                return ONE, {name: 1}
-            case Operation("*" | "/" as sign, (left, right)):
-                a, m = read(left)
-                b, n = read(right)
-                powers = dict(m)
-                for name, power in n.items():
-                    powers[name] = powers.get(name, 0) + (power if sign == "*" else -power)
-                return (a * b if sign == "*" else a / b), {k: v for k, v in powers.items() if v}
-            case Operation("pos" | "whole", (inner,)):
-                return read(inner)
-            case _:
-                raise Unsupported(f"the scale at {expression.place} is no multiple of a product of public numbers")
-
-    factor, powers = read(expression)
+    factor, powers = _monomial(expression, public)
     if any(power < 0 for power in powers.values()):
         raise Unsupported(f"the scale at {expression.place} divides by a public number")
     return Scale(factor, tuple(sorted(name for name, power in powers.items() for _ in range(power))))
+
+
+def _monomial(expression: Expression, names: tuple[str, ...]) -> tuple[Rational, dict[str, int]]:
+    """A scale as a rational times powers of names."""
+    match expression:
+        case Constant(int() | Fraction() as value) if is_number(value):
+            return rational(value), {}
+        case Constant(str() as value):
+            return rational(value), {}
+        case Variable(name) if name in names:
+            return ONE, {name: 1}
+        case Operation("*" | "/" as sign, (left, right)):
+            a, m = _monomial(left, names)
+            b, n = _monomial(right, names)
+            powers = dict(m)
+            for name, power in n.items():
+                powers[name] = powers.get(name, 0) + (power if sign == "*" else -power)
+            return (a * b if sign == "*" else a / b), {k: v for k, v in powers.items() if v}
+        case Operation("pos" | "whole", (inner,)):
+            return _monomial(inner, names)
+        case _:
+            raise Unsupported(f"the scale at {expression.place} is no multiple of a product of public numbers")
+
+
+def unit(mechanism: Mechanism) -> str | None:
+    """The parameter that all scales are inversely proportional to and that occurs nowhere else, if there is one.
+
+    What costs B at one value of such a parameter costs the same multiple of it at every other: the shifts do not change.
+
+    >>> from privproof.library.laplace.noisy_max import noisy_max
+    >>> unit(noisy_max)
+    'epsilon'
+    """
+    for name, value in mechanism.parameters.items():
+        if not is_number(value):
+            continue
+        others = {n: v for n, v in mechanism.parameters.items() if n != name}
+        body = filled(mechanism.translated.body, others)
+        scales = [s for s in statements(body) if isinstance(s, Sample) and s.noise in CONTINUOUS]
+        elsewhere = any(
+            name in variables(e)
+            for s in statements(body)
+            for e in (s.arguments[:1] if isinstance(s, Sample) and s.noise in CONTINUOUS else reads(s))
+        )
+        try:
+            powers = [_monomial(s.arguments[1], (*mechanism.public_numbers, name))[1] for s in scales]
+        except Unsupported:
+            continue
+        if scales and not elsewhere and all(power.get(name) == -1 for power in powers):
+            return name
+    return None

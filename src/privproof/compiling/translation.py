@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.relational import CONTINUOUS, Program
 from privproof.errors import LanguageError
 from privproof.language.flow import Jump, Next, Test
+from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law, Table
 from privproof.language.linear import exactly
 from privproof.language.mechanism import Mechanism
@@ -40,18 +42,15 @@ class _Disagree(Exception):
     """The program draws noise where the function does not, or differently."""
 
 
-class _RanOut(Exception):
-    """The stream has no further value."""
-
-
 def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | None:
     """Where the program and the function differ, in words; None if they never do."""
     chance = random.Random(seed)
     for _ in range(runs):
-        arguments = _arguments(program, chance)
+        size = program.size if program.size is not None else chance.randint(0, 5)
+        arguments = _arguments(program.inputs, size, chance)
         drawn: list[tuple[str, Any, Fraction, Any]] = []
         mechanism = program.mechanism
-        exact = _exact(mechanism)
+        exact = replace(mechanism, parameters={n: exactly(v) for n, v in mechanism.parameters.items()})
 
         def draw(law: Law, drawn: list[tuple[str, Any, Fraction, Any]] = drawn) -> Any:
             match law:
@@ -81,12 +80,6 @@ def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | No
         if _told(program, _plain(shown)) != _plain(flat):
             return f"on {arguments} the function shows {shown!r}, the program {flat!r}"
     return None
-
-
-def _exact(mechanism: Mechanism) -> Mechanism:
-    from dataclasses import replace
-
-    return replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
 
 
 def _plain(value: Any) -> Any:
@@ -130,31 +123,34 @@ def _told(program: Program, shown: Any) -> Any:
     return parts(shown, returned[0]) if returned else shown
 
 
-def _arguments(program: Program, chance: random.Random) -> dict[str, Any]:
+def sample_arguments(mechanism: Mechanism, *, size: int, seed: int = 1) -> dict[str, Any]:
+    """Some data for a mechanism."""
+    return _arguments(mechanism.inputs, size, random.Random(seed))
+
+
+def _arguments(inputs: Mapping[str, Input], size: int, chance: random.Random) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    size = program.size if program.size is not None else chance.randint(0, 5)
-
-    def number(name: str) -> Any:
-        declared = program.inputs[name]
-        if declared.values is not None:
-            return chance.choice(declared.values)
-        low = -8 if declared.low is None else Fraction(int(declared.low.p), int(declared.low.q))
-        high = low + 16 if declared.high is None else Fraction(int(declared.high.p), int(declared.high.q))
-        if declared.low is None and declared.high is not None:
-            low = high - 16
-        if declared.public and not declared.real:
-            high = min(high, low + 4)
-        if not declared.real:
-            return chance.randint(int(low), int(high))
-        return Fraction(low) + (Fraction(high) - Fraction(low)) * Fraction(chance.randint(0, 12), 12)
-
-    for name, declared in program.inputs.items():
+    for name, declared in inputs.items():
         if declared.shape == "value":
-            result[name] = number(name)
+            result[name] = _number(declared, chance)
         else:
             length = declared.size if declared.size is not None else size
-            result[name] = [number(name) for _ in range(length)]
+            result[name] = [_number(declared, chance) for _ in range(length)]
     return result
+
+
+def _number(declared: Input, chance: random.Random) -> Any:
+    if declared.values is not None:
+        return chance.choice(declared.values)
+    low = Fraction(-8) if declared.low is None else Fraction(int(declared.low.p), int(declared.low.q))
+    high = low + 16 if declared.high is None else Fraction(int(declared.high.p), int(declared.high.q))
+    if declared.low is None and declared.high is not None:
+        low = high - 16
+    if declared.public and not declared.real:
+        high = min(high, low + 4)
+    if not declared.real:
+        return chance.randint(int(low), int(high))
+    return low + (high - low) * Fraction(chance.randint(0, 12), 12)
 
 
 class _Follower:
