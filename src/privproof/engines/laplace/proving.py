@@ -92,24 +92,31 @@ def attempts(
 ) -> Iterator[AlignmentProof | NoProof]:
     """Attempts to prove a budget, one for every form of alignments; the last one says most."""
     seen: set[tuple[object, ...]] = set()
+    known: dict[tuple[bool, bool], tuple[Blocks, list[Counterexample]]] = {}
     for form in forms:
+        shape_of = (form.convert, form.ahead)
         try:
-            program = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead)
-            blocks = Blocks(program)
-            _ = blocks.paths, blocks.fixed, blocks.groups
+            if shape_of not in known:
+                blocks = Blocks(relational(mechanism, size=size, convert=form.convert, ahead=form.ahead))
+                _ = blocks.paths, blocks.fixed, blocks.groups
+                known[shape_of] = (blocks, [])
         except Unsupported as problem:
             yield NoProof(str(problem))
             continue
+        blocks, before = known[shape_of]
+        program = blocks.program
         search = Synthesis(blocks, budget, monitor, form.half, form.tied)
         told = tuple(search.where(path, ()) for path in blocks.paths)
         shape = (program.code, program.cuts, form.half, told)
         if shape in seen:
             continue
         seen.add(shape)
-        yield _attempt(search)
+        yield _attempt(search, before)
+        before += search.seen
 
 
-def _attempt(search: Synthesis) -> AlignmentProof | NoProof:
+def _attempt(search: Synthesis, before: Sequence[Counterexample]) -> AlignmentProof | NoProof:
+    """An attempt with one form of alignments; runs at which others failed are known from the beginning."""
     blocks, budget, monitor = search.blocks, search.budget, search.monitor
     names = {name for name, _ in budget.terms}
     missing = sorted(names - blocks.fixed.keys())
@@ -120,6 +127,8 @@ def _attempt(search: Synthesis) -> AlignmentProof | NoProof:
     for pump in _PUMPS:
         listed = [*listed, *instances(blocks, pump=pump)]
         try:
+            for one in before if pump == _PUMPS[0] else ():
+                search.require(one)
             alignment = search.aligned(listed)
         except GaveUp as problem:
             return NoProof(str(problem), search.last, blocks)

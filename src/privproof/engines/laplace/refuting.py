@@ -272,7 +272,7 @@ class Refuter:
         sizes = self.sizes(size)
         chosen = sizes[:3] if number == 0 else sizes[3:] if number == 1 else []
         for one in chosen:
-            for public in publics(self.mechanism, numbers=(1, 2, 3)):
+            for public in publics(self.mechanism, numbers=(1, 2, 3) if number == 0 else (1, 2)):
                 found = self.at_size(one, public)
                 if found is not None:
                     return found

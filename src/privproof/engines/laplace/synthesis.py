@@ -28,7 +28,7 @@ from privproof.engines.laplace.alignments import (
     features,
 )
 from privproof.engines.laplace.blocks import Blocks, Obligation, Path
-from privproof.engines.laplace.solver import TRUE, z3
+from privproof.engines.laplace.solver import TRUE, Substitution, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
 from privproof.exact.affine import Affine
@@ -103,6 +103,7 @@ class Synthesis:
         self.solver.set("rlimit", _EFFORT * 10)
         self.made = 0
         self.split = {path: cases(self.blocks, path) for path in self.blocks.paths}
+        self.seen: list[Counterexample] = []
         self.by_source: dict[int, list[Path]] = {}
         for path in self.blocks.paths:
             self.by_source.setdefault(path.source, []).append(path)
@@ -122,6 +123,7 @@ class Synthesis:
             if found is None:
                 return guess
             self.last = found
+            self.seen.append(found)
             if found.unsafe:
                 raise GaveUp("unsafe")
             self.require(found)
@@ -228,16 +230,14 @@ class Synthesis:
             result.append((old, z3.Const(name, old.sort())))
         return tuple(result)
 
-    def cost(
-        self, path: Path, shifts: Mapping[int, Term], instance: Instance, place: list[tuple[Term, Term]]
-    ) -> dict[tuple[str, ...], Term]:
+    def cost(self, path: Path, shifts: Mapping[int, Term], instance: Instance) -> dict[tuple[str, ...], Term]:
         """What a path costs, by group."""
         total: dict[tuple[str, ...], Term] = {}
         for drawn in path.drawn:
             scale = drawn.factor
             for name in drawn.group:
                 scale *= instance.values[name]
-            more = size_of(z3.substitute(shifts[drawn.instruction], *place)) / number(scale)
+            more = size_of(shifts[drawn.instruction]) / number(scale)
             total[drawn.group] = total.get(drawn.group, z3.RealVal(0)) + more
         return total
 
@@ -282,7 +282,7 @@ class Synthesis:
                     needed.append(z3.substitute(obligation.gap, *place) >= 0)
                 else:
                     needed.append(z3.substitute(obligation.condition, *place))
-            cost = z3.Sum(cost, *self.cost(path, shifts, instance, []).values())
+            cost = z3.Sum(cost, *self.cost(path, shifts, instance).values())
             if path.looks:
                 needed.append(cost <= number(self.budget.at(instance.values)))
             if path.target is None:
@@ -305,6 +305,19 @@ class Synthesis:
         }
 
 
+@dataclass(frozen=True)
+class _Ready:
+    """What a path does, with shifts in place: when it is taken, what is needed, what it costs, and the state behind it."""
+
+    taken: Term
+    exact: tuple[Term, ...]
+    obligations: tuple[Term, ...]
+    cost: Mapping[tuple[str, ...], Term]
+    foretold: tuple[Term, ...]
+    kept: tuple[Term, ...]
+    after: Mapping[str, Term]
+
+
 class _Search:
     """Follows the runs of one instance."""
 
@@ -321,6 +334,7 @@ class _Search:
         self.budget = number(synthesis.budget.at(instance.values))
         self.deepest = sum(v for n, v in instance.values.items()) + 4 * len(self.blocks.program.cuts) + 4
         self.spent: dict[tuple[str, ...], Fraction] | None = None
+        self.ready: dict[tuple[Path, Case], _Ready] = {}
         self.deepest = max(self.deepest, 2 * instance.values.get("size", 0) + 6)
 
     def found(self) -> Counterexample | None:
@@ -363,27 +377,18 @@ class _Search:
         letter: Any,
     ) -> Counterexample | None:
         self.synthesis.monitor.pause()
+        ready = self.prepared(path, case)
         fresh = self.synthesis.renamed(path)
-        place = [*self.fixed, *((t, state[n]) for n, t in self.blocks.state(path.source).items()), *fresh]
-        taken = z3.simplify(z3.substitute(z3.And(path.condition, condition(self.blocks, path, case)), *place))
+        put = Substitution([*self.fixed, *((t, state[n]) for n, t in self.blocks.state(path.source).items()), *fresh])
+        taken = put(ready.taken)
         if z3.is_false(taken):
             return None
-        shifts = {d.instruction: applied(self.guess.shift(path, case, d.instruction), path, d) for d in path.drawn}
-        inner = [(d.shift, shifts[d.instruction]) for d in path.drawn]
-
-        def put(term: Term) -> Term:
-            return z3.simplify(z3.substitute(z3.substitute(term, *inner), *place))
 
         solver = self.solver
         solver.push()
         try:
             solver.add(taken)
-            exact = [
-                put(value == (a / b if name == "//" else a % b))
-                for value, name, a, b in self.blocks.remainders
-                if any(value.eq(old) for old, _ in fresh)
-            ]
-            solver.add(*exact)
+            solver.add(*map(put, ready.exact))
             if solver.check() == z3.unsat:
                 return None
             here = (*steps, Step(path, case, fresh))
@@ -391,9 +396,11 @@ class _Search:
                 wrong = z3.Not(put(obligation.condition))
                 if (result := self.fails([wrong], here, obligation)) is not None:
                     return result
-            more = self.synthesis.cost(path, shifts, self.instance, place)
+            more = {group: put(term) for group, term in ready.cost.items()}
             cost = {g: z3.simplify(cost.get(g, z3.RealVal(0)) + more.get(g, z3.RealVal(0))) for g in self.blocks.groups}
-            obligations = [(o, put(o.condition)) for o in path.obligations]
+            obligations = [
+                (o, put(condition_)) for o, condition_ in zip(path.obligations, ready.obligations, strict=True)
+            ]
             within = z3.Sum(*cost.values()) <= self.budget
             if not self.prophecy:
                 for obligation, holds in obligations:
@@ -405,8 +412,8 @@ class _Search:
             else:
                 ok = z3.simplify(z3.And(ok, *(holds for _, holds in obligations)))
                 if path.target is None:
-                    assume = [put(t) for t in self.synthesis.foretold(path)]
-                    keep = [put(t) for t in self.synthesis.kept(path)]
+                    assume = [put(t) for t in ready.foretold]
+                    keep = [put(t) for t in ready.kept]
                     wrong = z3.Not(z3.And(ok, within, *keep))
                     if (result := self.fails([*assume, wrong], here, None)) is not None:
                         return result
@@ -414,10 +421,32 @@ class _Search:
                 if self.spent is not None:
                     self.measure(cost)
                 return None
-            after = {n: put(t) for n, t in path.after.items()}
+            after = {n: put(t) for n, t in ready.after.items()}
             return self.follow(path.target, after, here, cost, ok, changes, letter)
         finally:
             solver.pop()
+
+    def prepared(self, path: Path, case: Case) -> _Ready:
+        """What a path does in a case, with the shifts of the guess in place."""
+        key = (path, case)
+        if key not in self.ready:
+            shifts = {d.instruction: applied(self.guess.shift(path, case, d.instruction), path, d) for d in path.drawn}
+            shifted = Substitution([(d.shift, shifts[d.instruction]) for d in path.drawn])
+            fresh = {old.get_id() for old in path.fresh}
+            self.ready[key] = _Ready(
+                shifted(z3.And(path.condition, condition(self.blocks, path, case))),
+                tuple(
+                    value == (a / b if name == "//" else a % b)
+                    for value, name, a, b in self.blocks.remainders
+                    if value.get_id() in fresh
+                ),
+                tuple(shifted(o.condition) for o in path.obligations),
+                self.synthesis.cost(path, shifts, self.instance),
+                tuple(map(shifted, self.synthesis.foretold(path))) if path.target is None else (),
+                tuple(map(shifted, self.synthesis.kept(path))) if path.target is None else (),
+                {name: shifted(term) for name, term in path.after.items()},
+            )
+        return self.ready[key]
 
     def measure(self, cost: dict[tuple[str, ...], Term]) -> None:
         """Note the most that each counter can hold at the end of the run."""

@@ -27,7 +27,7 @@ from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
 
-_MOST_PROGRAMS = 1_200
+_ALL_CORNERS = 3
 _DENOMINATOR = 2_000
 _CLIMBS = 12
 _FLIPPED = 12
@@ -277,7 +277,7 @@ def worst(
 ) -> list[Worst]:
     """For every region its worst corner, the costliest first."""
     result: list[Worst] = []
-    few = relation == "one" or (len(names) <= 12 and len(found) * 2 ** len(names) <= _MOST_PROGRAMS)
+    few = relation == "one" or len(names) <= _ALL_CORNERS
     listed = list(corners(mechanism, relation, names)) if few else None
     for one in found:
         pause()
@@ -318,7 +318,7 @@ def _climbed(mechanism: Mechanism, relation: str, program: Program, names: Seque
                 break
             corner = _steepest(relation, names, within, slope)
     assert best is not None
-    if relation == "each" and len(names) <= _FLIPPED:
+    if relation == "each" and len(names) <= _FLIPPED and not isinstance(program.region.word, list):
         for name in names:
             corner = {**best.corner, name: -best.corner[name]}
             cost, shifts = program.solve(corner)
