@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import linecache
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from privproof.compiling.relational import refuse_outside, unit
 from privproof.compiling.translation import disagreement
@@ -62,10 +65,6 @@ def tight_program(question: ProgramQuestion, delta: Rational, monitor: Monitor) 
         verdict = search.answered()
     except Stopped:
         verdict = search.known(monitor.stopped() or "stopped")
-    except LanguageError as problem:
-        if problem.code not in TOO_MANY:
-            raise
-        verdict = search.known(problem.message)
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
@@ -254,16 +253,30 @@ class _Tight:
         """Both bounds."""
         question = self.question
         open_size = sized(self.mechanism, question.size)
-        self.lower(open_size=open_size)
+        with self.few_ways():
+            self.lower(open_size=open_size)
         if self.refuter.best is not None and self.refuter.best.infinite:
             return self.known("")
         self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
-        for candidate in self.candidates():
+        candidates = [] if self.claim is None else [self.claim]
+        with self.few_ways():
+            candidates = self.candidates()
+        for candidate in candidates:
             found = prove(self.mechanism, candidate, self.monitor, size=question.size)
             if isinstance(found, AlignmentProof):
                 self.proof = found
                 break
         return self.known("")
+
+    @contextmanager
+    def few_ways(self) -> Iterator[None]:
+        """What follows needs all ways through the mechanism; where there are too many it is left, and that is noted."""
+        try:
+            yield
+        except LanguageError as problem:
+            if problem.code not in TOO_MANY:
+                raise
+            self.notes.append(f"not all sizes were looked at: {problem.message}")
 
     def candidates(self) -> list[Affine]:
         """Budgets to prove, the smallest first: what the costs suggest, and the claim."""
@@ -275,18 +288,22 @@ class _Tight:
 
     def lower(self, *, open_size: bool) -> None:
         """Losses that approach the supremum."""
-        listed = any(d.shape == "list" for d in self.mechanism.inputs.values())
+        listed = any(d.shape != "value" for d in self.mechanism.inputs.values())
         sizes: list[int | None] = [self.question.size] if not open_size else [3, 5]
         if not listed:
             sizes = [None]
-        for far in (False, True):
-            for size in sizes:
-                for public in publics(self.mechanism, numbers=(1,)):
-                    self.monitor.listen(Progress("looking for losses", level=size or 0))
-                    if approached(self.refuter, size, public, far=far):
-                        far_enough = size == sizes[-1]
-                        if far_enough or (self.refuter.best is not None and self.refuter.best.infinite):
-                            return
+        for public in publics(self.mechanism, numbers=(1,)):
+            for far in (False, True):
+                near = [self.reached(size, public, far=far) for size in sizes]
+                if self.refuter.best is not None and self.refuter.best.infinite:
+                    return
+                if near[-1]:
+                    break
+
+    def reached(self, size: int | None, public: Mapping[str, Any], *, far: bool) -> bool:
+        """Whether losses come near the least cost at a size."""
+        self.monitor.listen(Progress("looking for losses", level=size or 0))
+        return approached(self.refuter, size, public, far=far)
 
     def known(self, reason: str) -> Verdict:
         """The verdict: proved where there is an upper bound, refuted where there is no epsilon at all."""
@@ -299,7 +316,8 @@ class _Tight:
         if self.proof is None:
             upper = self.at_size() if not reason else INFINITE
             why = reason or "no budget was proved by an alignment"
-            return Unknown(question, ENGINE, lower=lower, upper=upper, witness=witness, reason=why)
+            notes = tuple(self.notes)
+            return Unknown(question, ENGINE, lower=lower, upper=upper, witness=witness, reason=why, notes=notes)
         budget = self.proof.budget
         if not budget.terms:
             asked = question.under(Budget(epsilon(Fraction(int(budget.constant.p), int(budget.constant.q)))))
@@ -312,15 +330,13 @@ class _Tight:
 
     def at_size(self) -> Epsilon:
         """An upper bound at a size, from linear programs that were verified exactly."""
-        if sized(self.mechanism, self.question.size):
+        inputs = self.mechanism.inputs.values()
+        if sized(self.mechanism, self.question.size) or any(d.public and not d.real for d in inputs):
             return INFINITE
-        found = []
-        for public in publics(self.mechanism, numbers=(1,)):
-            bound = upper_at(self.mechanism, self.question.relation, self.question.size, public, self.monitor)
-            if bound is None or self.mechanism.public_numbers:
-                return INFINITE
-            found.append(bound)
-        return epsilon(max(found)) if found else INFINITE
+        bound = None
+        with self.few_ways():
+            bound = upper_at(self.mechanism, self.question.relation, self.question.size, {}, self.monitor)
+        return INFINITE if bound is None else epsilon(bound)
 
 
 # ------------------------------------------------------------------------------------------------------------- repairing

@@ -25,6 +25,7 @@ from privproof.language.syntax import (
     Expression,
     If,
     Operation,
+    Place,
     Replace,
     Return,
     Sample,
@@ -84,6 +85,11 @@ def filled(body: Block, parameters: Mapping[str, Any]) -> Block:
 
     def change(expression: Expression) -> Expression | None:
         match expression:
+            case Element(Variable(name) as sequence, Constant(int() as index), place) if (
+                name not in parameters and index < 0
+            ):
+                length = Operation("turns", (sequence,), place)
+                return Element(sequence, Operation("-", (length, Constant(-index, place)), place), place)
             case Variable(name, place) if name in parameters and name not in assigned:
                 value = parameters[name]
                 return Constant(value, place) if not isinstance(value, list | dict) else None
@@ -281,9 +287,23 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
         and not nothing(s.value)
         and not (isinstance(s.value, Constant) and isinstance(s.value.value, str))
     }
+    truths = ("not", "and", "or", "<", "<=", ">", ">=", "==", "!=")
+    told_true = {
+        name
+        for name in empty
+        if all(
+            isinstance(s, Assign)
+            and (nothing(s.value) or _truth(s.value) or (isinstance(s.value, Operation) and s.value.name in truths))
+            for s in statements(body)
+            if writes(s) == name
+        )
+    }
     flags = {name: f"{name} is None" for name in sorted(empty & filled)}
     if not flags:
         return body, {}
+
+    def nil(name: str, place: Place) -> Constant:
+        return Constant(False if name in told_true else 0, place)
 
     def told(expression: Expression) -> Expression | None:
         match expression:
@@ -301,7 +321,7 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
         for part in parts_:
             if isinstance(part, Variable) and part.name in flags:
                 flag = Variable(flags[part.name], part.place)
-                shown += [flag, Conditional(flag, Constant(0, part.place), part, part.place)]
+                shown += [flag, Conditional(flag, nil(part.name, part.place), part, part.place)]
             else:
                 shown.append(part)
         return Operation("tuple of", tuple(shown), value.place) if len(shown) > 1 else shown[0]
@@ -313,7 +333,7 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
             match changed:
                 case Assign(name, value, place) if name in flags and nothing(value):
                     result += [
-                        Assign(name, Constant(0, place), place),
+                        Assign(name, nil(name, place), place),
                         Assign(flags[name], Constant(value=True, place=place), place),
                     ]
                 case Assign(name, Variable(other, inner), place) if name in flags and other in flags:
@@ -332,6 +352,10 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
         return tuple(result)
 
     return change(_mapped(body, told)), flags
+
+
+def _truth(value: Expression) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, bool)
 
 
 def converted(body: Block, differing: Collection[str]) -> Block:

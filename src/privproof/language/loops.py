@@ -253,9 +253,11 @@ class Loops(Expressions):
             if name == "sum":
                 inner.append(Assign(kept, Operation("+", (Variable(kept, here), value), here), here))
             else:
-                decided = Assign(kept, Constant(name == "any", here), here)
+                decided: Block = (Assign(kept, Constant(name == "any", here), here),)
+                if len(generator.generators) == 1:
+                    decided = (*decided, Break(here))
                 test = value if name == "any" else Operation("not", (value,), here)
-                inner.append(If(test, (decided,), (), here))
+                inner.append(If(test, decided, (), here))
 
         self.generate(node, generator.generators, add, out)
         return Variable(kept, here)

@@ -265,14 +265,18 @@ class Blocks:
     def prophesied(self) -> dict[int, Sort]:
         """The parts of the returned value that are foretold: discrete, and perhaps different in the two runs."""
         found: dict[int, Sort] = {}
+        kinds: dict[int, set[Sort | None]] = {}
         for step in self.program.code:
             if isinstance(step, Return):
                 for k, part in enumerate(_parts(step.value)):
                     sort = self._sort(part)
                     if sort in ("int", "bool", "tag") and differs(part, self.program.high, self.mechanism):
                         found[k] = sort
+                    kinds.setdefault(k, set()).add(sort)
         if found and len({len(_parts(s.value)) for s in self.program.code if isinstance(s, Return)}) > 1:
             raise Unsupported("it returns values of different shapes")
+        if any(len(kinds[k]) > 1 for k in found):
+            raise Unsupported("it returns values of different kinds")
         return found
 
     def _sort(self, part: Expression) -> Sort | None:

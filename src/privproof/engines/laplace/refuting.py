@@ -27,6 +27,7 @@ from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds
 from privproof.exact.exponentials import loss as loss_ball
 from privproof.language.branching import Leaf
+from privproof.language.inputs import Input
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import ANY, Between, key, word
@@ -35,11 +36,12 @@ STAGES = 2
 """How many stages the search at small sizes has."""
 TOO_MANY = ("draws", "paths")
 """The codes of refusals that say that a mechanism has too many ways, or infinitely many."""
-_STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
+_STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2, 2**10, 2**16)
 _LARGEST = 6
 _LONGER = (8, 12, 20, 32, 48)
 _WORDS = 24
 _BLIND = 8
+_VALUES = 8
 
 
 @dataclass(frozen=True)
@@ -131,10 +133,10 @@ def arguments(
     """The data ``times * corner``; None where these are no values of the inputs."""
     result: dict[str, Any] = {}
     for name, declared in mechanism.inputs.items():
-        if declared.public:
-            result[name] = public[name]
-            continue
         length = declared.size or size or 0
+        if declared.public:
+            result[name] = public[name] if declared.shape == "value" else [_nearest(declared)] * length
+            continue
         names = [name] if declared.shape == "value" else [f"{name}[{i}]" for i in range(length)]
         low = None if declared.low is None else fraction(declared.low)
         high = None if declared.high is None else fraction(declared.high)
@@ -153,11 +155,21 @@ def arguments(
     return result
 
 
+def _nearest(declared: Input) -> Any:
+    """The value of an input that is nearest to zero."""
+    if declared.values is not None:
+        return declared.values[0]
+    for bound in (declared.low, declared.high):
+        if bound is not None and (bound > 0) == (bound is declared.low):
+            return fraction(bound)
+    return 0
+
+
 def publics(mechanism: Mechanism, *, numbers: Sequence[int] = (1, 2)) -> Iterator[dict[str, Any]]:
     """Values for the public inputs: whole numbers from a few, reals at zero or the nearest they may have."""
     names, choices = [], []
     for name, declared in mechanism.inputs.items():
-        if not declared.public:
+        if not declared.public or declared.shape != "value":
             continue
         low = None if declared.low is None else fraction(declared.low)
         high = None if declared.high is None else fraction(declared.high)
@@ -166,13 +178,12 @@ def publics(mechanism: Mechanism, *, numbers: Sequence[int] = (1, 2)) -> Iterato
             return (low is None or value >= low) and (high is None or value <= high)
 
         if declared.values is not None:
-            found: list[Any] = list(declared.values)[:4]
+            found: list[Any] = list(declared.values)
+            found = found if len(found) <= _VALUES else [*found[: _VALUES - 2], *found[-2:]]
         elif declared.real:
             found = [v for v in (Fraction(0), low, high) if v is not None and fits(v)][:1]
         else:
             found = [v for v in numbers if fits(Fraction(v))] or [int(v) for v in (low, high) if v is not None][:1]
-        if declared.shape == "list":
-            found = [[]]
         names.append(name)
         choices.append([int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in found])
     for combination in product(*choices):

@@ -40,8 +40,9 @@ _CORNERS = 6_000
 
 
 def sized(mechanism: Mechanism, question_size: int | None) -> bool:
-    """Whether the size of the lists is open."""
-    return question_size is None and any(d.shape == "list" and d.size is None for d in mechanism.inputs.values())
+    """Whether the size of the lists is open, or there is a stream."""
+    open_ended = (d.shape == "stream" or (d.shape == "list" and d.size is None) for d in mechanism.inputs.values())
+    return question_size is None and any(open_ended)
 
 
 def upper_at(
@@ -81,18 +82,19 @@ def cost_at(
         found = long_regions(mechanism, size, reals, monitor)
     if not found:
         return float("nan")
-    return worst(mechanism, relation, found, names, monitor.pause)[0].cost
+    return max((w.cost for w in worst(mechanism, relation, found, names, monitor.pause)), default=float("nan"))
 
 
 def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Monitor) -> Affine | None:
     """The formula that the least costs follow at the sizes and public numbers tried: a guess."""
     names = list(mechanism.public_numbers)
     if not sized(mechanism, size):
-        return _over_numbers(
-            mechanism,
-            names,
-            lambda public: Affine(_rational(cost_at(mechanism, relation, size, public, monitor))),
-        )
+
+        def alone(public: Mapping[str, Any]) -> Affine | None:
+            cost = cost_at(mechanism, relation, size, public, monitor)
+            return None if cost in (float("inf"), float("nan")) or cost != cost else Affine(_rational(cost))
+
+        return _over_numbers(mechanism, names, alone)
 
     def at(public: Mapping[str, Any]) -> Affine | None:
         scale = max([1, *(v for n, v in public.items() if n in names and isinstance(v, int))])

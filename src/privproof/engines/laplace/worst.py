@@ -21,7 +21,7 @@ from privproof.engines.laplace.solver import z3
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Rational, fraction
-from privproof.language.branching import Drawn, Leaf, leaves
+from privproof.language.branching import Draw, Drawn, Leaf, leaves
 from privproof.language.inputs import Input
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
@@ -45,12 +45,14 @@ class Region:
         noises: the laws of its noise.
         tests: the forms that are not negative on it.
         released: the noisy numbers among its outputs.
+        draws: the discrete noise on the way.
     """
 
     word: Any
     noises: tuple[Drawn, ...]
     tests: tuple[Linear, ...]
     released: tuple[Linear, ...]
+    draws: tuple[Draw, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,11 @@ def atoms(mechanism: Mechanism, size: int | None, public: Mapping[str, Any]) -> 
     private: list[str] = []
     for name, declared in mechanism.inputs.items():
         length = declared.size or size or 0
-        if declared.public and not (declared.real and name not in public):
+        if declared.public and declared.shape == "value" and not (declared.real and name not in public):
             arguments[name] = public[name]
+            continue
+        if declared.public and not declared.real:
+            arguments[name] = [declared.values[0] if declared.values else 0] * length
             continue
         names = [name] if declared.shape == "value" else [f"{name}[{i}]" for i in range(length)]
         forms = [Linear.atom(n) for n in names]
@@ -103,7 +108,7 @@ def merged(found: Sequence[Region]) -> list[Region]:
     groups: dict[str, list[dict[str, Linear]]] = {}
     some: dict[str, Region] = {}
     for one in found:
-        name = f"{key(one.word)} {one.released} {one.noises}"
+        name = f"{key(one.word)} {one.released} {one.noises} {one.draws}"
         groups.setdefault(name, []).append({repr(form): form for form in one.tests})
         some.setdefault(name, one)
     result = []
@@ -177,7 +182,8 @@ def _prefix(pattern: Sequence[Any]) -> Any:
 def region(leaf: Leaf) -> Region:
     """A leaf as a region."""
     released = tuple(form for form in _forms(leaf.output))
-    return Region(word(leaf.output), leaf.noises, tuple(test.halfspace for test in leaf.tests), released)
+    draws = tuple(step for step in leaf.steps if isinstance(step, Draw))
+    return Region(word(leaf.output), leaf.noises, tuple(test.halfspace for test in leaf.tests), released, draws)
 
 
 def _forms(output: Any) -> Iterator[Linear]:
@@ -277,6 +283,8 @@ def worst(
 ) -> list[Worst]:
     """For every region its worst corner, the costliest first."""
     result: list[Worst] = []
+    if not names:
+        return result
     few = relation == "one" or len(names) <= _ALL_CORNERS
     listed = list(corners(mechanism, relation, names)) if few else None
     for one in found:
