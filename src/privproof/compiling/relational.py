@@ -28,6 +28,7 @@ from privproof.compiling.rewriting import (
     is_number,
     optional,
     released_list,
+    rewritten,
 )
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
@@ -61,6 +62,7 @@ from privproof.language.values import MISSING
 Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 CONTINUOUS = ("laplace", "exponential")
+_DEEPEST = 10
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class Program:
 
     def scale(self, sample: Sample) -> Scale:
         """The scale of continuous noise."""
-        return _scale(sample.arguments[1], self.public_numbers)
+        return _scale(resolved(sample.arguments[1], self.body), self.public_numbers)
 
 
 def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False) -> Program:
@@ -524,6 +526,26 @@ def _cuts(code: tuple[Instruction, ...], *, ahead: bool) -> tuple[int, ...]:
     return (0, *sorted(moved - {0})) if 0 not in moved else tuple(sorted(moved))
 
 
+def resolved(expression: Expression, body: Block) -> Expression:
+    """An expression with the values of variables that are assigned once, such as the arguments of a function that is called."""
+    once: dict[str, Expression | None] = {}
+    for statement in statements(body):
+        name = writes(statement)
+        if name is not None:
+            again = name in once or not isinstance(statement, Assign)
+            once[name] = None if again else statement.value  # type: ignore[union-attr]
+
+    def read(part: Expression, left: int) -> Expression:
+        def change(inner: Expression) -> Expression | None:
+            if isinstance(inner, Variable) and (value := once.get(inner.name)) is not None and left:
+                return read(value, left - 1)
+            return None
+
+        return rewritten(part, change)
+
+    return read(expression, _DEEPEST)
+
+
 def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:
     """A scale as a multiple of a product of public numbers."""
     factor, powers = _monomial(expression, public)
@@ -575,7 +597,8 @@ def unit(mechanism: Mechanism) -> str | None:
             for e in (s.arguments[:1] if isinstance(s, Sample) and s.noise in CONTINUOUS else reads(s))
         )
         try:
-            powers = [_monomial(s.arguments[1], (*mechanism.public_numbers, name))[1] for s in scales]
+            known = (*mechanism.public_numbers, name)
+            powers = [_monomial(resolved(s.arguments[1], body), known)[1] for s in scales]
         except Unsupported:
             continue
         if scales and not elsewhere and all(power.get(name) == -1 for power in powers):

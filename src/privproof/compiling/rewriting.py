@@ -152,7 +152,7 @@ def released_list(body: Block) -> Block:
     """A list that is only appended to and returned, as outputs on the way."""
     returned = [s for s in statements(body) if isinstance(s, Return)]
     kept = [s for s in returned if not (isinstance(s.value, Constant) and s.value.value is None)]
-    names = {s.value.name if isinstance(s.value, Variable) else None for s in kept}
+    names = {_listed(s.value) for s in kept}
     if len(names) != 1 or None in names or not kept:
         return body
     (name,) = names
@@ -196,6 +196,15 @@ def released_list(body: Block) -> Block:
         return tuple(result)
 
     return change(body)
+
+
+def _listed(value: Expression) -> str | None:
+    """The list that is returned, perhaps as a tuple."""
+    match value:
+        case Variable(name) | Operation("tuple" | "list", (Variable(name),)):
+            return name
+        case _:
+            return None
 
 
 def _within(statement: Statement, change: Callable[[Block], Block], *, blocks_of: Statement | None = None) -> Statement:

@@ -74,12 +74,14 @@ def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | No
             followed = _Follower(program, arguments, drawn).output()
         except _Disagree as problem:
             return f"on {arguments}: {problem}"
-        flat = (
-            followed if mechanism.generator or mechanism.stream is not None or isinstance(shown, list) else followed[-1]
-        )
+        flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
         if _told(program, _plain(shown)) != _plain(flat):
             return f"on {arguments} the function shows {shown!r}, the program {flat!r}"
     return None
+
+
+def _writes_on_the_way(program: Program) -> bool:
+    return program.mechanism.generator or any(isinstance(step, Emit) for step in program.code)
 
 
 def _plain(value: Any) -> Any:
@@ -189,9 +191,7 @@ class _Follower:
                 case Return(value):
                     if not (isinstance(value, Constant) and value.value is None):
                         self.written.append(self.value(value))
-                    elif not self.program.mechanism.generator and not any(
-                        isinstance(s, Emit) for s in self.program.code
-                    ):
+                    elif not _writes_on_the_way(self.program):
                         self.written.append(None)
                     return self.written
                 case _:

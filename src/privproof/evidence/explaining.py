@@ -7,11 +7,12 @@ decides and writes alike, and the counters of what the shifts cost.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privproof.compiling.relational import CONTINUOUS, Program, differs
+from privproof.compiling.relational import CONTINUOUS, Program, differs, resolved
 from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases
 from privproof.engines.laplace.blocks import Drawn, Path
 from privproof.engines.laplace.horn import counter
@@ -69,7 +70,7 @@ class Writer:
     """Writes expressions as the user would, with the names that the translation made up resolved."""
 
     def __init__(self, body: Block) -> None:
-        self.samples = {s.name: s for s in statements(body) if isinstance(s, Sample)}
+        self.body = body
         self.made = {
             s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#center")
         }
@@ -97,9 +98,11 @@ class Writer:
             return name
         if name in self.named:
             return self.named[name]
-        if name.startswith(("#i", "#n", "#at")) and not name.startswith("#if"):
+        if "." in name:
+            return name.rpartition(".")[2]
+        if re.fullmatch(r"#(i|n|at)\d+", name):
             return "i" if "i" not in self.taken else "k"
-        if name.startswith("#sum"):
+        if name.startswith(("#sum", "#a")):
             return "total"
         if name.startswith("#z"):
             return "noisy"
@@ -150,7 +153,7 @@ class Writer:
     def noise(self, sample: Sample) -> str:
         """The call of a noise function."""
         center, scale = sample.arguments[:2]
-        return f"{sample.noise}({self.text(center)}, scale={self.text(scale)})"
+        return f"{sample.noise}({self.text(center)}, scale={self.text(resolved(scale, self.body))})"
 
 
 @dataclass(frozen=True)
@@ -187,8 +190,8 @@ def explanation(proof: AlignmentProof) -> Explanation:
 
 def _total(group: tuple[str, ...], limit: Affine) -> str:
     if not group:
-        return f"noise of a fixed scale costs at most {limit} in all"
-    return f"noise whose scale grows with {' * '.join(group)} costs at most {limit} in all"
+        return f"noise of a fixed scale costs at most {limit}"
+    return f"noise whose scale grows with {' * '.join(group)} costs at most {limit}"
 
 
 # ------------------------------------------------------------------------------------------------------------- charges
@@ -327,12 +330,13 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
         if kind != "constant" and factor:
             within = inputs[source].within if source in inputs else None
             if within is None:
-                return (
-                    f"|{shift_words(shift, path, writer, proof.program)}|/{'*'.join([str(drawn.factor), *drawn.group])}"
-                )
+                moved = shift_words(shift, path, writer, proof.program)
+                moved = moved.removeprefix("-") if len(shift.factors) == 1 else moved
+                scale = "*".join([str(drawn.factor), *drawn.group])
+                return f"|{moved}|" if scale == "1" else f"|{moved}|/{scale if scale.isdigit() else f'({scale})'}"
             sizes.append(abs(factor) * Fraction(int(within.p), int(within.q)))
-    moved = max(sizes, default=Fraction(0)) if proof.program.relation == "one" else sum(sizes, Fraction(0))
-    cost = (abs(shift.constant) + moved) / drawn.factor
+    widest = max(sizes, default=Fraction(0)) if proof.program.relation == "one" else sum(sizes, Fraction(0))
+    cost = (abs(shift.constant) + widest) / drawn.factor
     if not drawn.group:
         return str(cost)
     below = [*([str(cost.denominator)] if cost.denominator > 1 else []), *drawn.group]

@@ -27,6 +27,7 @@ table { border-collapse: collapse; width: 100%; }
 th { text-align: left; font-weight: 500; color: #60646c; vertical-align: top; padding: .3rem 1.2rem .3rem 0; white-space: nowrap; }
 td { padding: .3rem 0; overflow-wrap: anywhere; white-space: pre-wrap; font-variant-numeric: tabular-nums; }
 tr { border-bottom: 1px solid #eceef0; }
+td.columns { font-family: ui-monospace, monospace; font-size: .85rem; white-space: pre; overflow-x: auto; }
 h2 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
 .bar { height: 1.3rem; border-radius: .25rem; min-width: 2px; }
 .drawing { overflow-x: auto; border: 1px solid #eceef0; border-radius: .4rem; padding: .5rem; }
@@ -48,7 +49,9 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
 
 def document_page(status: str, sentence: str, listed: list[Fact], more: str, raw: dict[str, Any]) -> str:
     """A page: the sentence with its verdict, the facts, what else there is to see, and everything as data."""
-    rows = "\n".join(f"<tr><th>{escape(fact.label)}</th><td>{escape(fact.text)}</td></tr>" for fact in listed)
+    rows = "\n".join(
+        f"<tr><th>{escape(fact.label)}</th><td{_aligned(fact)}>{escape(fact.text)}</td></tr>" for fact in listed
+    )
     badge = f'<span class="status" style="background:{_COLOURS[status]}">{SYMBOLS[status]} {status}</span>'
     said = escape(json.dumps(raw, indent=2, ensure_ascii=False))
     return f"""<!doctype html>
@@ -61,6 +64,11 @@ def document_page(status: str, sentence: str, listed: list[Fact], more: str, raw
 <footer>privproof. Probabilities and ratios are exact; decimals are rounded.</footer>
 </body></html>
 """
+
+
+def _aligned(fact: Fact) -> str:
+    """Tables and code keep their columns."""
+    return ' class="columns"' if "\n" in fact.text else ""
 
 
 def _mechanism(question: Question | UnderPriors | ProgramQuestion) -> str:

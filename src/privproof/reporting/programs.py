@@ -50,7 +50,10 @@ def claim_words(question: ProgramQuestion) -> str:
     if question.budget is not None:
         delta = question.budget.delta
         return f"{question.budget.epsilon}-private" if delta == 0 else f"({question.budget.epsilon}, {delta})-private"
-    return f"({question.claim})-private" if question.claim is not None else "private"
+    if question.claim is None:
+        return "private"
+    claim = str(question.claim)
+    return f"{claim}-private" if claim.isidentifier() else f"({claim})-private"
 
 
 def program_headline(verdict: Verdict, question: ProgramQuestion, *, asked_tight: bool) -> str:
