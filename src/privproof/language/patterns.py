@@ -67,7 +67,10 @@ def matching(pattern: Any, output: Any) -> list[Linear] | None:
             return [] if (low is None or low <= output) and (high is None or output <= high) else None
         case _:
             if isinstance(output, Linear):
-                return None
+                if isinstance(pattern, bool) or not isinstance(pattern, int | Fraction):
+                    return None
+                both = [Linear.of(output - pattern), Linear.of(pattern - output)]
+                return [form for form in both if form is not None]
             same = output == pattern and (type(output) is bool) == (type(pattern) is bool)
             return [] if same and isinstance(output, str) == isinstance(pattern, str) else None
 

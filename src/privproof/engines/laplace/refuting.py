@@ -21,7 +21,7 @@ from privproof.engines.laplace.synthesis import Counterexample
 from privproof.engines.laplace.worst import Worst, atoms, corners, long_regions, regions, worst
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
-from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction, rational
+from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, asked_for, epsilon, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds
@@ -68,9 +68,12 @@ class Loss:
         return self.right_probability.is_zero
 
     def lower(self) -> Epsilon:
-        """The loss, rounded down; exactly where it is a rational."""
+        """The loss, rounded down; exactly where it is a rational, or the probabilities are."""
         if self.infinite:
             return INFINITE
+        left, right = (_rational(side.at(1)) for side in (self.left_probability, self.right_probability))
+        if left is not None and right is not None:
+            return asked_for(left, right)
         with precision(192):
             low, high = rational_bounds(loss_ball(self.left_probability, self.right_probability, 1, 192))
         middle = (low + high) / 2
@@ -87,6 +90,12 @@ class Loss:
         if left.sign(1) <= 0:
             return False
         return self.infinite or exceeds(left, self.right_probability, budget, 1)
+
+
+def _rational(value: ExponentialSum) -> Rational | None:
+    """A probability that is a rational number, as one."""
+    terms = value.terms
+    return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None
 
 
 class Trees:

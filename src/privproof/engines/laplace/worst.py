@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import log
 from typing import Any
 
 import numpy as np
@@ -220,13 +221,13 @@ def _within(declared: Input) -> Fraction:
 class Program:
     """The linear program of a region, for any corner."""
 
-    def __init__(self, region: Region, names: Sequence[str], charged: Callable[[int], bool] = lambda _: True) -> None:
+    def __init__(self, region: Region, names: Sequence[str]) -> None:
         self.region, self.names = region, names
         count = len(region.noises)
         rows, data = _matrix(region.tests, count, names)
         equal, moved = _matrix(region.released, count, names)
         self.rows, self.data, self.equal, self.moved = rows, data, equal, moved
-        weights = [float(1 / noise.scale) if charged(j) else 0.0 for j, noise in enumerate(region.noises)]
+        weights = [-log(float(n.scale)) if n.kind == "geometric" else float(1 / n.scale) for n in region.noises]
         self.cost = np.array(weights * 2)
         self.bounds: list[tuple[int, int | None]] = [(0, None)] * count
         self.bounds += [(0, 0) if n.kind == "exponential" else (0, None) for n in region.noises]
@@ -351,7 +352,12 @@ def _letters(pattern: Any, count: int) -> list[str]:
 
 
 def verified(region: Region, corner: Mapping[str, Fraction], shifts: Sequence[float]) -> Fraction | None:
-    """The exact cost of shifts, if they keep the region; the floats are rounded to simple rationals first."""
+    """The exact cost of shifts, if they keep the region; the floats are rounded to simple rationals first.
+
+    Not for geometric noise: its shifts are whole numbers, and their cost is no rational.
+    """
+    if any(noise.kind == "geometric" for noise in region.noises):
+        return None
     exact = [Fraction(s).limit_denominator(_DENOMINATOR) for s in shifts]
 
     def moved(form: Linear) -> Fraction:
