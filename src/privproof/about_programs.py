@@ -19,8 +19,9 @@ from privproof.compiling.relational import refuse_outside, unit
 from privproof.compiling.translation import disagreement
 from privproof.engines import Monitor, Progress
 from privproof.engines.laplace.events import tree
+from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts, prove
-from privproof.engines.laplace.refuting import STAGES, TOO_MANY, Loss, Refuter, publics
+from privproof.engines.laplace.refuting import STAGES, TOO_MANY, Refuter, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at
 from privproof.engines.monitor import Stopped

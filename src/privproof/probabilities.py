@@ -10,7 +10,7 @@ from privproof.compiling.distributions import output_probability as discrete_pro
 from privproof.compiling.relational import unit
 from privproof.engines import Monitor
 from privproof.engines.laplace.events import event_probability, tree
-from privproof.engines.laplace.refuting import Loss, Trees, events, words
+from privproof.engines.laplace.losses import Loss, Trees, events, words
 from privproof.errors import LanguageError
 from privproof.evidence import LossWitness
 from privproof.exact.exponentials import ExponentialSum

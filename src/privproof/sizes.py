@@ -33,6 +33,16 @@ class Table:
         return "proved" if all(status == "proved" for status in found) else "unknown"
 
     @property
+    def boundary(self) -> str:
+        """Where a claim ends to hold, in words; empty where it holds or fails at every size, or changes more than once."""
+        found = [(size, verdict.status) for size, verdict in self.rows]
+        proved = [size for size, status in found if status == "proved"]
+        refuted = [size for size, status in found if status == "refuted"]
+        if not proved or not refuted or len(proved) + len(refuted) < len(found) or max(proved) > min(refuted):
+            return ""
+        return f"proved up to n = {max(proved)}, refuted from n = {min(refuted)} on, of the sizes looked at"
+
+    @property
     def trend(self) -> str:
         """What the tight epsilons suggest, in words."""
         return trend([size for size, _ in self.rows], [verdict.tight for _, verdict in self.rows])

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from privproof.about_programs import repaired
 from privproof.asking import check as ask
 from privproof.cli.common import (
     STATUS,
@@ -50,6 +49,8 @@ def explain(
         raise QuestionError(
             "budget", "nothing is claimed", place=target, hint=f"privproof explain {target} --epsilon 1"
         )
+    from privproof.about_programs import repaired  # here, because it brings a solver
+
     with monitored(time_limit, quiet=False) as monitor:
         verdict = ask(question, monitor=monitor)
         if verdict.status == "refuted":

@@ -164,6 +164,16 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
     code = made.code
     for step in code:
         _supported(step, mechanism)
+    for sample in (s for s in code if isinstance(s, Sample) and s.noise in CONTINUOUS):
+        for name in _scale(resolved(sample.arguments[1], body), mechanism.public_numbers).names:
+            low = mechanism.inputs[name].low
+            if low is None or low < 1:
+                raise LanguageError(
+                    "scale",
+                    f"the scale is a multiple of {name}, which may be 0 or below",
+                    place=str(sample.place),
+                    hint=f"{name}: public(integer(low=1))",
+                )
     sorts, tags = _sorts(code, mechanism)
     high, noisy = _differing(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
@@ -346,6 +356,9 @@ _KNOWN = {
 }  # fmt: skip
 
 
+_KEPT = {"list of": "a list of noisy values is kept", "fixed list of": "a list is used", "slice": "a part of a list"}
+
+
 def _supported(step: Instruction, mechanism: Mechanism) -> None:
     """Refuse instructions that alignments do not speak of."""
     match step:
@@ -371,9 +384,8 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
             return
         case Operation(name, arguments, place):
             if name not in _KNOWN:
-                raise Unsupported(
-                    f"{name.removesuffix(' of')}, {place}; alignments know sums, multiples and comparisons"
-                )
+                what = _KEPT.get(name, name.removesuffix(" of"))
+                raise Unsupported(f"{what}, {place}; alignments know sums, multiples and comparisons of numbers")
             if name in ("max", "min") and len(arguments) < 2:
                 raise Unsupported(f"{name} of a list, {place}; write the loop out")
         case Element(Variable(name), _, place):

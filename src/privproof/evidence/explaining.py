@@ -111,6 +111,8 @@ class Writer:
     def text(self, expression: Expression, around: int = 0) -> str:
         """An expression as a text."""
         match expression:
+            case Constant(Fraction() as value) if value.denominator > 1 and around:
+                return f"({value})"
             case Constant(value):
                 return repr(value) if isinstance(value, str) or value is None else str(value)
             case Variable(name):
@@ -489,7 +491,8 @@ class Printer:
         )
         group = counter(drawn.group).replace(" ", "_")
         per = str(drawn.factor)
-        yield f"{pad}{group} = {group} + abs(shift)/{per}" + (f"    # scale {scale}" if drawn.group else "")
+        share = "abs(shift)" if per == "1" else f"abs(shift)/{per if per.isdigit() else f'({per})'}"
+        yield f"{pad}{group} = {group} + {share}" + (f"    # scale {scale}" if drawn.group else "")
         center = self.distance(sample.arguments[0])
         yield f"{pad}d({name}) = {'shift' if center == '0' else f'{center} + shift'}"
 

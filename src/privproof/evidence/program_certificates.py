@@ -8,8 +8,8 @@ from typing import Any
 
 from privproof.compiling.relational import CONTINUOUS, Program
 from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
+from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
-from privproof.engines.laplace.refuting import Loss
 from privproof.evidence.certificates import FORMAT, VERSION
 from privproof.exact.affine import Affine
 from privproof.language.branching import Leaf

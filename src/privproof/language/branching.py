@@ -183,7 +183,11 @@ class _Player:
 
     def draw(self, law: Law) -> Any:
         if len(self.noises) > _DRAWS:
-            refuse("draws", f"a run draws noise more than {_DRAWS} times", hint="a smaller size")
+            refuse(
+                "draws",
+                f"a run draws noise more than {_DRAWS} times",
+                hint="a loop that surely ends, or a smaller size",
+            )
         match law:
             case Table():
                 chosen = self.choose(len(law.ranked))

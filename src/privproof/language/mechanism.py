@@ -204,7 +204,7 @@ def mechanism(
         made = Mechanism(
             marked, MappingProxyType(inputs), MappingProxyType(parameters), neighbours, claim, marked.__name__
         )
-        made.budget(size=1, **dict.fromkeys(made.public_numbers, 1))
+        placed(marked, lambda _: made.budget(size=1, **dict.fromkeys(made.public_numbers, 1)))
         return made
 
     return mark if function is None else mark(function)

@@ -104,9 +104,9 @@ def read_pattern(event: Any) -> Any:
             return tuple(read_pattern(part) for part in event)
         case "*":
             return ANY
-        case str() if event[:1] in ("≥", "≤"):
-            end = _end(event[1:])
-            return Between(end, None) if event[0] == "≥" else Between(None, end)
+        case str() if event.startswith(("≥", "≤", ">=", "<=")):
+            end = _end(event.lstrip("≥≤<>="))
+            return Between(end, None) if event[0] in "≥>" else Between(None, end)
         case str() if ".." in event:
             low, _, high = event.partition("..")
             return Between(_end(low), _end(high))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
-from fractions import Fraction
 from html import escape
+from math import exp
 from typing import Any
 
 from privproof.evidence import LossWitness, PriorWitness, Verdict, Witness
 from privproof.exact import decimal, fraction
-from privproof.exact.balls import rational_bounds
 from privproof.formats import svg
-from privproof.reporting.facts import Fact
+from privproof.reporting.facts import Fact, rounded
 from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
 from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, UnderPriors
 
@@ -88,19 +87,19 @@ def _mechanism(question: Question | UnderPriors | ProgramQuestion) -> str:
 
 
 def _bars(witness: Witness | PriorWitness | LossWitness) -> str:
-    if not isinstance(witness, LossWitness):
-        left, right = witness.left_probability, witness.right_probability
+    if isinstance(witness, LossWitness):
+        shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
+        shown = [
+            "0" if p.is_zero else rounded(p.ball(1, 192)) for p in (witness.left_probability, witness.right_probability)
+        ]
     else:
-        left, right = (
-            fraction(rational_bounds(p.ball(1, 192))[0]) if not p.is_zero else Fraction(0)
-            for p in (witness.left_probability, witness.right_probability)
-        )
-    sides = [("left", left, "#3b5bdb"), ("right", right, "#f08c00")]
-    largest = max(fraction(p) for _, p, _ in sides) or 1
+        sides = fraction(witness.left_probability), fraction(witness.right_probability)
+        shares = [float(p / (max(sides) or 1)) for p in sides]
+        shown = [decimal(p) for p in sides]
     rows = "".join(
-        f'<tr><th>{name}</th><td style="width:100%"><div class="bar" style="width:{float(fraction(p) / largest) * 100:.2f}%;'
-        f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{decimal(p)}</td></tr>'
-        for name, p, colour in sides
+        f'<tr><th>{name}</th><td style="width:100%"><div class="bar" style="width:{share * 100:.2f}%;'
+        f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{text}</td></tr>'
+        for name, colour, share, text in zip(("left", "right"), ("#3b5bdb", "#f08c00"), shares, shown, strict=True)
     )
     output = escape(witness.output if isinstance(witness, PriorWitness | LossWitness) else " ".join(witness.output))
     return f"<h2>The probability of <em>{output}</em></h2><table>{rows}</table>"

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from privproof.evidence import Explanation, LossWitness, Refuted, Unknown, Verdict
-from privproof.exact import decimal
-from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
 from privproof.language.patterns import Between
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
 from privproof.scenarios import ProgramQuestion
 
 _LONGEST = 120
@@ -86,11 +85,10 @@ def shown_probability(value: ExponentialSum) -> str:
     if value.is_zero:
         return "0"
     text = str(value.at(1))
-    low, high = rational_bounds(value.ball(1, 192))
-    rounded = decimal((low + high) / 2)
-    if text == rounded:
+    near = rounded(value.ball(1, 192))
+    if text == near:
         return text
-    return f"{text} ≈ {rounded}" if len(text) <= _LONGEST else f"≈ {rounded}"
+    return f"{text} ≈ {near}" if len(text) <= _LONGEST else f"≈ {near}"
 
 
 def program_facts(verdict: Verdict, question: ProgramQuestion, *, target: str | None, asked_tight: bool) -> list[Fact]:
@@ -103,7 +101,7 @@ def program_facts(verdict: Verdict, question: ProgramQuestion, *, target: str | 
         result += _loss_facts(verdict, question, witness, asked_tight=asked_tight)
     if verdict.explanation is not None:
         result += _proof_facts(verdict.explanation)
-        if target is not None:
+        if target is not None and asked_tight is False:
             result.append(Fact("more", f"privproof explain {target}"))
     result += [Fact("repair", repair) for repair in verdict.repairs]
     if isinstance(verdict, Refuted) and not verdict.repairs and target is not None and not asked_tight:
@@ -280,16 +278,13 @@ def loss_data(witness: LossWitness) -> dict[str, Any]:
     """A witness as plain data: closed forms, and balls as pairs of decimals."""
 
     def ball(value: ExponentialSum) -> list[str]:
-        if value.is_zero:
-            return ["0", "0"]
-        low, high = rational_bounds(value.ball(1, 192))
-        return enclosing(low, high)
+        return ["0", "0"] if value.is_zero else enclosing(value.ball(1, 192))
 
     loss, ratio = ["inf", "inf"], ["inf", "inf"]
     if not witness.infinite:
-        loss = enclosing(*rational_bounds(witness.loss(192)))
+        loss = enclosing(witness.loss(192)) if witness.loss(192) > 0 else ["0", "0"]
         with precision(192):
-            ratio = enclosing(*rational_bounds(witness.loss(192).exp()))
+            ratio = enclosing(witness.loss(192).exp())
     return {
         "left": plain_data(dict(witness.left)),
         "right": plain_data(dict(witness.right)),

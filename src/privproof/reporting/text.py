@@ -73,4 +73,6 @@ def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
             left, right = arguments_words(witness.left), arguments_words(witness.right)
             where = f"   {left} against {right}, output {witness.output}"
         console.print(Text(f"  n = {size:<4}{status}{told}{where}"), soft_wrap=True)
+    if not asked_tight and table.boundary:
+        console.print(Text(f"  {'boundary':<{_WIDTH}}{table.boundary}"), soft_wrap=True)
     console.print(Text(f"  {'trend':<{_WIDTH}}{table.trend}"), soft_wrap=True)

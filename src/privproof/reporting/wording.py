@@ -118,6 +118,16 @@ class Command:
     target: str
     options: tuple[str, ...] = ()
 
+    def explaining(self) -> str:
+        """The target and the options that ``privproof explain`` takes too."""
+        kept: list[str] = []
+        options = list(self.options)
+        while options:
+            name = options.pop(0)
+            value = [] if name == "--pointwise" else [options.pop(0)]
+            kept += [name, *value] if name in ("--size", "--epsilon", "--set") else []
+        return " ".join(map(shlex.quote, (self.target, *kept)))
+
     def replay(self, witness: Witness) -> str:
         """The command that recomputes both probabilities of a witness."""
         word = " ".join(_quoted(str(letter)) for letter in witness.letters)
@@ -191,7 +201,7 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
     """Everything a reader needs, in order."""
     question, witness = verdict.question, verdict.witness
     if isinstance(question, ProgramQuestion):
-        target = None if command is None else " ".join(map(shlex.quote, (command.target, *command.options)))
+        target = None if command is None else command.explaining()
         return program_facts(verdict, question, target=target, asked_tight=asked_tight)
     if isinstance(question, PufferfishQuestion | ParametricQuestion):
         compared = prior_words(question)

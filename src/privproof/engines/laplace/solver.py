@@ -15,8 +15,8 @@ class Substitution:
     """Terms in the place of symbols: made once, applied to many formulas.
 
     >>> x, y = z3.Ints("x y")
-    >>> Substitution([(x, y + 1)])(x > 2)
-    y > 1
+    >>> Substitution([(x, y + 1)])(x == 2)
+    y == 1
     """
 
     def __init__(self, pairs: Sequence[tuple[Any, Any]]) -> None:

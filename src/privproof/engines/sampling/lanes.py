@@ -8,11 +8,13 @@ lets them meet: the lanes inside a loop go first, those at its head wait for the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from privproof.compiling.exploring import stored
+from privproof.compiling.relational import unit
 from privproof.engines.sampling.batches import Batch, Evaluate, evaluator, meeting
 from privproof.engines.sampling.columns import (
     Array,
@@ -64,6 +66,9 @@ def sample(mechanism: Mechanism, arguments: Mapping[str, Any], count: int, *, se
     """
     if count < 1:
         raise LanguageError("count", f"count={count} is not a number of runs", place="count", hint="count=100_000")
+    divided = unit(mechanism)
+    if divided is not None and isinstance(mechanism.parameters[divided], int):  # 1 / epsilon is a number, not a refusal
+        mechanism = mechanism.having(**{divided: Fraction(mechanism.parameters[divided])})
     machine = _Machine(mechanism, arguments, Draws(seed), Record(count, generator=mechanism.translated.generator))
     for start in range(0, count, _TOGETHER):
         machine.run(np.arange(start, min(count, start + _TOGETHER)))

@@ -54,8 +54,7 @@ def apply(name: str, operands: Sequence[Column], count: int) -> Column:
     [11, 12]
     """
     if all(isinstance(operand, Same) for operand in operands):
-        operation = operator.truediv if name == "/" else OPERATIONS[name]
-        return Same(operation(*(o.value for o in operands if isinstance(o, Same))))
+        return Same(OPERATIONS[name](*(o.value for o in operands if isinstance(o, Same))))
     rule = RULES.get(name)
     result = rule(operands, count) if rule is not None else None
     return by_cases(OPERATIONS[name], operands, count) if result is None else result

@@ -1,0 +1,173 @@
+"""Losses: an event on two data sets, with its exact probabilities on both, and which events are worth looking at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from privproof.engines.laplace.events import measure, measure_ball, tree
+from privproof.engines.monitor import Monitor
+from privproof.exact import INFINITE, ZERO, Epsilon, Rational, asked_for, epsilon, fraction, rational
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.exponentials import ExponentialSum, exceeds
+from privproof.exact.exponentials import loss as loss_ball
+from privproof.language.branching import Leaf
+from privproof.language.linear import Linear
+from privproof.language.mechanism import Mechanism
+from privproof.language.patterns import ANY, Between, key, word
+
+LARGEST = 6
+"""Up to this size all ways through a mechanism are looked at; beyond it those of one word."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """An event and its probabilities on two neighbouring data sets.
+
+    Attributes:
+        left: the arguments that make the event more likely.
+        right: the other arguments.
+        event: the event.
+        left_probability: exactly.
+        right_probability: exactly.
+    """
+
+    left: Mapping[str, Any]
+    right: Mapping[str, Any]
+    event: Any
+    left_probability: ExponentialSum
+    right_probability: ExponentialSum
+
+    @property
+    def infinite(self) -> bool:
+        """Whether the event is impossible on the right."""
+        return self.right_probability.is_zero
+
+    def lower(self) -> Epsilon:
+        """The loss, rounded down; exactly where it is a rational, or the probabilities are."""
+        if self.infinite:
+            return INFINITE
+        left, right = (_rational(side.at(1)) for side in (self.left_probability, self.right_probability))
+        if left is not None and right is not None:
+            return asked_for(left, right)
+        with precision(192):
+            low, high = rational_bounds(loss_ball(self.left_probability, self.right_probability, 1, 192))
+        middle = (low + high) / 2
+        simple = Fraction(int(middle.p), int(middle.q)).limit_denominator(1000)
+        difference = self.left_probability - self.right_probability.scaled(rational(simple))
+        if difference.at(1).is_zero:
+            return epsilon(max(simple, Fraction(0)))
+        scale = 10**15
+        return epsilon(max(Fraction(floor(fraction(low) * scale), scale), Fraction(0)))
+
+    def exceeds(self, budget: Epsilon, delta: Rational = ZERO) -> bool:
+        """Whether the loss is above a budget, exactly."""
+        left = self.left_probability - ExponentialSum.constant(delta)
+        if left.sign(1) <= 0:
+            return False
+        return self.infinite or exceeds(left, self.right_probability, budget, 1)
+
+
+def _rational(value: ExponentialSum) -> Rational | None:
+    """A probability that is a rational number, as one."""
+    terms = value.terms
+    return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None
+
+
+class Trees:
+    """The trees of a mechanism on the arguments tried so far."""
+
+    def __init__(self, mechanism: Mechanism, monitor: Monitor) -> None:
+        self.mechanism, self.monitor = mechanism, monitor
+        self.known: dict[str, tuple[Leaf, ...]] = {}
+
+    def at(self, arguments: Mapping[str, Any], pattern: Any = None) -> tuple[Leaf, ...]:
+        """The tree on arguments; for a long list only as far as the pattern asks."""
+        long = (
+            pattern is not None
+            and max((len(v) for v in arguments.values() if isinstance(v, list)), default=0) > LARGEST
+        )
+        name = repr(arguments) + (key(pattern) if long else "")
+        if name not in self.known:
+            if len(self.known) > 400:
+                self.known.clear()
+            self.known[name] = tree(
+                self.mechanism, arguments, pattern if long else None, pause=self.monitor.pause, most=20_000
+            )
+        return self.known[name]
+
+    def ratio(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> float:
+        """The loss of an event as a float, for ordering candidates; minus infinity where it is impossible on the left."""
+        p, q = (measure_ball(self.at(side, event), event) for side in (left, right))
+        if not p > 0:
+            return float("-inf")
+        if q == 0:
+            return float("inf")
+        with precision(128):
+            return float((p / q).log().mid())
+
+    def loss(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> Loss:
+        """An event with its exact probabilities."""
+        p, q = (measure(self.at(side, event), event) for side in (left, right))
+        return Loss(left, right, event, p, q)
+
+
+def events(pattern: Any, silent: Any, relation: str) -> list[Any]:
+    """Events for a word with noisy numbers in it: half-lines and intervals in their place."""
+    places = slots(pattern)
+    if not places:
+        return [pattern]
+    listed: list[Any] = [
+        Between(None, Fraction(-3)),
+        Between(Fraction(3), None),
+        Between(None, Fraction(-6)),
+        Between(Fraction(6), None),
+    ]
+    listed += [Between(Fraction(-1), Fraction(0)), Between(Fraction(0), Fraction(1))]
+    result = [_filled(pattern, dict.fromkeys(places, event)) for event in listed]
+    if silent is not None:
+        near = {s: Between(v, v + Fraction(1, 2)) for s in places if (v := _at(silent, s)) is not None}
+        result.insert(0, _filled(pattern, near))
+        below = {s: Between(v - 1, v) for s in places if (v := _at(silent, s)) is not None}
+        result.append(_filled(pattern, below))
+    if len(places) > 1 and len(places) <= 6:
+        result += [_filled(pattern, {slot: event}) for slot in places for event in listed[:4]]
+    return [*result, pattern]
+
+
+def slots(pattern: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    """The places of noisy numbers in a word."""
+    if pattern == ANY and isinstance(pattern, Between):
+        return [path]
+    if isinstance(pattern, list | tuple):
+        return [slot for i, part in enumerate(pattern) for slot in slots(part, (*path, i))]
+    return []
+
+
+def _filled(pattern: Any, chosen: Mapping[tuple[int, ...], Any], path: tuple[int, ...] = ()) -> Any:
+    if path in chosen:
+        return chosen[path]
+    if isinstance(pattern, list | tuple):
+        return type(pattern)(_filled(part, chosen, (*path, i)) for i, part in enumerate(pattern))
+    return pattern
+
+
+def _at(output: Any, path: tuple[int, ...]) -> Fraction | None:
+    for step in path:
+        output = output[step]
+    if isinstance(output, Linear):
+        return fraction(output.constant)
+    return Fraction(output) if isinstance(output, int | Fraction) else None
+
+
+def words(found: Sequence[Leaf]) -> list[tuple[Any, Any]]:
+    """The words of a tree, each with an output that has it."""
+    listed: dict[str, tuple[Any, Any]] = {}
+    for leaf in found:
+        if leaf.complete:
+            pattern = word(leaf.output)
+            listed.setdefault(key(pattern), (pattern, leaf.output))
+    return list(listed.values())
