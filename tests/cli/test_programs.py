@@ -199,3 +199,30 @@ def test_the_explanation_is_for_continuous_noise(command):
     result = command("explain", "survey.py:s")
     assert result.returncode == 2
     assert "finite model" in result.stderr
+
+
+def test_a_boundary_over_sizes_is_named(programs):
+    result = programs("check", "programs.py:largest", "--size", "1..4")
+    assert "proved up to n = 2, refuted from n = 3 on" in result.stdout
+
+
+def test_single_outputs_have_no_delta(programs):
+    result = programs("check", "programs.py:largest", "--delta", "1/10", "--pointwise")
+    assert result.returncode == 2
+    assert "--pointwise" in result.stderr
+
+
+def test_a_delta_counts_in_a_refutation(programs):
+    assert programs("check", "programs.py:half_the_noise", "--epsilon", "1", "--delta", "1/100").returncode == 1
+    assert programs("check", "programs.py:half_the_noise", "--epsilon", "2", "--delta", "1/100").returncode == 0
+
+
+def test_a_scale_that_may_be_zero_is_refused(command):
+    command.write(
+        "scales.py",
+        "from privproof import *\n\n@mechanism(epsilon=1)\ndef f(x: real(), N: public(integer())):\n"
+        "    return laplace(x, scale=N)\n",
+    )
+    result = command("check", "scales.py:f")
+    assert result.returncode == 2
+    assert "integer(low=1)" in result.stderr

@@ -250,6 +250,10 @@ def budgeted(
     question: Question | UnderPriors | ProgramQuestion, epsilon_: str | None, delta_: str | None, *, pointwise: bool
 ) -> Question | UnderPriors | ProgramQuestion:
     """The question under the budget of the command line; what it does not name comes from the file."""
+    if pointwise and isinstance(question, ProgramQuestion):
+        raise QuestionError(
+            "delta", "single outputs have probability 0 under continuous noise", place="--pointwise", hint="drop it"
+        )
     own = question.budget
     if epsilon_ is not None:
         return question.under(Budget(epsilon(epsilon_), delta(delta_ or 0), pointwise))
