@@ -616,3 +616,14 @@ def unit(mechanism: Mechanism) -> str | None:
         if scales and not elsewhere and all(power.get(name) == -1 for power in powers):
             return name
     return None
+
+
+def output_parts(value: Expression) -> tuple[Expression, ...]:
+    """The parts of an output."""
+    match value:
+        case Operation("tuple of", arguments):
+            return arguments
+        case Constant(None):
+            return ()
+        case _:
+            return (value,)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from privproof.compiling.relational import CONTINUOUS, Program
+from privproof.compiling.relational import CONTINUOUS, Program, output_parts
 from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
@@ -168,9 +168,9 @@ def _instruction(step: Instruction, program: Program) -> list[Any]:
                 return ["sample", name, noise, expression(arguments[0]), expression(arguments[1])]
             return ["sample", name, noise]
         case Emit(value):
-            return ["emit", [expression(part) for part in _parts(value)]]
+            return ["emit", [expression(part) for part in output_parts(value)]]
         case Return(value):
-            return ["return", [expression(part) for part in _parts(value)]]
+            return ["return", [expression(part) for part in output_parts(value)]]
         case Test(test, then, otherwise):
             return ["test", expression(test), then, otherwise]
         case Jump(target):
@@ -178,16 +178,6 @@ def _instruction(step: Instruction, program: Program) -> list[Any]:
         case Next(name, stream):
             return ["next", name, stream]
     raise AssertionError(step)
-
-
-def _parts(value: Expression) -> tuple[Expression, ...]:
-    match value:
-        case Operation("tuple of", arguments):
-            return arguments
-        case Constant(None):
-            return ()
-        case _:
-            return (value,)
 
 
 def expression(value: Expression) -> list[Any]:

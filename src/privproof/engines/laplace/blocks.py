@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from privproof.compiling.relational import CONTINUOUS, Program, Sort, differs
+from privproof.compiling.relational import CONTINUOUS, Program, Sort, differs, output_parts, sort_of
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.laplace.solver import TRUE, z3
 from privproof.engines.laplace.values import (
@@ -268,20 +268,18 @@ class Blocks:
         kinds: dict[int, set[Sort | None]] = {}
         for step in self.program.code:
             if isinstance(step, Return):
-                for k, part in enumerate(_parts(step.value)):
+                for k, part in enumerate(output_parts(step.value)):
                     sort = self._sort(part)
                     if sort in ("int", "bool", "tag") and differs(part, self.program.high, self.mechanism):
                         found[k] = sort
                     kinds.setdefault(k, set()).add(sort)
-        if found and len({len(_parts(s.value)) for s in self.program.code if isinstance(s, Return)}) > 1:
+        if found and len({len(output_parts(s.value)) for s in self.program.code if isinstance(s, Return)}) > 1:
             raise Unsupported("it returns values of different shapes")
         if any(len(kinds[k]) > 1 for k in found):
             raise Unsupported("it returns values of different kinds")
         return found
 
     def _sort(self, part: Expression) -> Sort | None:
-        from privproof.compiling.relational import sort_of
-
         return sort_of(part, self.program.sorts, self.mechanism)
 
     @cached_property
@@ -360,7 +358,7 @@ class Blocks:
                     self._sample(at, step, walk)
                 case Emit(value, place):
                     walk.emits.append(place)
-                    for part in _parts(value):
+                    for part in output_parts(value):
                         found = self.evaluate(part, walk, TRUE)
                         self._same(found, walk, "the two runs write the same", place)
                 case Next(name, stream):
@@ -370,7 +368,7 @@ class Blocks:
                     yield from self._branch(cut, at, step, walk)
                     return
                 case Return(value):
-                    parts = tuple(self.evaluate(part, walk, TRUE) for part in _parts(value))
+                    parts = tuple(self.evaluate(part, walk, TRUE) for part in output_parts(value))
                     yield self._path(cut, None, walk, parts, step.place)
                     return
                 case _:
@@ -700,14 +698,3 @@ class Blocks:
                 return None if inside is None else -inside
             case _:
                 return None
-
-
-def _parts(value: Expression) -> tuple[Expression, ...]:
-    """The parts of an output."""
-    match value:
-        case Operation("tuple of", arguments):
-            return arguments
-        case Constant(None):
-            return ()
-        case _:
-            return (value,)
