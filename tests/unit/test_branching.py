@@ -317,6 +317,7 @@ def test_patterns_of_outputs():
     assert matching(Between(Fraction(1), None), 0) is None
     assert matching(ANY, True) is None
     assert matching(1, noise) is None
+    assert [repr(f) for f in matching(1, noise, discrete=True)] == ["x0 - 1", "-x0 + 1"]
     assert matching((1,), [1]) is None
 
 

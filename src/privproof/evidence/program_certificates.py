@@ -15,7 +15,7 @@ from privproof.exact.affine import Affine
 from privproof.language.branching import Leaf
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.linear import Linear
-from privproof.language.patterns import matching, shown
+from privproof.language.patterns import shown
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -242,7 +242,7 @@ def _form(form: Linear) -> dict[str, Any]:
 
 
 def _leaf(leaf: Leaf, event: Any) -> dict[str, Any]:
-    also = matching(event, leaf.output) if leaf.complete else None
+    also = leaf.within(event) if leaf.complete else None
     return {
         "noises": [[noise.kind, str(noise.scale)] for noise in leaf.noises],
         "steps": [_step(step) for step in leaf.steps],

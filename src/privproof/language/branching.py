@@ -18,6 +18,7 @@ from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.linear import Linear, calling_frame, deciding, exactly, refuse
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import drawing
+from privproof.language.patterns import matching
 from privproof.language.running import run
 
 _MOST = 100_000
@@ -81,6 +82,10 @@ class Leaf:
     def tests(self) -> tuple[Test, ...]:
         """The comparisons on the way."""
         return tuple(step for step in self.steps if isinstance(step, Test))
+
+    def within(self, pattern: Any) -> list[Linear] | None:
+        """When the output lies in a pattern: the forms that must not be negative; None if it never does."""
+        return matching(pattern, self.output, discrete=any(noise.kind == "geometric" for noise in self.noises))
 
     @property
     def weight(self) -> Rational:

@@ -44,15 +44,18 @@ def shown(pattern: Any) -> str:
             return repr(pattern)
 
 
-def matching(pattern: Any, output: Any) -> list[Linear] | None:
-    """When an output lies in a pattern: the forms that must not be negative; None if it never does."""
+def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linear] | None:
+    """When an output lies in a pattern: the forms that must not be negative; None if it never does.
+
+    A noisy number is a given number with probability zero, unless its noise is discrete.
+    """
     match pattern:
         case list() | tuple():
             if type(output) is not type(pattern) or len(output) != len(pattern):
                 return None
             found: list[Linear] = []
             for wanted, part in zip(pattern, output, strict=True):
-                more = matching(wanted, part)
+                more = matching(wanted, part, discrete=discrete)
                 if more is None:
                     return None
                 found += more
@@ -67,7 +70,7 @@ def matching(pattern: Any, output: Any) -> list[Linear] | None:
             return [] if (low is None or low <= output) and (high is None or output <= high) else None
         case _:
             if isinstance(output, Linear):
-                if isinstance(pattern, bool) or not isinstance(pattern, int | Fraction):
+                if not discrete or isinstance(pattern, bool) or not isinstance(pattern, int | Fraction):
                     return None
                 both = [Linear.of(output - pattern), Linear.of(pattern - output)]
                 return [form for form in both if form is not None]

@@ -21,6 +21,7 @@ from privproof.language.branching import Follow, Leaf, leaves
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
+from privproof.language.taint import samples
 
 
 def halfspace(form: Linear) -> Halfspace:
@@ -47,7 +48,7 @@ def measure(found: Sequence[Leaf], pattern: Any) -> ExponentialSum:
     """The probability of an event, from the leaves of a mechanism's tree."""
     total = ExponentialSum.constant(0)
     for leaf in found:
-        if leaf.complete and (also := matching(pattern, leaf.output)) is not None:
+        if leaf.complete and (also := leaf.within(pattern)) is not None:
             total = total + _share(leaf, also)
     return total
 
@@ -57,7 +58,7 @@ def measure_ball(found: Sequence[Leaf], pattern: Any, bits: int = 128) -> arb:
     with precision(bits):
         total = arb(0)
     for leaf in found:
-        if leaf.complete and (also := matching(pattern, leaf.output)) is not None:
+        if leaf.complete and (also := leaf.within(pattern)) is not None:
             if any(noise.kind == "geometric" for noise in leaf.noises):
                 part = _share(leaf, also).ball(ONE, bits)
             else:
@@ -69,7 +70,7 @@ def measure_ball(found: Sequence[Leaf], pattern: Any, bits: int = 128) -> arb:
     return total
 
 
-def following(pattern: Any) -> Follow | None:
+def following(pattern: Any, *, discrete: bool = False) -> Follow | None:
     """For a generator: whether what is written so far may still become an output of the pattern."""
     if not isinstance(pattern, list):
         return None
@@ -77,14 +78,15 @@ def following(pattern: Any) -> Follow | None:
     def follow(written: Sequence[Any]) -> bool:
         if len(written) > len(pattern):
             return False
-        return matching(pattern[len(written) - 1], written[-1]) is not None
+        return matching(pattern[len(written) - 1], written[-1], discrete=discrete) is not None
 
     return follow
 
 
 def tree(mechanism: Mechanism, arguments: Mapping[str, Any], pattern: Any = None, **options: Any) -> tuple[Leaf, ...]:
     """The leaves of a mechanism's tree; those that cannot lie in the pattern may be left early."""
-    follow = following(pattern) if mechanism.generator else None
+    discrete = any(sample.noise == "geometric" for sample in samples(mechanism.translated.body))
+    follow = following(pattern, discrete=discrete) if mechanism.generator else None
     return leaves(mechanism, arguments, follow=follow, **options)
 
 

@@ -36,6 +36,7 @@ _LONGER = (8, 12, 20, 32, 48)
 _WORDS = 24
 _BLIND = 8
 _VALUES = 8
+_COMBINATIONS = 16
 
 
 def arguments(
@@ -97,7 +98,7 @@ def publics(mechanism: Mechanism, *, numbers: Sequence[int] = (1, 2)) -> Iterato
             found = [v for v in numbers if fits(Fraction(v))] or [int(v) for v in (low, high) if v is not None][:1]
         names.append(name)
         choices.append([int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in found])
-    for combination in product(*choices):
+    for combination in islice(product(*choices), _COMBINATIONS):
         yield dict(zip(names, combination, strict=True))
 
 
