@@ -15,8 +15,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from privproof.compiling.relational import refuse_outside, unit
-from privproof.compiling.translation import disagreement
+from privproof.compiling.relational import refuse_outside, relational, unit
+from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.translation import disagreement, refuse_endless
 from privproof.engines import Monitor, Progress
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.losses import Loss
@@ -43,7 +44,9 @@ def check_program(question: ProgramQuestion, monitor: Monitor) -> Verdict:
     """Is the mechanism private within its claim, for every size and all public numbers (or at the size that is asked for)?"""
     begun = time.perf_counter()
     if question.claim is None:
-        raise QuestionError("budget", "no budget is given", hint="ask for one, such as 1, or for the tight epsilon")
+        infinite = question.budget is not None and question.budget.epsilon.infinite
+        said = "an infinite epsilon claims next to nothing" if infinite else "no budget is given"
+        raise QuestionError("budget", said, hint="ask for one, such as 1, or for the tight epsilon")
     _in_class(question.mechanism)
     search = _Search(question, monitor)
     try:
@@ -80,6 +83,10 @@ def _in_class(mechanism: Mechanism) -> None:
             hint="numbers: real(), integer(), real_queries()",
         )
     refuse_outside(mechanism.translated.body, mechanism)
+    try:
+        refuse_endless(relational(mechanism))
+    except Unsupported:
+        return
 
 
 class _Search:
@@ -136,7 +143,7 @@ class _Search:
                 )
             raise LanguageError(
                 "index",
-                f"{what} is read past its end" + (f" when {values}" if values else ""),
+                f"{what} is read past its end, or before its beginning," + (f" when {values}" if values else " here"),
                 place=str(attempt.last.failed.place),
                 hint=f"while i < len({what}): ..., or a size: real_queries(size=3)",
             )

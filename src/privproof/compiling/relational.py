@@ -356,7 +356,7 @@ _KNOWN = {
 }  # fmt: skip
 
 
-_KEPT = {"list of": "a list of noisy values is kept", "fixed list of": "a list is used", "slice": "a part of a list"}
+_KEPT = {"list of": "a list is kept", "fixed list of": "a list is used", "slice": "a part of a list"}
 
 
 def _supported(step: Instruction, mechanism: Mechanism) -> None:

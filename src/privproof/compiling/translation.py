@@ -38,6 +38,10 @@ from privproof.language.values import MISSING
 _MOST_STEPS = 20_000
 
 
+class _Endless(Exception):
+    """The program does not end within the steps it is given."""
+
+
 class _Disagree(Exception):
     """The program draws noise where the function does not, or differently."""
 
@@ -125,6 +129,30 @@ def _told(program: Program, shown: Any) -> Any:
     return parts(shown, returned[0]) if returned else shown
 
 
+def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
+    """Refuse a program that does not end on some data and noise, before the function itself is run on them.
+
+    Raises:
+        LanguageError: it does not end.
+    """
+    chance = random.Random(seed)
+    for _ in range(runs):
+        size = program.size if program.size is not None else chance.randint(0, 5)
+        arguments = _arguments(program.inputs, size, chance)
+        try:
+            _Follower(program, arguments, None, chance).output()
+        except _Endless:
+            shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
+            raise LanguageError(
+                "loop",
+                f"a loop does not end on {shown}",
+                place=program.mechanism.place,
+                hint="a loop must end with probability one",
+            ) from None
+        except (_Disagree, TypeError, ZeroDivisionError):
+            continue
+
+
 def sample_arguments(mechanism: Mechanism, *, size: int, seed: int = 1) -> dict[str, Any]:
     """Some data for a mechanism."""
     return _arguments(mechanism.inputs, size, random.Random(seed))
@@ -158,8 +186,14 @@ def _number(declared: Input, chance: random.Random) -> Any:
 class _Follower:
     """Follows the instructions of a program with numbers."""
 
-    def __init__(self, program: Program, arguments: Mapping[str, Any], drawn: list[Any]) -> None:
-        self.program, self.arguments, self.drawn = program, arguments, drawn
+    def __init__(
+        self,
+        program: Program,
+        arguments: Mapping[str, Any],
+        drawn: list[Any] | None,
+        chance: random.Random | None = None,
+    ) -> None:
+        self.program, self.arguments, self.drawn, self.chance = program, arguments, drawn, chance
         self.values: dict[str, Any] = {}
         self.written: list[Any] = []
         self.position = 0
@@ -196,9 +230,17 @@ class _Follower:
                     return self.written
                 case _:
                     raise _Disagree(f"{type(step).__name__} is not followed")
-        raise _Disagree("the program does not end")
+        raise _Endless
 
     def noise(self, step: Sample) -> Any:
+        if self.drawn is None:
+            assert self.chance is not None
+            if step.noise in CONTINUOUS:
+                moved = Fraction(self.chance.randint(0 if step.noise == "exponential" else -40, 40), 7)
+                return Fraction(self.value(step.arguments[0])) + moved
+            low, high = (self.value(a) for a in step.arguments[:2]) if step.noise == "uniform" else (0, 1)
+            value = self.chance.randint(low, high)
+            return value if step.noise == "uniform" else value == 1
         if self.position >= len(self.drawn):
             raise _Disagree("the program draws more noise than the function")
         kind, center, scale, value = self.drawn[self.position]

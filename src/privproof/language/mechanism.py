@@ -204,7 +204,10 @@ def mechanism(
         made = Mechanism(
             marked, MappingProxyType(inputs), MappingProxyType(parameters), neighbours, claim, marked.__name__
         )
-        placed(marked, lambda _: made.budget(size=1, **dict.fromkeys(made.public_numbers, 1)))
+        try:
+            made.budget(size=1, **dict.fromkeys(made.public_numbers, 1))
+        except PrivproofError as problem:
+            raise problem.at(place_of(marked)) from None
         return made
 
     return mark if function is None else mark(function)

@@ -77,10 +77,13 @@ def repairs(
         found = prove(mechanism, guessed, monitor, size=size)
         if isinstance(found, AlignmentProof):
             yield Repair(guessed, (), None, mechanism, found)
+    lines = sorted({s.place.line for s in samples(mechanism.translated.body) if s.noise in CONTINUOUS})
+    if guessed is None:
+        yield from _multiplied(mechanism, claim, tuple(lines), monitor, size)
+        return
     listed = _costed(mechanism, size, monitor)
     if not listed:
         return
-    lines = sorted({s.place.line for s in samples(mechanism.translated.body) if s.noise in CONTINUOUS})
     names = mechanism.public_numbers
     by_name = [Factor(f, n) for n in names for f in (Fraction(1), Fraction(2))]
     factors = [*by_name, *(Factor(f) for f in _FACTORS)]
@@ -104,6 +107,22 @@ def repairs(
                 yield Repair(None, chosen, factor, changed, found)
                 done += 1
                 break
+
+
+def _multiplied(
+    mechanism: Mechanism, claim: Affine, lines: tuple[int, ...], monitor: Monitor, size: int | None
+) -> Iterator[Repair]:
+    """Where the costs tell nothing: a multiple of the claim, and as many times the noise."""
+    for factor in _FACTORS:
+        larger = claim.times(rational(factor))
+        found = prove(mechanism, larger, monitor, size=size, forms=FORMS[:3])
+        if isinstance(found, AlignmentProof):
+            yield Repair(larger, (), None, mechanism, found)
+            changed = louder(mechanism, lines, Factor(factor))
+            again = prove(changed, claim, monitor, size=size, forms=FORMS[:3])
+            if isinstance(again, AlignmentProof):
+                yield Repair(None, lines, Factor(factor), changed, again)
+            return
 
 
 def _costed(

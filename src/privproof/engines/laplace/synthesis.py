@@ -515,7 +515,7 @@ def instances(blocks: Blocks, *, pump: int = 0) -> list[Instance]:
         return kept or [low if low is not None else high if high is not None else 0]
 
     streams = any(d.shape == "stream" for d in program.inputs.values())
-    sizes = [program.size or 0] if not sized else ([1, 2, 3] if not pump else [pump])
+    sizes = [program.size or 0] if not sized else ([0, 1, 2, 3] if not pump else [pump])
     wanted = [1, 2] if not pump else sorted({1, 3, max(1, pump // 2)})
     result = []
     for size in sizes if (sized or program.size is not None) else [0]:
