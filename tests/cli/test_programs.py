@@ -226,3 +226,65 @@ def test_a_scale_that_may_be_zero_is_refused(command):
     result = command("check", "scales.py:f")
     assert result.returncode == 2
     assert "integer(low=1)" in result.stderr
+
+
+IDIOMS = """\
+from privproof import *
+
+
+@mechanism(epsilon=1)
+def counted_from_one(q: real_queries()):
+    best, winner = 0, 0
+    for i, answer in enumerate(q):
+        noisy = laplace(answer, scale=2)
+        if i == 0 or noisy > best:
+            best, winner = noisy, i + 1
+    return winner
+
+
+@mechanism(epsilon=1)
+def moved_at_the_end(q: real_queries()):
+    best, winner = 0, 0
+    for i, answer in enumerate(q):
+        noisy = laplace(answer, scale=2)
+        if i == 0 or noisy > best:
+            best, winner = noisy, i
+    return winner + 1
+
+
+@mechanism(epsilon=1)
+def endless(x: real(), N: public(integer(low=1))):
+    i = 0
+    while i < N:
+        y = laplace(x, scale=N)
+    return 1
+
+
+@mechanism(epsilon="1", neighbours="one")
+def clipped(q: real_queries(sensitivity=100)):
+    total = 0
+    for x in q:
+        total += min(max(x, 0), 10)
+    return laplace(total, scale=9)
+"""
+
+
+def test_a_constant_added_to_the_index_changes_nothing(command):
+    command.write("idioms.py", IDIOMS)
+    for name in ("counted_from_one", "moved_at_the_end"):
+        assert command("check", f"idioms.py:{name}").returncode == 0
+        assert command("check", f"idioms.py:{name}", "--epsilon", "9/10").returncode == 1
+
+
+def test_a_loop_that_does_not_end_is_refused(command):
+    command.write("idioms.py", IDIOMS)
+    result = command("check", "idioms.py:endless")
+    assert result.returncode == 2
+    assert "[loop]" in result.stderr
+
+
+def test_a_repair_is_found_where_the_data_branch(command):
+    command.write("idioms.py", IDIOMS)
+    result = command("explain", "idioms.py:clipped")
+    assert result.returncode == 1
+    assert "claim epsilon = 3/2: then it is proved" in result.stdout

@@ -29,6 +29,7 @@ from privproof.compiling.rewriting import (
     optional,
     released_list,
     rewritten,
+    unshifted,
 )
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
@@ -97,6 +98,7 @@ class Program:
         optional: the variables that may be None, each with the variable that tells whether it is.
         converted: whether tests that only guard assignments were converted.
         ahead: whether loops are cut after their test, so that shifts may depend on how it goes.
+        offset: how much is added to the returned number afterwards.
     """
 
     mechanism: Mechanism
@@ -113,6 +115,7 @@ class Program:
     optional: Mapping[str, str]
     converted: bool
     ahead: bool
+    offset: int = 0
 
     @property
     def inputs(self) -> Mapping[str, Input]:
@@ -157,7 +160,8 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
             raise Unsupported(f"the input {name} is no number: {declared}")
     body = filled(mechanism.translated.body, mechanism.parameters)
     refuse_outside(body, mechanism)
-    body, flags = optional(centred(hoisted(released_list(body), mechanism)))
+    body, offset = unshifted(released_list(body))
+    body, flags = optional(centred(hoisted(body, mechanism)))
     if convert:
         body = converted(body, _explicit(body, mechanism))
     made = flow(body, [name for name, declared in mechanism.inputs.items() if declared.shape == "list"])
@@ -178,7 +182,9 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
     high, noisy = _differing(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
     live = made.live
-    return Program(mechanism, body, code, live, cuts, sorts, high, noisy, tags, size, relation, flags, convert, ahead)
+    return Program(
+        mechanism, body, code, live, cuts, sorts, high, noisy, tags, size, relation, flags, convert, ahead, offset
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------- analyses

@@ -363,6 +363,67 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
     return change(_mapped(body, told)), flags
 
 
+def unshifted(body: Block) -> tuple[Block, int]:
+    """A whole number that is returned after a constant was added, without the constant; and the constant.
+
+    The result tells as much as before: who returns ``i + 1`` could return ``i``.  Alignments may then speak of the index.
+    """
+    shown = [s for s in statements(body) if isinstance(s, Return) and not _constant(s.value)]
+    names = {s.value.name if isinstance(s.value, Variable) else None for s in shown}
+    name = next(iter(names)) if len(names) == 1 else None
+    changed: list[Expression] = [s.value for s in shown]
+    if name is not None:
+        assigned = [s for s in statements(body) if writes(s) == name]
+        read = any(name in variables(e) for s in statements(body) if not isinstance(s, Return) for e in reads(s))
+        if read or not all(isinstance(s, Assign) for s in assigned):
+            return body, 0
+        changed = [s.value for s in assigned if isinstance(s, Assign) and not _constant(s.value)]
+    offsets = {_offset(value) for value in changed}
+    if len(offsets) != 1 or None in offsets or 0 in offsets:
+        return body, 0
+    offset = next(iter(offsets)) or 0
+    used = {name, *(v for value in changed for v in variables(value))}
+    if any(
+        isinstance(s, Assign) and s.name in used and s.value == Constant(None, s.value.place) for s in statements(body)
+    ):
+        return body, 0
+
+    def less(value: Expression) -> Expression:
+        match value:
+            case Operation("+", (inner, Constant(int()))):
+                return inner
+            case Constant(int() as number, place) if not isinstance(number, bool):
+                return Constant(number - offset, place)
+            case _:
+                return value
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            match statement:
+                case Assign(written, value) if written == name:
+                    result.append(replace(statement, value=less(value)))
+                case Return(value) if name is None or _constant(value):
+                    result.append(replace(statement, value=less(value)))
+                case _:
+                    result.append(_within(statement, change))
+        return tuple(result)
+
+    return change(body), offset
+
+
+def _constant(value: Expression) -> bool:
+    return isinstance(value, Constant)
+
+
+def _offset(value: Expression) -> int | None:
+    match value:
+        case Operation("+", (_, Constant(int() as number))) if not isinstance(number, bool):
+            return number
+        case _:
+            return None
+
+
 def _truth(value: Expression) -> bool:
     return isinstance(value, Constant) and isinstance(value.value, bool)
 

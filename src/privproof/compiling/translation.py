@@ -98,6 +98,8 @@ def _plain(value: Any) -> Any:
 
 def _told(program: Program, shown: Any) -> Any:
     """An output as the program shows it, where a value that may be None is shown as a truth value and a number."""
+    if program.offset and isinstance(shown, tuple) and shown[0] == "number":
+        return ("number", shown[1] - program.offset)
     if not program.optional:
         return shown
 

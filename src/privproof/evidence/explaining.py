@@ -245,7 +245,7 @@ def _situation(path: Path, case: Case, program: Program, writer: Writer) -> list
     for atom in case:
         match atom:
             case ("index", r, _, holds):
-                index = index_words(path, r, program, writer)
+                index = index_words(path, r, program, writer) + (f" + {program.offset}" if program.offset else "")
                 found.append(f"{index} is {'' if holds else 'not '}the output")
             case ("output", k, value, holds):
                 told = None if _tells_none(k, program) else value
