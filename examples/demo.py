@@ -13,6 +13,7 @@ from privproof import check, model_check, read_question, recheck, tight_epsilon
 from privproof.evidence.checker import Accepted
 from privproof.library import EXAMPLES, FORMULAS
 from privproof.reporting import Command, print_verdict
+from privproof.scenarios import claims
 
 console = Console(highlight=False, markup=False)
 models = Path(__file__).parent / "models"
@@ -37,8 +38,7 @@ for target, size in ((naive, 3), (improved, 3), (above, 5), (rejected, None), (c
 console.rule("the library")
 for example in EXAMPLES:
     question = example.question()
-    asked_tight = question.budget is None and getattr(question, "claim", None) is None
-    verdict = tight_epsilon(question) if asked_tight else check(question)
+    verdict = check(question) if claims(question) else tight_epsilon(question)
     outcome = recheck(verdict.certificate)
     mark = "certificate accepted" if isinstance(outcome, Accepted) else f"certificate rejected: {outcome}"
     tight = f", tight epsilon {verdict.tight.show()}" if verdict.tight is not None else ""

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import linecache
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.relational import refuse_outside, relational, unit
@@ -22,7 +20,7 @@ from privproof.engines import Monitor, Progress
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts, prove
-from privproof.engines.laplace.refuting import STAGES, TOO_MANY, Refuter, publics
+from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at
 from privproof.engines.monitor import Stopped
@@ -107,7 +105,7 @@ class _Search:
         for attempt in attempts(self.mechanism, self.claim, self.monitor, size=self.question.size):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
-                verdict = self.proved(attempt)
+                verdict = proved(self.question, attempt)
                 if verdict.status == "proved":
                     return verdict
                 assert isinstance(verdict, Unknown)
@@ -149,10 +147,6 @@ class _Search:
             )
         self.reasons.append(attempt.reason)
 
-    def proved(self, proof: AlignmentProof) -> Verdict:
-        """The verdict of a proof, if the checker accepts it and the program does what the function does."""
-        return proved(self.question, proof)
-
     def refuted(self, loss: Loss, attempt: NoProof) -> Verdict:
         """The verdict of a loss above the claim, if the checker accepts it."""
         return refuted(self.question, loss, breaking(self.question, loss, attempt, self.monitor))
@@ -174,7 +168,7 @@ def proved(question: ProgramQuestion, proof: AlignmentProof) -> Verdict:
         return Unknown(question, ENGINE, reason=f"the program and the function differ {wrong}")
     upper = INFINITE
     if not proof.budget.terms:
-        upper = epsilon(Fraction(int(proof.budget.constant.p), int(proof.budget.constant.q)))
+        upper = epsilon(proof.budget.constant)
     if question.budget is not None and question.claim == proof.budget:
         upper = question.budget.epsilon
     notes = ["the function and the program that is proved agree on 60 runs with the same data and noise"]
@@ -230,7 +224,7 @@ def witnessed(loss: Loss, line: str = "") -> LossWitness:
 
 def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: Monitor) -> str:
     """The line that breaks a claim: the one that pays most, or the one that noise cannot help."""
-    shares = paid(question.mechanism, question.relation, loss.left, loss.right, loss.event, monitor)
+    shares = paid(question.mechanism, loss.left, loss.right, loss.event, monitor)
     if shares:
         line, cost = max(shares.items(), key=lambda item: item[1])
         others = f" of {sum(shares.values())} in all" if len(shares) > 1 else ""
@@ -261,13 +255,13 @@ class _Tight:
         """Both bounds."""
         question = self.question
         open_size = sized(self.mechanism, question.size)
-        with self.few_ways():
+        with few_ways(self.too_many):
             self.lower(open_size=open_size)
         if self.refuter.best is not None and self.refuter.best.infinite:
             return self.known("")
         self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
         candidates = [] if self.claim is None else [self.claim]
-        with self.few_ways():
+        with few_ways(self.too_many):
             candidates = self.candidates()
         for candidate in candidates:
             found = prove(self.mechanism, candidate, self.monitor, size=question.size)
@@ -276,15 +270,9 @@ class _Tight:
                 break
         return self.known("")
 
-    @contextmanager
-    def few_ways(self) -> Iterator[None]:
-        """What follows needs all ways through the mechanism; where there are too many it is left, and that is noted."""
-        try:
-            yield
-        except LanguageError as problem:
-            if problem.code not in TOO_MANY:
-                raise
-            self.notes.append(f"not all sizes were looked at: {problem.message}")
+    def too_many(self, message: str) -> None:
+        """Note that not everything was looked at."""
+        self.notes.append(f"not all sizes were looked at: {message}")
 
     def candidates(self) -> list[Affine]:
         """Budgets to prove, the smallest first: what the costs suggest, and the claim."""
@@ -328,7 +316,7 @@ class _Tight:
             return Unknown(question, ENGINE, lower=lower, upper=upper, witness=witness, reason=why, notes=notes)
         budget = self.proof.budget
         if not budget.terms:
-            asked = question.under(Budget(epsilon(Fraction(int(budget.constant.p), int(budget.constant.q)))))
+            asked = question.under(Budget(epsilon(budget.constant)))
         else:
             asked = replace(question, claim=budget)
         verdict = proved(asked, self.proof)
@@ -342,7 +330,7 @@ class _Tight:
         if sized(self.mechanism, self.question.size) or any(d.public and not d.real for d in inputs):
             return INFINITE
         bound = None
-        with self.few_ways():
+        with few_ways(self.too_many):
             bound = upper_at(self.mechanism, self.question.relation, self.question.size, {}, self.monitor)
         return INFINITE if bound is None else epsilon(bound)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from privproof.compiling.distributions import given_inputs
 from privproof.compiling.distributions import output_probability as discrete_probability
 from privproof.compiling.relational import unit
 from privproof.engines import Monitor
@@ -13,9 +14,10 @@ from privproof.engines.laplace.events import event_probability, tree
 from privproof.engines.laplace.losses import Loss, Trees, events, words
 from privproof.errors import LanguageError
 from privproof.evidence import LossWitness
+from privproof.exact import rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
-from privproof.language.linear import Linear
+from privproof.language.inputs import Input
 from privproof.language.patterns import read_pattern
 from privproof.scenarios import is_program
 
@@ -81,11 +83,10 @@ def privacy_loss(mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[s
         if declared.public and one[name] != other[name]:
             raise LanguageError("input", f"{name} is public and differs", place=name, hint="the same on both sides")
     trees = Trees(changed, Monitor())
-    relation = mechanism.relation if isinstance(mechanism.relation, str) else "each"
     best: tuple[float, Loss] | None = None
     for near, far in ((one, other), (other, one)):
         for pattern, silent in words(tree(changed, near)):
-            for event in events(pattern, silent, relation):
+            for event in events(pattern, silent):
                 value = trees.ratio(near, far, event)
                 if best is None or value > best[0]:
                     best = (value, trees.loss(near, far, event))
@@ -96,42 +97,33 @@ def privacy_loss(mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[s
 
 def checked(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
     """A mechanism with the parameters among the arguments set, and its inputs; what is missing or no number is refused."""
-    changed = {name: value for name, value in arguments.items() if name in mechanism.parameters}
-    if changed:
-        mechanism = mechanism.having(**changed)
-    missing = [name for name in mechanism.inputs if name not in arguments]
-    unknown = [name for name in arguments if name not in mechanism.inputs and name not in mechanism.parameters]
-    if missing or unknown:
-        what = f"{missing[0]!r} is not given" if missing else f"there is no input {unknown[0]!r}"
-        raise LanguageError("input", what, place=mechanism.name, hint=f"inputs: {', '.join(mechanism.inputs)}")
-    given: dict[str, Any] = {}
+    mechanism, given = given_inputs(mechanism, arguments)
     for name, declared in mechanism.inputs.items():
-        value = arguments[name]
         if declared.shape != "value":
-            if not isinstance(value, list | tuple):
-                raise LanguageError("input", f"{name}={value!r} is not a list", place=name, hint=f"{name}: {declared}")
-            value = list(value)
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, float):
-                raise LanguageError("float", f"{name}: {item!r} is a float", place=name, hint=f'Fraction("{item!r}")')
-            if declared.within is not None and (
-                isinstance(item, bool) or not isinstance(item, int | Fraction | Linear)
-            ):
-                raise LanguageError("input", f"{name}: {item!r} is no number", place=name, hint=f"{name}: {declared}")
-            if declared.values is not None and item not in declared.values:
-                raise LanguageError(
-                    "input", f"{name}: {item!r} is not a value of {declared}", place=name, hint=str(declared)
-                )
-            low, high = declared.low, declared.high
-            if isinstance(item, int | Fraction) and not isinstance(item, bool) and declared.values is None:
-                exact = Fraction(item)
-                if (low is not None and exact < Fraction(int(low.p), int(low.q))) or (
-                    high is not None and exact > Fraction(int(high.p), int(high.q))
-                ):
-                    raise LanguageError(
-                        "input", f"{name}: {item} is outside {declared}", place=name, hint=str(declared)
-                    )
-                if not declared.real and exact.denominator != 1:
-                    raise LanguageError("input", f"{name}: {item} is no whole number", place=name, hint=str(declared))
-        given[name] = value
+            if not isinstance(given[name], list | tuple):
+                said = f"{name}={given[name]!r} is not a list"
+                raise LanguageError("input", said, place=name, hint=f"{name}: {declared}")
+            given[name] = list(given[name])
+        for item in given[name] if declared.shape != "value" else [given[name]]:
+            wrong = _wrong(item, declared)
+            if wrong:
+                code, hint = "input", f"{name}: {declared}"
+                if isinstance(item, float):
+                    code, hint = "float", f'Fraction("{item!r}")'
+                raise LanguageError(code, f"{name}: {wrong}", place=name, hint=hint)
     return mechanism, given
+
+
+def _wrong(item: Any, declared: Input) -> str:
+    """Why something is no value of an input; empty if it is one."""
+    if isinstance(item, float):
+        return f"{item!r} is a float"
+    if declared.within is not None and (isinstance(item, bool) or not isinstance(item, int | Fraction)):
+        return f"{item!r} is no number"
+    if declared.values is not None:
+        return "" if item in declared.values else f"{item!r} is not a value of {declared}"
+    if (declared.low is not None and rational(item) < declared.low) or (
+        declared.high is not None and rational(item) > declared.high
+    ):
+        return f"{item} is outside {declared}"
+    return "" if declared.real or item == int(item) else f"{item} is no whole number"

@@ -48,7 +48,7 @@ from privproof.reporting import (
     print_profile,
     profile_data,
 )
-from privproof.scenarios import ProgramQuestion, Question, UnderPriors
+from privproof.scenarios import ProgramQuestion, Question, UnderPriors, claims
 from privproof.sizes import over_sizes
 
 
@@ -79,8 +79,7 @@ def check(
     def posed(number: int | None) -> Question | UnderPriors | ProgramQuestion:
         question = loaded(target, number, horizon, pair, settings)
         question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
-        claimed = isinstance(question, ProgramQuestion) and question.claim is not None
-        if question.budget is None and word is None and not claimed:
+        if word is None and not claims(question):
             raise QuestionError(
                 "budget",
                 "neither the command nor the file names a budget",

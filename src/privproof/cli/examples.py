@@ -30,6 +30,7 @@ from privproof.reporting import (
     print_satisfaction,
     satisfaction_data,
 )
+from privproof.scenarios import claims
 
 if TYPE_CHECKING:
     from privproof.library import Example, FormulaExample
@@ -76,7 +77,7 @@ def examples(
     if not as_json and example.mechanism is not None:
         typer.echo(inspect.getsource(example.mechanism.function))
     with monitored(None, quiet=as_json) as monitor:
-        asked_tight = question.budget is None and getattr(question, "claim", None) is None
+        asked_tight = not claims(question)
         verdict = tight_epsilon(question, monitor=monitor) if asked_tight else ask(question, monitor=monitor)
     finish(verdict, command=None, asked_tight=asked_tight, as_json=as_json, certificate=None, report=None)
 

@@ -126,6 +126,22 @@ def output_probability(mechanism: Mechanism, output: Any, /, **arguments: Any) -
     >>> output_probability(noisy, 7, count=5), output_probability(noisy, "≥6", count=5), output_probability(noisy, "x", count=5)
     (Fraction(1, 12), Fraction(1, 3), Fraction(0, 1))
     """
+    mechanism, given = given_inputs(mechanism, arguments)
+    wanted = _wanted(output)
+    if mechanism.generator or mechanism.stream is not None:
+        wanted = wanted.items if isinstance(wanted, Cells) else wanted
+    total = ZERO
+    for found, p in output_classes(mechanism, given):
+        total += p * _share(wanted, found)
+    return fraction(total)
+
+
+def given_inputs(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
+    """The mechanism with the parameters among the arguments set, and its inputs.
+
+    Raises:
+        LanguageError: an input is missing, or something is given that the mechanism does not have.
+    """
     changed = {name: value for name, value in arguments.items() if name in mechanism.parameters}
     if changed:
         mechanism = mechanism.having(**changed)
@@ -134,13 +150,7 @@ def output_probability(mechanism: Mechanism, output: Any, /, **arguments: Any) -
     if missing or unknown:
         what = f"{missing[0]!r} is not given" if missing else f"there is no input {unknown[0]!r}"
         raise LanguageError("input", what, place=mechanism.name, hint=f"inputs: {', '.join(mechanism.inputs)}")
-    wanted = _wanted(output)
-    if mechanism.generator or mechanism.stream is not None:
-        wanted = wanted.items if isinstance(wanted, Cells) else wanted
-    total = ZERO
-    for found, p in output_classes(mechanism, {name: arguments[name] for name in mechanism.inputs}):
-        total += p * _share(wanted, found)
-    return fraction(total)
+    return mechanism, {name: arguments[name] for name in mechanism.inputs}
 
 
 _TAIL = re.compile(r"([≥≤])(-?[0-9]+)")

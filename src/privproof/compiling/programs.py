@@ -160,7 +160,7 @@ class _Compiler:
 
     def question(self, name: str | None) -> Question:
         only = next(iter(self.private.values()))
-        relation = self.mechanism.relation or only.relation
+        relation = self.mechanism.neighbours
         if self.stream is not None and self.mechanism.inputs[self.stream].public:
             return self._requested(relation, name)
         if self.stream is not None:

@@ -42,16 +42,15 @@ from privproof.language.syntax import (
     Block,
     Conditional,
     Constant,
+    Each,
     Element,
     Emit,
     Expression,
-    If,
     Operation,
     Replace,
     Return,
     Sample,
     Variable,
-    While,
     parts,
     reads,
     statements,
@@ -96,8 +95,7 @@ class Program:
         size: the length of the lists where the question fixes it.
         relation: ``each``, ``one`` or ``monotone``.
         optional: the variables that may be None, each with the variable that tells whether it is.
-        converted: whether tests that only guard assignments were converted.
-        ahead: whether loops are cut after their test, so that shifts may depend on how it goes.
+        scales: the scale of every continuous noise, by its site.
         offset: how much is added to the returned number afterwards.
     """
 
@@ -113,9 +111,8 @@ class Program:
     size: int | None
     relation: str
     optional: Mapping[str, str]
-    converted: bool
-    ahead: bool
-    offset: int = 0
+    scales: Mapping[int, Scale]
+    offset: int
 
     @property
     def inputs(self) -> Mapping[str, Input]:
@@ -128,31 +125,29 @@ class Program:
         return tuple(name for name, declared in self.inputs.items() if declared.shape == "list")
 
     @property
-    def public_numbers(self) -> tuple[str, ...]:
-        """The public inputs that are single whole numbers."""
-        return self.mechanism.public_numbers
-
-    @property
     def sites(self) -> tuple[Sample, ...]:
         """The instructions that draw noise."""
         return tuple(step for step in self.code if isinstance(step, Sample))
 
     def scale(self, sample: Sample) -> Scale:
         """The scale of continuous noise."""
-        return _scale(resolved(sample.arguments[1], self.body), self.public_numbers)
+        return self.scales[sample.site]
 
 
 def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False) -> Program:
     """Prepare a mechanism.
 
+    Args:
+        mechanism: the mechanism.
+        size: the length of its lists; None for every length.
+        convert: whether tests that only guard assignments are converted.
+        ahead: whether loops are cut after their test, so that shifts may depend on how it goes.
+
     Raises:
         LanguageError: the mechanism is outside the class.
         Unsupported: it cannot be brought into the form.
     """
-    relation = mechanism.relation
-    private = [declared for declared in mechanism.inputs.values() if not declared.public]
-    if relation is None:
-        relation = private[0].relation
+    relation = mechanism.neighbours
     if not isinstance(relation, str):
         raise Unsupported("its neighbours are given by a function; alignments need each, one or monotone")
     for name, declared in mechanism.inputs.items():
@@ -168,22 +163,12 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
     code = made.code
     for step in code:
         _supported(step, mechanism)
-    for sample in (s for s in code if isinstance(s, Sample) and s.noise in CONTINUOUS):
-        for name in _scale(resolved(sample.arguments[1], body), mechanism.public_numbers).names:
-            low = mechanism.inputs[name].low
-            if low is None or low < 1:
-                raise LanguageError(
-                    "scale",
-                    f"the scale is a multiple of {name}, which may be 0 or below",
-                    place=str(sample.place),
-                    hint=f"{name}: public(integer(low=1))",
-                )
+    scales = _scales(code, body, mechanism)
     sorts, tags = _sorts(code, mechanism)
     high, noisy = _differing(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
-    live = made.live
     return Program(
-        mechanism, body, code, live, cuts, sorts, high, noisy, tags, size, relation, flags, convert, ahead, offset
+        mechanism, body, code, made.live, cuts, sorts, high, noisy, tags, size, relation, flags, scales, offset
     )
 
 
@@ -200,10 +185,9 @@ def _explicit(body: Block, mechanism: Mechanism) -> set[str]:
             if name is None:
                 continue
             noisy = isinstance(statement, Sample) and statement.noise in (*CONTINUOUS, "geometric")
-            if noisy or any(differs(e, found, mechanism) for e in reads(statement)):
+            streamed = isinstance(statement, Each) and statement.stream in found
+            if noisy or streamed or any(differs(e, found, mechanism) for e in reads(statement)):
                 found.add(name)
-            if isinstance(statement, If | While):
-                continue
         if len(found) == before:
             return found
 
@@ -425,7 +409,7 @@ def sort_of(expression: Expression, sorts: Mapping[str, Sort], mechanism: Mechan
         case Variable(name):
             return sorts.get(name)
         case Element(Variable(name)):
-            return "real" if mechanism.inputs[name].real else "int"
+            return input_sort(mechanism.inputs[name])
         case Conditional(_, then, otherwise):
             return _join(sort_of(then, sorts, mechanism), sort_of(otherwise, sorts, mechanism))
         case Operation("and" | "or", arguments):
@@ -460,16 +444,20 @@ def _join(one: Sort | None, other: Sort | None) -> Sort | None:
 _SAID = {"int": "whole number", "real": "number", "bool": "truth value", "tag": "text or None"}
 
 
+def input_sort(declared: Input) -> Sort:
+    """The sort of an input's values."""
+    if declared.within is None and declared.values is not None:
+        kinds = {type(value) for value in declared.values}
+        return "bool" if kinds == {bool} else "tag" if kinds & {str, type(None)} else "int"
+    return "real" if declared.real else "int"
+
+
 def _sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[dict[str, Sort], dict[object, int]]:
     sorts: dict[str, Sort] = {}
     tags: dict[object, int] = {}
     for name, declared in mechanism.inputs.items():
         if declared.shape == "value":
-            if declared.within is None and declared.values is not None:
-                kinds = {type(v) for v in declared.values}
-                sorts[name] = "bool" if kinds == {bool} else "tag" if kinds & {str, type(None)} else "int"
-            else:
-                sorts[name] = "real" if declared.real else "int"
+            sorts[name] = input_sort(declared)
 
     def note(expression: Expression) -> None:
         if isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, str)):
@@ -495,7 +483,7 @@ def _sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[dict[st
                     made: Sort = "bool" if noise == "bernoulli" else "int" if noise == "uniform" else "real"
                     sorts[name] = _join(sorts.get(name), made) or made
                 case Next(name, stream):
-                    sorts[name] = "real" if mechanism.inputs[stream].real else "int"
+                    sorts[name] = input_sort(mechanism.inputs[stream])
                 case Test(test):
                     note(test)
                 case Emit(value) | Return(value):
@@ -562,6 +550,23 @@ def resolved(expression: Expression, body: Block) -> Expression:
         return rewritten(part, change)
 
     return read(expression, _DEEPEST)
+
+
+def _scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechanism) -> dict[int, Scale]:
+    """The scale of every continuous noise, by its site; one that may be 0 or below is refused."""
+    found = {}
+    for sample in (step for step in code if isinstance(step, Sample) and step.noise in CONTINUOUS):
+        found[sample.site] = scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers)
+        for name in scale.names:
+            low = mechanism.inputs[name].low
+            if low is None or low < 1:
+                raise LanguageError(
+                    "scale",
+                    f"the scale is a multiple of {name}, which may be 0 or below",
+                    place=str(sample.place),
+                    hint=f"{name}: public(integer(low=1))",
+                )
+    return found
 
 
 def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:

@@ -6,14 +6,16 @@ The outputs must be equal, every time.
 
 from __future__ import annotations
 
+import operator
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.relational import CONTINUOUS, Program
 from privproof.errors import LanguageError
+from privproof.exact import fraction
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law, Table
@@ -174,8 +176,8 @@ def _arguments(inputs: Mapping[str, Input], size: int, chance: random.Random) ->
 def _number(declared: Input, chance: random.Random) -> Any:
     if declared.values is not None:
         return chance.choice(declared.values)
-    low = Fraction(-8) if declared.low is None else Fraction(int(declared.low.p), int(declared.low.q))
-    high = low + 16 if declared.high is None else Fraction(int(declared.high.p), int(declared.high.q))
+    low = Fraction(-8) if declared.low is None else fraction(declared.low)
+    high = low + 16 if declared.high is None else fraction(declared.high)
     if declared.low is None and declared.high is not None:
         low = high - 16
     if declared.public and not declared.real:
@@ -249,7 +251,7 @@ class _Follower:
         self.position += 1
         if step.noise in CONTINUOUS:
             law = self.program.scale(step)
-            expected = Fraction(int(law.factor.p), int(law.factor.q))
+            expected = fraction(law.factor)
             for name in law.names:
                 expected *= self.arguments[name]
             if kind != step.noise or Fraction(self.value(step.arguments[0])) != center or expected != scale:
@@ -278,19 +280,19 @@ class _Follower:
         raise _Disagree(f"an expression at {expression.place}")
 
 
-_OPERATIONS: dict[str, Any] = {
-    "+": lambda a, b: a + b,
-    "extend": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "repeat": lambda a, b: a * b,
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "extend": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "repeat": operator.mul,
     "/": lambda a, b: Fraction(a) / Fraction(b),
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
-    "neg": lambda a: -a,
-    "pos": lambda a: a,
-    "whole": lambda a: a,
-    "not": lambda a: not a,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "neg": operator.neg,
+    "pos": operator.pos,
+    "whole": operator.pos,
+    "not": operator.not_,
     "bool": bool,
     "abs": abs,
     "max": max,
@@ -298,12 +300,12 @@ _OPERATIONS: dict[str, Any] = {
     "len": len,
     "turns": len,
     "tuple of": lambda *a: tuple(a),
-    "is": lambda a, b: a is b or (a == b and type(a) is type(b)),
-    "is not": lambda a, b: not (a is b or (a == b and type(a) is type(b))),
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }

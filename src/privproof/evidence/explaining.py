@@ -19,6 +19,7 @@ from privproof.engines.laplace.horn import counter
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.evidence.program_certificates import CONDITIONS
 from privproof.evidence.verdicts import Charge, Explanation
+from privproof.exact import fraction
 from privproof.exact.affine import Affine
 from privproof.language.flow import Test
 from privproof.language.syntax import (
@@ -336,7 +337,7 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
                 moved = moved.removeprefix("-") if len(shift.factors) == 1 else moved
                 scale = "*".join([str(drawn.factor), *drawn.group])
                 return f"|{moved}|" if scale == "1" else f"|{moved}|/{scale if scale.isdigit() else f'({scale})'}"
-            sizes.append(abs(factor) * Fraction(int(within.p), int(within.q)))
+            sizes.append(abs(factor) * fraction(within))
     widest = max(sizes, default=Fraction(0)) if proof.program.relation == "one" else sum(sizes, Fraction(0))
     cost = (abs(shift.constant) + widest) / drawn.factor
     if not drawn.group:

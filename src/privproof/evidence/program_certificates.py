@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from privproof.compiling.relational import CONTINUOUS, Program, output_parts
+from privproof.compiling.relational import CONTINUOUS, Program, input_sort, output_parts
 from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
@@ -48,13 +48,9 @@ _SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
 def _question(question: ProgramQuestion, size: int | None) -> dict[str, Any]:
     inputs = {}
     for name, declared in question.mechanism.inputs.items():
-        sort = "real" if declared.real else "int"
-        if declared.within is None and declared.values is not None:
-            kinds = {type(value) for value in declared.values}
-            sort = "bool" if kinds == {bool} else "tag" if kinds & {str, type(None)} else "int"
         inputs[name] = {
             "shape": declared.shape,
-            "sort": sort,
+            "sort": input_sort(declared),
             "public": declared.public,
             "within": None if declared.public or declared.within is None else str(declared.within),
             "low": None if declared.low is None else str(declared.low),

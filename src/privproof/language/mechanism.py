@@ -126,6 +126,13 @@ class Mechanism:
         return inspect.isgeneratorfunction(self.function)
 
     @property
+    def neighbours(self) -> Relation:
+        """Which data sets are neighbours: the relation, or what the inputs suggest where none is named."""
+        if self.relation is not None:
+            return self.relation
+        return next(declared.relation for declared in self.inputs.values() if not declared.public)
+
+    @property
     def stream(self) -> str | None:
         """The name of the stream, if it reads one."""
         return next((name for name, declared in self.inputs.items() if declared.shape == "stream"), None)

@@ -101,7 +101,7 @@ def program_facts(verdict: Verdict, question: ProgramQuestion, *, target: str | 
         result += _loss_facts(verdict, question, witness, asked_tight=asked_tight)
     if verdict.explanation is not None:
         result += _proof_facts(verdict.explanation)
-        if target is not None and asked_tight is False:
+        if target is not None and not asked_tight:
             result.append(Fact("more", f"privproof explain {target}"))
     result += [Fact("repair", repair) for repair in verdict.repairs]
     if isinstance(verdict, Refuted) and not verdict.repairs and target is not None and not asked_tight:
@@ -143,7 +143,7 @@ def _loss_facts(verdict: Verdict, question: ProgramQuestion, witness: LossWitnes
         if question.budget is not None and question.budget.delta == 0 and not witness.infinite:
             loss += f" (the ratio of the probabilities is beyond e^epsilon = {bound_words(question.budget.epsilon)})"
     result = [
-        Fact("event", _event_words(witness)),
+        Fact("event", f"the output is {witness.output}"),
         Fact("left", f"{left}: probability {shown_probability(witness.left_probability)}"),
         Fact("right", f"{right}: probability {shown_probability(witness.right_probability)}"),
         Fact("loss", loss),
@@ -159,13 +159,6 @@ def _allowed(question: ProgramQuestion, witness: LossWitness) -> str:
     size = max((len(v) for v in witness.left.values() if isinstance(v, list)), default=0)
     value = question.claim.at({**witness.left, "size": size})
     return f"{question.claim} = {value}"
-
-
-def _event_words(witness: LossWitness) -> str:
-    event = witness.event
-    if isinstance(event, Between):
-        return f"the output is {witness.output}"
-    return f"the output is {witness.output}"
 
 
 def arguments_words(values: Any) -> str:

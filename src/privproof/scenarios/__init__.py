@@ -6,7 +6,7 @@ from privproof.scenarios.markov import MarkovPrior
 from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.origins import Origin, Several, fits
 from privproof.scenarios.parametric import ParametricPair, ParametricQuestion, parametric_pair
-from privproof.scenarios.programs import ProgramQuestion, is_program, program_question
+from privproof.scenarios.programs import ProgramQuestion, claims, is_program, program_question
 from privproof.scenarios.pufferfish import PufferfishQuestion, Secret, pufferfish
 from privproof.scenarios.question import Model, Pair, Question, Scenario, ordered_pairs
 from privproof.scenarios.words import Automaton, Ending, Words, automaton
@@ -33,6 +33,7 @@ __all__ = [
     "UnderPriors",
     "Words",
     "automaton",
+    "claims",
     "fits",
     "is_program",
     "ordered_pairs",

@@ -11,6 +11,9 @@ from privproof.exact.balls import rational_bounds
 from privproof.language import Mechanism
 from privproof.language.noise import NOISES
 from privproof.language.taint import samples
+from privproof.scenarios.parametric import ParametricQuestion
+from privproof.scenarios.pufferfish import PufferfishQuestion
+from privproof.scenarios.question import Question
 
 _DIGITS = 10**12
 
@@ -39,9 +42,7 @@ class ProgramQuestion:
     @property
     def relation(self) -> str:
         """Which data are neighbours."""
-        own = self.mechanism.relation
-        if own is None:
-            own = next(declared.relation for declared in self.mechanism.inputs.values() if not declared.public)
+        own = self.mechanism.neighbours
         if not isinstance(own, str):
             raise LanguageError(
                 "neighbours",
@@ -61,6 +62,11 @@ class ProgramQuestion:
     def under(self, budget: Budget | None) -> ProgramQuestion:
         """The same question with another budget."""
         return replace(self, budget=budget, claim=None if budget is None else _bound(budget.epsilon))
+
+
+def claims(question: Question | PufferfishQuestion | ParametricQuestion | ProgramQuestion) -> bool:
+    """Whether a question makes a claim, so that it asks whether and not how much."""
+    return question.budget is not None or (isinstance(question, ProgramQuestion) and question.claim is not None)
 
 
 def is_program(mechanism: Mechanism) -> bool:

@@ -9,6 +9,7 @@ distances from the first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -29,6 +30,7 @@ from privproof.engines.laplace.values import (
     real,
     symbol,
 )
+from privproof.exact import fraction
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.syntax import (
     Assign,
@@ -114,7 +116,6 @@ class Path:
         after: the state behind it, by symbol.
         parts: what is returned, at the end.
         looks: whether an observer looks at the costs on the way: a value of a stream is taken.
-        emits: the outputs on the way.
     """
 
     source: int
@@ -129,7 +130,6 @@ class Path:
     after: Mapping[str, Term]
     parts: tuple[Value, ...]
     looks: bool = False
-    emits: tuple[Place, ...] = ()
 
 
 @dataclass
@@ -147,14 +147,9 @@ class _Walk:
     counts: dict[str, Term] = field(default_factory=dict)
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
     looks: bool = False
-    emits: list[Place] = field(default_factory=list)
 
     def copy(self) -> _Walk:
-        return _Walk(
-            dict(self.values), list(self.condition), list(self.safety), list(self.obligations), list(self.drawn),
-            list(self.reads), list(self.fresh), list(self.tests), dict(self.counts), dict(self.known), self.looks,
-            list(self.emits),
-        )  # fmt: skip
+        return _Walk(**{name: copy(value) for name, value in vars(self).items()})
 
 
 class Blocks:
@@ -164,6 +159,8 @@ class Blocks:
         self.program = program
         self.mechanism = program.mechanism
         self._fresh = 0
+        self.remainders: list[tuple[Term, str, Term, Term]] = []
+        """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
 
     # ---------------------------------------------------------------------------------------------------------- globals
 
@@ -307,6 +304,18 @@ class Blocks:
                 result[f"read: {name}"] = z3.Int(f"read: {name}")
         return result
 
+    def initial(self) -> dict[str, Term]:
+        """The state at the beginning, by symbol."""
+        return {name: z3.IntVal(0) if name.startswith("read: ") else term for name, term in self.state(0).items()}
+
+    def foretold(self, path: Path) -> list[Term]:
+        """That the first run returns what is foretold, at the end of a path."""
+        return [path.parts[k].one == self.fixed[f"output {k}"] for k in self.prophesied]
+
+    def kept(self, path: Path) -> list[Term]:
+        """That the second run does."""
+        return [path.parts[k].two == self.fixed[f"output {k}"] for k in self.prophesied]
+
     def _value(self, name: str) -> Value:
         sort = self.program.sorts[name]
         if name not in self.program.high:
@@ -357,7 +366,6 @@ class Blocks:
                 case Sample():
                     self._sample(at, step, walk)
                 case Emit(value, place):
-                    walk.emits.append(place)
                     for part in output_parts(value):
                         found = self.evaluate(part, walk, TRUE)
                         self._same(found, walk, "the two runs write the same", place)
@@ -426,7 +434,7 @@ class Blocks:
         return Path(
             cut, target, tuple(walk.tests), z3.And(*walk.condition) if walk.condition else TRUE,
             tuple(walk.safety), tuple(obligations), tuple(walk.drawn), tuple(walk.reads), tuple(walk.fresh), after, parts,
-            walk.looks, tuple(walk.emits),
+            walk.looks,
         )  # fmt: skip
 
     def _unknown(self, walk: _Walk, stem: str, sort: Sort) -> Term:
@@ -478,8 +486,7 @@ class Blocks:
         for name in self.private:
             if self.program.inputs[name].shape == "value":
                 free[name] = real(self.apart(name, None))
-        factor = Fraction(int(scale.factor.p), int(scale.factor.q))
-        walk.drawn.append(Drawn(at, step.noise, factor, scale.names, shift, free))
+        walk.drawn.append(Drawn(at, step.noise, fraction(scale.factor), scale.names, shift, free))
 
     def _next(self, stream: str, walk: _Walk) -> Value:
         declared = self.program.inputs[stream]
@@ -670,17 +677,8 @@ class Blocks:
         if z3.is_int_value(constant) and constant.as_long() > 0:
             return Value("int", a.one / constant if name == "//" else a.one % constant)
         value = self._unknown(walk, "quotient" if name == "//" else "remainder", "int")
-        self._havocs.append((value, name, a.one, b.one))
+        self.remainders.append((value, name, a.one, b.one))
         return Value("int", value)
-
-    @cached_property
-    def _havocs(self) -> list[tuple[Term, str, Term, Term]]:
-        return []
-
-    @property
-    def remainders(self) -> list[tuple[Term, str, Term, Term]]:
-        """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
-        return self._havocs
 
     def _gap(self, test: Expression, walk: _Walk) -> Term:
         """The distance of a comparison that noise takes part in: where it is not negative the true outcome is kept."""

@@ -183,9 +183,8 @@ def clauses(
         if ok is None:
             never(z3.Not(z3.And(*within)))
         else:
-            foretold = [put(path.parts[k].one) == blocks.fixed[f"output {k}"] for k in blocks.prophesied]
-            kept = [put(path.parts[k].two) == blocks.fixed[f"output {k}"] for k in blocks.prophesied]
-            never(*foretold, z3.Not(z3.And(ok, *kept, *within)))
+            kept = map(put, blocks.kept(path))
+            never(*map(put, blocks.foretold(path)), z3.Not(z3.And(ok, *kept, *within)))
         return result
     after = symbols(blocks, path.target)
     values = []

@@ -56,7 +56,7 @@ class Loss:
         with precision(192):
             low, high = rational_bounds(loss_ball(self.left_probability, self.right_probability, 1, 192))
         middle = (low + high) / 2
-        simple = Fraction(int(middle.p), int(middle.q)).limit_denominator(1000)
+        simple = fraction(middle).limit_denominator(1000)
         difference = self.left_probability - self.right_probability.scaled(rational(simple))
         if difference.at(1).is_zero:
             return epsilon(max(simple, Fraction(0)))
@@ -115,7 +115,7 @@ class Trees:
         return Loss(left, right, event, p, q)
 
 
-def events(pattern: Any, silent: Any, relation: str) -> list[Any]:
+def events(pattern: Any, silent: Any) -> list[Any]:
     """Events for a word with noisy numbers in it: half-lines and intervals in their place."""
     places = slots(pattern)
     if not places:

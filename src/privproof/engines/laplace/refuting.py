@@ -7,7 +7,8 @@ probabilities of its event; floating point only orders them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
@@ -17,7 +18,16 @@ from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.losses import LARGEST, Loss, Trees, events, slots, words
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.synthesis import Counterexample
-from privproof.engines.laplace.worst import Worst, atoms, corners, long_regions, regions, worst
+from privproof.engines.laplace.worst import (
+    Region,
+    Worst,
+    corners,
+    long_regions,
+    open_names,
+    private_names,
+    regions,
+    worst,
+)
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Budget, Epsilon, Rational, epsilon, fraction
@@ -29,14 +39,29 @@ from privproof.language.patterns import key, word
 
 STAGES = 2
 """How many stages the search at small sizes has."""
-TOO_MANY = ("draws", "paths")
-"""The codes of refusals that say that a mechanism has too many ways, or infinitely many."""
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2, 2**10, 2**16)
+_TOO_MANY = ("draws", "paths")
 _LONGER = (8, 12, 20, 32, 48)
 _WORDS = 24
 _BLIND = 8
 _VALUES = 8
 _COMBINATIONS = 16
+
+
+@contextmanager
+def few_ways(told: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    """What is inside needs all ways through a mechanism; where there are too many, or infinitely many, it is left, and that is told."""
+    try:
+        yield
+    except LanguageError as problem:
+        if problem.code not in _TOO_MANY:
+            raise
+        told(problem.message)
+
+
+def _float(value: Epsilon) -> float:
+    """An epsilon as a float, for ordering candidates."""
+    return float(rational_bounds(value.ball())[1])
 
 
 def arguments(
@@ -49,14 +74,13 @@ def arguments(
         if declared.public:
             result[name] = public[name] if declared.shape == "value" else [_nearest(declared)] * length
             continue
-        names = [name] if declared.shape == "value" else [f"{name}[{i}]" for i in range(length)]
         low = None if declared.low is None else fraction(declared.low)
         high = None if declared.high is None else fraction(declared.high)
         base = Fraction(0)
         if low is not None and high is not None and not low <= 0 <= high:
             base = low
         values = []
-        for n in names:
+        for n in open_names(name, declared, size):
             value = base + times * corner.get(n, Fraction(0))
             if (low is not None and value < low) or (high is not None and value > high):
                 return None
@@ -154,10 +178,6 @@ class Refuter:
                     return found
         return None
 
-    def refute(self, size: int | None, last: Counterexample | None = None, blocks: Blocks | None = None) -> Loss | None:
-        """A loss above the budget, if the search finds one."""
-        return self.stage(0, size, last, blocks) or self.stage(1, size) or self.pumped(size)
-
     def pumped(self, size: int | None) -> Loss | None:
         """A loss above the budget at larger sizes, from words that change their letter once, as long as the least cost grows."""
         if len(self.sizes(size)) == 1:
@@ -170,8 +190,7 @@ class Refuter:
                     break
                 before = ranked[0].cost
                 allowed = self.allowed(public, longer)
-                bound = float(rational_bounds(allowed.ball())[1])
-                for one in [w for w in ranked if w.cost > bound + 1e-9][:4]:
+                for one in [w for w in ranked if w.cost > _float(allowed) + 1e-9][:4]:
                     found = self.along(one, public, longer, allowed)
                     if found is not None:
                         return found
@@ -179,12 +198,15 @@ class Refuter:
 
     def ranked_long(self, size: int, public: Mapping[str, Any]) -> list[Worst]:
         """The ways through the mechanism at a larger size that change their letter once, the costliest first."""
-        reals = {n: v for n, v in public.items() if not self.mechanism.inputs[n].real}
-        _, names = atoms(self.mechanism, size, reals)
         try:
-            found = long_regions(self.mechanism, size, reals, self.monitor)
+            found = long_regions(self.mechanism, size, public, self.monitor)
         except LanguageError:
             return []
+        return self.worst(found, size)
+
+    def worst(self, found: Sequence[Region], size: int | None) -> list[Worst]:
+        """Ways through the mechanism with their worst corners, the costliest first."""
+        names = private_names(self.mechanism, size)
         return worst(self.mechanism, self.relation, found, names, self.monitor.pause)
 
     def from_run(self, last: Counterexample, blocks: Blocks) -> Loss | None:
@@ -197,80 +219,72 @@ class Refuter:
         if size > LARGEST:
             return None
         public = {n: v for n, v in left.items() if self.mechanism.inputs[n].public}
-        try:
+        with few_ways():
             return self.compare(left, right, public, size) or self.compare(right, left, public, size)
-        except LanguageError as problem:
-            if problem.code not in TOO_MANY:
-                raise
-            return None
+        return None
 
     def at_size(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
         """A loss above the budget at a size; None also where there are too many ways through the mechanism."""
-        try:
+        with few_ways():
             return self._at_size(size, public)
-        except LanguageError as problem:
-            if problem.code not in TOO_MANY:
-                raise
-            return None
+        return None
 
     def _at_size(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
         allowed = self.allowed(public, size)
-        bound = float(rational_bounds(allowed.ball())[1])
         ranked = self.ranked(size, public)
         if ranked is None:
             return self.blindly(size, public)
-        for one in [w for w in ranked if w.cost > bound + 1e-9][:_WORDS]:
+        for one in [w for w in ranked if w.cost > _float(allowed) + 1e-9][:_WORDS]:
             found = self.along(one, public, size, allowed)
             if found is not None:
                 return found
-        if any(
-            one.region.draws for one in ranked
-        ):  # discrete noise may depend on the data, of which costs know nothing
+        # discrete noise may depend on the data, of which costs know nothing
+        if any(one.region.draws for one in ranked):
             return self.blindly(size, public)
         return None
 
     def ranked(self, size: int | None, public: Mapping[str, Any]) -> list[Worst] | None:
         """The ways through the mechanism at a size, the costliest first; None where it does not run on open data."""
-        reals = {n: v for n, v in public.items() if not self.mechanism.inputs[n].real}
         try:
-            found = regions(self.mechanism, size, reals, self.monitor.pause)
+            found = regions(self.mechanism, size, public, self.monitor.pause)
         except LanguageError:
             return None
-        _, names = atoms(self.mechanism, size, reals)
-        return worst(self.mechanism, self.relation, found, names, self.monitor.pause)
+        return self.worst(found, size)
 
     def blindly(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
         """A loss above the budget between data at zero and the corners of its neighbours."""
-        _, names = atoms(self.mechanism, size, public)
         reals = [n for n, d in self.mechanism.inputs.items() if d.public and d.real and d.shape == "value"]
         for value in (None, 2) if reals else (None,):
             given = dict(public) if value is None else {**public, **dict.fromkeys(reals, value)}
-            found = self._between_corners(size, given, names)
+            found = self._between_corners(size, given)
             if found is not None:
                 return found
         return None
 
-    def _between_corners(self, size: int | None, public: Mapping[str, Any], names: Sequence[str]) -> Loss | None:
-        for corner in islice(corners(self.mechanism, self.relation, names), _BLIND):
-            for t in _STEPS[:3]:
-                sides = [arguments(self.mechanism, public, corner, Fraction(t + k), size) for k in (0, 1)]
-                if sides[0] is not None and sides[1] is not None:
-                    found = self.compare(sides[0], sides[1], public, size or 0)
-                    if found is not None:
-                        return found
+    def _between_corners(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
+        listed = corners(self.mechanism, self.relation, private_names(self.mechanism, size))
+        for corner in islice(listed, _BLIND):
+            for left, right in self.pairs(corner, public, size, _STEPS[:3]):
+                found = self.compare(left, right, public, size or 0)
+                if found is not None:
+                    return found
         return None
 
-    def along(self, one: Worst, public: Mapping[str, Any], size: int | None, allowed: Epsilon | None) -> Loss | None:
-        """Data along the worst corner of a region, further and further away."""
-        bound = None if allowed is None else float(rational_bounds(allowed.ball())[1])
-        for t in _STEPS:
+    def pairs(
+        self, corner: Mapping[str, Fraction], public: Mapping[str, Any], size: int | None, steps: Sequence[int]
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Neighbouring data ``t v`` and ``(t+1) v`` along a corner v, where these are values of the inputs."""
+        for t in steps:
             self.monitor.pause()
-            left = arguments(self.mechanism, public, one.corner, Fraction(t), size)
-            right = arguments(self.mechanism, public, one.corner, Fraction(t + 1), size)
-            if left is None or right is None:
-                continue
+            left, right = (arguments(self.mechanism, public, corner, Fraction(t + k), size) for k in (0, 1))
+            if left is not None and right is not None:
+                yield left, right
+
+    def along(self, one: Worst, public: Mapping[str, Any], size: int | None, allowed: Epsilon) -> Loss | None:
+        """Data along the worst corner of a region, further and further away."""
+        for left, right in self.pairs(one.corner, public, size, _STEPS):
             for event in self.shapes(one.region.word, left):
-                found = self.decided(left, right, event, allowed, bound)
+                found = self.decided(left, right, event, allowed)
                 if found is not None:
                     return found
         return None
@@ -282,19 +296,14 @@ class Refuter:
         silent = next(
             (leaf.output for leaf in self.trees.at(left, pattern) if key(word(leaf.output)) == key(pattern)), None
         )
-        return events(pattern, silent, self.relation)
+        return events(pattern, silent)
 
     def decided(
-        self,
-        left: Mapping[str, Any],
-        right: Mapping[str, Any],
-        event: Any,
-        allowed: Epsilon | None,
-        bound: float | None,
+        self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any, allowed: Epsilon | None = None
     ) -> Loss | None:
         """The loss of an event where it is above the budget; the largest one seen is remembered."""
         value = self.trees.ratio(left, right, event)
-        if value <= self.best_value and (bound is None or value < bound - 1e-6):
+        if value <= self.best_value and (allowed is None or value < _float(allowed) - 1e-6):
             return None
         if value == float("-inf"):
             return None
@@ -310,10 +319,9 @@ class Refuter:
     ) -> Loss | None:
         """The worst word on given data."""
         allowed = self.allowed(public, size)
-        bound = float(rational_bounds(allowed.ball())[1])
         for pattern, silent in words(self.trees.at(left)):
-            for event in events(pattern, silent, self.relation):
-                found = self.decided(left, right, event, allowed, bound)
+            for event in events(pattern, silent):
+                found = self.decided(left, right, event, allowed)
                 if found is not None:
                     return found
         return None
@@ -351,7 +359,7 @@ def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str
                     right[name][changed] = by
         else:
             return None
-    state = {n: z3.IntVal(0) if n.startswith("read: ") else t for n, t in blocks.state(0).items()}
+    state = blocks.initial()
     for step in last.steps:
         place = [*known, *((t, state[n]) for n, t in blocks.state(step.path.source).items())]
         place += [(old, last.values[new.decl().name()]) for old, new in step.fresh]

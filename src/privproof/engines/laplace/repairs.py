@@ -15,7 +15,7 @@ from privproof.compiling.relational import CONTINUOUS
 from privproof.engines.laplace.proving import FORMS, AlignmentProof, prove
 from privproof.engines.laplace.refuting import publics
 from privproof.engines.laplace.tight import formula
-from privproof.engines.laplace.worst import Region, atoms, long_regions, regions, worst
+from privproof.engines.laplace.worst import Region, long_regions, private_names, regions, worst
 from privproof.engines.monitor import Monitor
 from privproof.exact import fraction, rational
 from privproof.exact.affine import Affine
@@ -133,10 +133,11 @@ def _costed(
     sizes: list[int | None] = [size] if size is not None or not open_size else [2, 3, 6]
     result = []
     for public in publics(mechanism, numbers=(1, 3)):
-        reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
         for n in sizes:
             found = (
-                long_regions(mechanism, n, reals, monitor) if n is not None and n > 3 else regions(mechanism, n, reals)
+                long_regions(mechanism, n, public, monitor)
+                if n is not None and n > 3
+                else regions(mechanism, n, public)
             )
             result.append((n, public, found))
     return result
@@ -160,8 +161,7 @@ def _enough(
         ]
         if not louder_:
             continue
-        reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
-        _, names = atoms(mechanism, size, reals)
+        names = private_names(mechanism, size)
         allowed = claim.at({**public, "size": size or 0})
         if worst(mechanism, relation, louder_, names, monitor.pause)[0].cost > float(allowed) + 1e-9:
             return False

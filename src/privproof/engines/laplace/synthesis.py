@@ -31,6 +31,7 @@ from privproof.engines.laplace.blocks import Blocks, Obligation, Path
 from privproof.engines.laplace.solver import TRUE, Substitution, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
+from privproof.exact import fraction
 from privproof.exact.affine import Affine
 from privproof.language.flow import Test
 
@@ -201,14 +202,13 @@ class Synthesis:
     @property
     def _within(self) -> list[Fraction]:
         inputs = self.blocks.program.inputs.values()
-        return [Fraction(int(d.within.p), int(d.within.q)) for d in inputs if d.within is not None and not d.public]
+        return [fraction(d.within) for d in inputs if d.within is not None and not d.public]
 
     # --------------------------------------------------------------------------------------------------------- refuting
 
     def refuting(self, guess: Alignment, instance: Instance) -> Counterexample | None:
         """A run of an instance at which an alignment fails."""
-        search = _Search(self, guess, instance)
-        return search.found()
+        return _Search(self, guess, instance).found()
 
     def spent(self, guess: Alignment, listed: Sequence[Instance]) -> dict[tuple[str, ...], Fraction]:
         """The most that an alignment spends from each counter, relative to its public numbers, on some instances."""
@@ -259,7 +259,7 @@ class Synthesis:
         unit = Fraction(1, 2) if self.half else Fraction(1)
         instance = found.instance
         fixed = [(t, found.values[n]) for n, t in self.blocks.fixed.items() if n in found.values]
-        state: dict[str, Term] = self._initial()
+        state: dict[str, Term] = self.blocks.initial()
         needed: list[Term] = []
         cost: Term = z3.RealVal(0)
         for step in found.steps:
@@ -286,23 +286,10 @@ class Synthesis:
             if path.looks:
                 needed.append(cost <= number(self.budget.at(instance.values)))
             if path.target is None:
-                needed += [z3.substitute(t, *place) for t in self.kept(path)]
+                needed += [z3.substitute(t, *place) for t in self.blocks.kept(path)]
             state = {n: z3.simplify(z3.substitute(t, *place)) for n, t in path.after.items()}
         needed.append(cost <= number(self.budget.at(instance.values)))
         return z3.simplify(z3.And(*needed))
-
-    def kept(self, path: Path) -> list[Term]:
-        """That the second run returns what is foretold."""
-        return [path.parts[k].two == self.blocks.fixed[f"output {k}"] for k in self.blocks.prophesied]
-
-    def foretold(self, path: Path) -> list[Term]:
-        """That the first run does."""
-        return [path.parts[k].one == self.blocks.fixed[f"output {k}"] for k in self.blocks.prophesied]
-
-    def _initial(self) -> dict[str, Term]:
-        return {
-            name: z3.IntVal(0) if name.startswith("read: ") else term for name, term in self.blocks.state(0).items()
-        }
 
 
 @dataclass(frozen=True)
@@ -338,7 +325,7 @@ class _Search:
         self.deepest = max(self.deepest, 2 * instance.values.get("size", 0) + 6)
 
     def found(self) -> Counterexample | None:
-        return self.follow(0, self.synthesis._initial(), (), {}, TRUE, 0, None)
+        return self.follow(0, self.blocks.initial(), (), {}, TRUE, 0, None)
 
     def follow(
         self,
@@ -442,8 +429,8 @@ class _Search:
                 ),
                 tuple(shifted(o.condition) for o in path.obligations),
                 self.synthesis.cost(path, shifts, self.instance),
-                tuple(map(shifted, self.synthesis.foretold(path))) if path.target is None else (),
-                tuple(map(shifted, self.synthesis.kept(path))) if path.target is None else (),
+                tuple(map(shifted, self.blocks.foretold(path))) if path.target is None else (),
+                tuple(map(shifted, self.blocks.kept(path))) if path.target is None else (),
                 {name: shifted(term) for name, term in path.after.items()},
             )
         return self.ready[key]
@@ -504,7 +491,7 @@ class _Search:
 def instances(blocks: Blocks, *, pump: int = 0) -> list[Instance]:
     """Small instances, all runs of them; or longer ones, with runs that change their letter at most once."""
     program = blocks.program
-    names = list(program.public_numbers)
+    names = program.mechanism.public_numbers
     sized = "size" in blocks.fixed and program.size is None
 
     def values(name: str, wanted: Sequence[int]) -> list[int]:

@@ -8,25 +8,27 @@ probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import isfinite, isnan
 from typing import Any
 
 from privproof.engines.laplace.events import following
-from privproof.engines.laplace.refuting import Refuter, arguments, publics
+from privproof.engines.laplace.refuting import Refuter, publics
 from privproof.engines.laplace.worst import (
-    Program,
+    LinearProgram,
     Region,
-    Worst,
-    atoms,
     corners,
     long_regions,
+    open_names,
+    private_names,
     regions,
+    simplest,
     verified,
     worst,
 )
 from privproof.engines.monitor import Monitor
-from privproof.exact import Rational, rational
+from privproof.exact import Rational, fraction, rational
 from privproof.exact.affine import Affine, affine
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
@@ -49,19 +51,18 @@ def upper_at(
     mechanism: Mechanism, relation: str, size: int | None, public: Mapping[str, Any], monitor: Monitor
 ) -> Fraction | None:
     """A bound on the loss at a size, from the least cost of shifts at every corner, verified exactly; None if there is none."""
-    reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
-    found = regions(mechanism, size, reals, monitor.pause)
-    _, names = atoms(mechanism, size, reals)
+    found = regions(mechanism, size, public, monitor.pause)
+    names = private_names(mechanism, size)
     listed = list(corners(mechanism, relation, names)) if len(names) <= 12 else []
     if not listed or len(listed) * len(found) > _CORNERS:
         return None
     most = Fraction(0)
     for region in found:
         monitor.pause()
-        program = Program(region, names)
+        program = LinearProgram(region, names)
         for corner in listed:
             cost, shifts = program.solve(corner)
-            if cost == float("inf"):
+            if not isfinite(cost):
                 return None
             exact = verified(region, corner, shifts)
             if exact is None:
@@ -74,14 +75,11 @@ def cost_at(
     mechanism: Mechanism, relation: str, size: int | None, public: Mapping[str, Any], monitor: Monitor
 ) -> float:
     """The largest least cost that is found at a size."""
-    reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
-    _, names = atoms(mechanism, size, reals)
     if size is None or size <= 3:
-        found = regions(mechanism, size, reals, monitor.pause)
+        found = regions(mechanism, size, public, monitor.pause)
     else:
-        found = long_regions(mechanism, size, reals, monitor)
-    if not found:
-        return float("nan")
+        found = long_regions(mechanism, size, public, monitor)
+    names = private_names(mechanism, size)
     return max((w.cost for w in worst(mechanism, relation, found, names, monitor.pause)), default=float("nan"))
 
 
@@ -92,7 +90,7 @@ def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Moni
 
         def alone(public: Mapping[str, Any]) -> Affine | None:
             cost = cost_at(mechanism, relation, size, public, monitor)
-            return None if cost in (float("inf"), float("nan")) or cost != cost else Affine(_rational(cost))
+            return Affine(_rational(cost)) if isfinite(cost) else None
 
         return _over_numbers(mechanism, names, alone)
 
@@ -100,10 +98,10 @@ def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Moni
         scale = max([1, *(v for n, v in public.items() if n in names and isinstance(v, int))])
         sizes = [6 * scale, 6 * scale + 3, 6 * scale + 6] if _few(mechanism, public, monitor) else [2, 3, 4]
         costs = [cost_at(mechanism, relation, n, public, monitor) for n in sizes]
-        if any(c != c for c in costs):
+        if any(map(isnan, costs)):
             sizes = [2, 3, 4]
             costs = [cost_at(mechanism, relation, n, public, monitor) for n in sizes]
-        if any(c != c or c == float("inf") for c in costs):
+        if not all(map(isfinite, costs)):
             return None
         slope = (costs[1] - costs[0]) / (sizes[1] - sizes[0])
         if abs(costs[2] - costs[1] - slope * (sizes[2] - sizes[1])) > 1e-6:
@@ -115,11 +113,10 @@ def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Moni
 
 def _few(mechanism: Mechanism, public: Mapping[str, Any], monitor: Monitor) -> bool:
     """Whether larger sizes can be looked at: words are followed, or there are few ways through the mechanism."""
-    reals = {n: v for n, v in public.items() if not mechanism.inputs[n].real}
-    return (
-        mechanism.generator
-        or len(regions(mechanism, 4, reals, monitor.pause)) <= len(regions(mechanism, 3, reals, monitor.pause)) + 1
-    )
+    if mechanism.generator:
+        return True
+    fewer, more = (len(regions(mechanism, size, public, monitor.pause)) for size in (3, 4))
+    return more <= fewer + 1
 
 
 def _rational(value: float) -> Rational:
@@ -156,55 +153,38 @@ def approached(refuter: Refuter, size: int | None, public: Mapping[str, Any], *,
     for one in ranked[:_TRIED]:
         if one.cost < goal - 1e-9:
             break
-        for _ in _along(refuter, one, size, public, _FAR if far else _NEAR):
+        for left, right in refuter.pairs(one.corner, public, size, _FAR if far else _NEAR):
+            for event in refuter.shapes(one.region.word, left):
+                refuter.decided(left, right, event)
             if refuter.best_value >= goal - _CLOSE:
                 return True
     return refuter.best_value >= goal - _CLOSE
 
 
-def _along(
-    refuter: Refuter, one: Worst, size: int | None, public: Mapping[str, Any], steps: Sequence[int]
-) -> Iterator[None]:
-    for t in steps:
-        refuter.monitor.pause()
-        left = arguments(refuter.mechanism, public, one.corner, Fraction(t), size)
-        right = arguments(refuter.mechanism, public, one.corner, Fraction(t + 1), size)
-        if left is None or right is None:
-            continue
-        for event in refuter.shapes(one.region.word, left):
-            refuter.decided(left, right, event, None, None)
-        yield
-
-
 def paid(
-    mechanism: Mechanism, relation: str, left: Mapping[str, Any], right: Mapping[str, Any], event: Any, monitor: Monitor
+    mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[str, Any], event: Any, monitor: Monitor
 ) -> dict[int, Fraction]:
     """What every line has to pay for an event at given data: the least cost of shifts, by the line that draws the noise."""
     size = max((len(v) for v in left.values() if isinstance(v, list)), default=None)
-    public = {n: v for n, v in left.items() if mechanism.inputs[n].public and not mechanism.inputs[n].real}
     corner: dict[str, Fraction] = {}
     for name, declared in mechanism.inputs.items():
         if not declared.public:
-            one, other = left[name], right[name]
-            pairs = (
-                [(name, one, other)]
-                if declared.shape == "value"
-                else [(f"{name}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
-            )
-            corner.update({n: Fraction(b) - Fraction(a) for n, a, b in pairs})
+            one, other = ([side[name]] if declared.shape == "value" else side[name] for side in (left, right))
+            names = open_names(name, declared, size)
+            corner.update({n: Fraction(b) - Fraction(a) for n, a, b in zip(names, one, other, strict=True)})
     follow = following(event) if mechanism.generator and (size or 0) > 5 else None
     best: tuple[float, Region, tuple[float, ...]] | None = None
-    for region in regions(mechanism, size, public, monitor.pause, follow=follow):
+    for region in regions(mechanism, size, left, monitor.pause, follow=follow):
         if matching(event, _sketched(region.word, event)) is None:
             continue
-        cost, shifts = Program(region, list(corner)).solve(corner)
-        if cost != float("inf") and (best is None or cost > best[0]):
+        cost, shifts = LinearProgram(region, list(corner)).solve(corner)
+        if isfinite(cost) and (best is None or cost > best[0]):
             best = (cost, region, shifts)
     if best is None or verified(best[1], corner, best[2]) is None:
         return {}
     shares: dict[int, Fraction] = {}
     for noise, shift in zip(best[1].noises, best[2], strict=True):
-        exact = abs(Fraction(shift).limit_denominator(2000)) / Fraction(int(noise.scale.p), int(noise.scale.q))
+        exact = abs(simplest(shift)) / fraction(noise.scale)
         if exact:
             shares[noise.line] = shares.get(noise.line, Fraction(0)) + exact
     return shares

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 from privproof.compiling.relational import Sort
@@ -54,8 +53,7 @@ def symbol(name: str, sort: Sort) -> Term:
 
 def number(value: Any) -> Term:
     """A rational as a term."""
-    fraction = Fraction(int(value.p), int(value.q)) if hasattr(value, "p") else Fraction(value)
-    return z3.RealVal(str(fraction))
+    return z3.RealVal(str(value))
 
 
 def real(term: Term) -> Term:

@@ -58,7 +58,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Worst:
-    """A region, a corner of the neighbours, and the least cost of a shift there; None for none."""
+    """A region, a corner of the neighbours, and the least cost of a shift there, infinite if there is none."""
 
     region: Region
     corner: Mapping[str, Fraction]
@@ -66,24 +66,28 @@ class Worst:
     shifts: tuple[float, ...] = ()
 
 
-def atoms(mechanism: Mechanism, size: int | None, public: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Arguments with a symbol for every private and every real public number, and the names of the private ones."""
+def open_names(name: str, declared: Input, size: int | None) -> list[str]:
+    """The names of the numbers of an input."""
+    return [name] if declared.shape == "value" else [f"{name}[{i}]" for i in range(declared.size or size or 0)]
+
+
+def private_names(mechanism: Mechanism, size: int | None) -> list[str]:
+    """The names of the private numbers."""
+    inputs = mechanism.inputs.items()
+    return [n for name, declared in inputs if not declared.public for n in open_names(name, declared, size)]
+
+
+def atoms(mechanism: Mechanism, size: int | None, public: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments with a symbol for every private and every real public number; other public inputs have their value."""
     arguments: dict[str, Any] = {}
-    private: list[str] = []
     for name, declared in mechanism.inputs.items():
-        length = declared.size or size or 0
-        if declared.public and declared.shape == "value" and not (declared.real and name not in public):
-            arguments[name] = public[name]
-            continue
         if declared.public and not declared.real:
-            arguments[name] = [declared.values[0] if declared.values else 0] * length
+            some = [declared.values[0] if declared.values else 0]
+            arguments[name] = public[name] if declared.shape == "value" else some * (declared.size or size or 0)
             continue
-        names = [name] if declared.shape == "value" else [f"{name}[{i}]" for i in range(length)]
-        forms = [Linear.atom(n) for n in names]
+        forms = [Linear.atom(n) for n in open_names(name, declared, size)]
         arguments[name] = forms[0] if declared.shape == "value" else forms
-        if not declared.public:
-            private += names
-    return arguments, private
+    return arguments
 
 
 def regions(
@@ -95,8 +99,7 @@ def regions(
     most: int = 4_000,
 ) -> list[Region]:
     """All ways through the mechanism at a size."""
-    arguments, _ = atoms(mechanism, size, public)
-    listed = leaves(mechanism, arguments, pause=pause, follow=follow, most=most)
+    listed = leaves(mechanism, atoms(mechanism, size, public), pause=pause, follow=follow, most=most)
     return merged([region(leaf) for leaf in listed if leaf.complete])
 
 
@@ -218,7 +221,7 @@ def _within(declared: Input) -> Fraction:
     return fraction(declared.within)
 
 
-class Program:
+class LinearProgram:
     """The linear program of a region, for any corner."""
 
     def __init__(self, region: Region, names: Sequence[str]) -> None:
@@ -290,7 +293,7 @@ def worst(
     listed = list(corners(mechanism, relation, names)) if few else None
     for one in found:
         pause()
-        program = Program(one, names)
+        program = LinearProgram(one, names)
         if listed is None:
             result.append(_climbed(mechanism, relation, program, names))
             continue
@@ -299,7 +302,7 @@ def worst(
     return sorted(result, key=lambda w: -w.cost)
 
 
-def _climbed(mechanism: Mechanism, relation: str, program: Program, names: Sequence[str]) -> Worst:
+def _climbed(mechanism: Mechanism, relation: str, program: LinearProgram, names: Sequence[str]) -> Worst:
     """A corner from which the slope leads to no worse one; from a few beginnings."""
     within = {name: _within(mechanism.inputs[name.partition("[")[0]]) for name in names}
     letters = _letters(program.region.word, len(names))
@@ -312,8 +315,8 @@ def _climbed(mechanism: Mechanism, relation: str, program: Program, names: Seque
     beginnings = [{n: s[letter] * within[n] for n, letter in zip(names, letters, strict=True)} for s in starts]
     beginnings = beginnings or [{n: s * within[n] for n in names} for s in (1, -1)]
     if relation == "monotone":
-        beginnings = [{n: max(v, Fraction(0)) for n, v in b.items()} for b in beginnings]
-        beginnings += [{n: min(v, Fraction(0)) for n, v in b.items()} for b in beginnings]
+        halves = (max, min)
+        beginnings = [{n: half(v, Fraction(0)) for n, v in b.items()} for half in halves for b in beginnings]
     best: Worst | None = None
     for corner in beginnings:
         for _ in range(_CLIMBS):
@@ -351,6 +354,11 @@ def _letters(pattern: Any, count: int) -> list[str]:
     return listed + [listed[-1] if listed else ""] * (count - len(listed))
 
 
+def simplest(shift: float) -> Fraction:
+    """The simple rational that a shift was found near."""
+    return Fraction(shift).limit_denominator(_DENOMINATOR)
+
+
 def verified(region: Region, corner: Mapping[str, Fraction], shifts: Sequence[float]) -> Fraction | None:
     """The exact cost of shifts, if they keep the region; the floats are rounded to simple rationals first.
 
@@ -358,7 +366,7 @@ def verified(region: Region, corner: Mapping[str, Fraction], shifts: Sequence[fl
     """
     if any(noise.kind == "geometric" for noise in region.noises):
         return None
-    exact = [Fraction(s).limit_denominator(_DENOMINATOR) for s in shifts]
+    exact = [simplest(shift) for shift in shifts]
 
     def moved(form: Linear) -> Fraction:
         total = Fraction(0)
