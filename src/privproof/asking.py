@@ -21,7 +21,7 @@ from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witnes
 from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.evidence.checker import Rejected, recheck
 from privproof.evidence.confirming import accepted
-from privproof.exact import INFINITE, Budget, EpsilonLike, Number, delta, epsilon, fraction, show
+from privproof.exact import INFINITE, Budget, EpsilonLike, Number, Rational, delta, epsilon, fraction, show
 from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
 from privproof.models import Horizon, Letter, Transducer, Word, can_halt, compares_something
@@ -30,6 +30,7 @@ from privproof.scenarios import (
     ProgramQuestion,
     PufferfishQuestion,
     Question,
+    StreamQuestion,
     UnderPriors,
     is_program,
     program_question,
@@ -42,7 +43,7 @@ _CHECKED_AT_ONCE = 1_200_000
 
 
 def check(
-    subject: Question | UnderPriors | ProgramQuestion | Mechanism,
+    subject: Question | UnderPriors | ProgramQuestion | StreamQuestion | Mechanism,
     epsilon_: EpsilonLike | None = None,
     delta_: Number = 0,
     *,
@@ -81,18 +82,15 @@ def check(
     question = asked(subject, size=size, horizon=horizon)
     if epsilon_ is not None:
         question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
-    if isinstance(question, ProgramQuestion):
-        from privproof.about_programs import check_program
-
-        _engine_for_programs(engine)
-        return check_program(question, monitor or Monitor())
+    if not isinstance(question, Question):
+        return _continuous(question, engine, monitor or Monitor(), None)
     if question.budget is None:
         raise QuestionError("budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon")
     return _ask(question, question.budget, engine, monitor or Monitor(), tight=False)
 
 
 def tight_epsilon(
-    subject: Question | UnderPriors | ProgramQuestion | Mechanism,
+    subject: Question | UnderPriors | ProgramQuestion | StreamQuestion | Mechanism,
     delta_: Number = 0,
     *,
     size: int | None = None,
@@ -115,24 +113,24 @@ def tight_epsilon(
 
         return tight_under_prior(subject, delta(delta_), monitor or Monitor())
     question = asked(subject, size=size, horizon=horizon)
-    if isinstance(question, ProgramQuestion):
-        from privproof.about_programs import tight_program
-
-        _engine_for_programs(engine)
-        return tight_program(question, delta(delta_), monitor or Monitor())
+    if not isinstance(question, Question):
+        return _continuous(question, engine, monitor or Monitor(), delta(delta_))
     budget = Budget(INFINITE, delta(delta_), pointwise)
     return _ask(question, budget, engine, monitor or Monitor(), tight=True)
 
 
 def asked(
-    subject: Question | ProgramQuestion | Mechanism, *, size: int | None = None, horizon: Horizon | None = None
-) -> Question | ProgramQuestion:
+    subject: Question | ProgramQuestion | StreamQuestion | Mechanism,
+    *,
+    size: int | None = None,
+    horizon: Horizon | None = None,
+) -> Question | ProgramQuestion | StreamQuestion:
     """The question that a mechanism poses at a size; a question stays what it is, with another horizon if one is given."""
     if isinstance(subject, Mechanism):
         return posed(subject, size=size, horizon=horizon)
     if size is not None:
         raise QuestionError("size", "a model has the size it has", place="size", hint="drop the size")
-    if isinstance(subject, ProgramQuestion):
+    if isinstance(subject, ProgramQuestion | StreamQuestion):
         return subject
     return subject if horizon is None else replace(subject, horizon=horizon)
 
@@ -153,11 +151,53 @@ def posed(
     return program_question(mechanism, size=size)
 
 
-def _engine_for_programs(engine: str | None) -> None:
-    if engine not in (None, "laplace"):
+def _continuous(
+    question: ProgramQuestion | StreamQuestion, engine: str | None, monitor: Monitor, delta: Rational | None
+) -> Verdict:
+    """The answer where noise is continuous: as a stream automaton if it has that shape, otherwise as a program.
+
+    Args:
+        question: the question.
+        engine: ``streams`` or ``laplace``; None for the first that gives an answer.
+        monitor: progress, a time limit, an interrupt.
+        delta: for the tight epsilon at this delta; None for whether the budget is kept.
+    """
+    from privproof.about_programs import check_program, tight_program
+    from privproof.about_streams import check_stream, tight_stream
+
+    known = ("streams",) if isinstance(question, StreamQuestion) else ("streams", "laplace")
+    if engine is not None and engine not in known:
         raise QuestionError(
-            "engine", f"the engine {engine!r} does not know continuous noise", place="engine", hint="laplace"
+            "engine", f"the engine {engine!r} does not know continuous noise", place="engine", hint=" or ".join(known)
         )
+    streamed, reason = (question, "") if isinstance(question, StreamQuestion) else _streamed(question, engine)
+    if streamed is None and engine == "streams":
+        raise QuestionError("engine", f"the engine does not support the question: streams: {reason}", place="engine")
+    notes: tuple[str, ...] = (f"not a stream automaton: {reason}",) if reason else ()
+    if streamed is not None:
+        verdict = check_stream(streamed, monitor) if delta is None else tight_stream(streamed, delta, monitor)
+        if verdict.status != "unknown" or engine == "streams" or not isinstance(question, ProgramQuestion):
+            return verdict
+        assert isinstance(verdict, Unknown)
+        notes = (f"as a stream automaton: {verdict.reason}",)
+    assert isinstance(question, ProgramQuestion)
+    found = check_program(question, monitor) if delta is None else tight_program(question, delta, monitor)
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def _streamed(question: ProgramQuestion, engine: str | None) -> tuple[StreamQuestion | None, str]:
+    """The question about the stream automaton that a function is, or why it is none."""
+    from privproof.compiling.rewriting import Unsupported
+    from privproof.compiling.streams import stream_question
+
+    if engine == "laplace" or question.mechanism.stream is None:
+        return None, "" if engine == "laplace" else "it reads no stream" if engine == "streams" else ""
+    if question.claim is not None and question.budget is None:
+        return None, "the claim depends on public numbers"
+    try:
+        return stream_question(question), ""
+    except Unsupported as problem:
+        return None, str(problem)
 
 
 def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monitor, *, tight: bool) -> Verdict:

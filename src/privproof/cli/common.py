@@ -35,7 +35,14 @@ from privproof.reporting import (
     print_table,
     print_verdict,
 )
-from privproof.scenarios import ParametricQuestion, ProgramQuestion, PufferfishQuestion, Question, UnderPriors
+from privproof.scenarios import (
+    ParametricQuestion,
+    ProgramQuestion,
+    PufferfishQuestion,
+    Question,
+    StreamQuestion,
+    UnderPriors,
+)
 from privproof.sizes import Table
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
@@ -60,7 +67,8 @@ HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths
 EngineName = Annotated[
     str | None,
     typer.Option(
-        "--engine", help="table, tensors, frontier, unbounded, events, smt or laplace; default: the first that fits."
+        "--engine",
+        help="table, tensors, frontier, unbounded, events, smt, streams or laplace; default: the first that fits.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -100,7 +108,7 @@ def monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
 
 def loaded(
     target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
-) -> Question | UnderPriors | ProgramQuestion:
+) -> Question | UnderPriors | ProgramQuestion | StreamQuestion:
     lengths = None if horizon is None else Horizon.of(horizon)
     question = load(target, size=size, horizon=lengths, parameters=parameters_of(settings))
     if pair is None:
@@ -108,9 +116,9 @@ def loaded(
     return only_pair(about_words(question, "--pair"), pair)
 
 
-def about_words(question: Question | UnderPriors | ProgramQuestion, place: str) -> Question:
+def about_words(question: Question | UnderPriors | ProgramQuestion | StreamQuestion, place: str) -> Question:
     """The question, if it is one about the words of a model."""
-    if isinstance(question, ProgramQuestion):
+    if isinstance(question, ProgramQuestion | StreamQuestion):
         raise QuestionError(
             "question",
             "this does not apply to continuous noise or numbers without bounds",
@@ -247,10 +255,14 @@ def write(path: Path, text: str) -> None:
 
 
 def budgeted(
-    question: Question | UnderPriors | ProgramQuestion, epsilon_: str | None, delta_: str | None, *, pointwise: bool
-) -> Question | UnderPriors | ProgramQuestion:
+    question: Question | UnderPriors | ProgramQuestion | StreamQuestion,
+    epsilon_: str | None,
+    delta_: str | None,
+    *,
+    pointwise: bool,
+) -> Question | UnderPriors | ProgramQuestion | StreamQuestion:
     """The question under the budget of the command line; what it does not name comes from the file."""
-    if pointwise and isinstance(question, ProgramQuestion):
+    if pointwise and isinstance(question, ProgramQuestion | StreamQuestion):
         raise QuestionError(
             "delta", "single outputs have probability 0 under continuous noise", place="--pointwise", hint="drop it"
         )

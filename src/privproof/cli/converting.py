@@ -25,7 +25,7 @@ from privproof.exact import Budget
 from privproof.formats import dot, svg, write_question
 from privproof.formats.processes import write_process
 from privproof.models import Horizon
-from privproof.scenarios import Question
+from privproof.scenarios import ProgramQuestion, Question, StreamQuestion
 
 
 @app.command()
@@ -50,8 +50,14 @@ def convert(
         write_process(load_process(target, size=one_size(size), horizon=lengths, settings=given), out)
         typer.echo(f"{out} written")
         return
-    question = about_words(loaded(target, one_size(size), horizon, pair, settings), target)
+    found = loaded(target, one_size(size), horizon, pair, settings)
+    if isinstance(found, ProgramQuestion):
+        found = _as_stream(found)
     suffix = out.suffix.lower()
+    if isinstance(found, StreamQuestion) and suffix != ".smt2":
+        question: Question | StreamQuestion = found
+    else:
+        question = about_words(found, target)
     if suffix in (".yaml", ".yml", ".json"):
         write_question(question, out)
     elif suffix == ".dot":
@@ -59,12 +65,28 @@ def convert(
     elif suffix == ".svg":
         write(out, svg(question))
     elif suffix == ".smt2":
+        assert isinstance(question, Question)
         write(out, _smtlib(question, epsilon_))
     else:
         raise FormatError(
             "suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .pm, .drn, .dot, .svg or .smt2"
         )
     typer.echo(f"{out} written")
+
+
+def _as_stream(question: ProgramQuestion) -> ProgramQuestion | StreamQuestion:
+    """The stream automaton of a function on a stream, where it has that shape."""
+    from privproof.compiling.rewriting import Unsupported
+    from privproof.compiling.streams import stream_question
+
+    if question.mechanism.stream is None:
+        return question
+    try:
+        return stream_question(question)
+    except Unsupported as problem:
+        raise QuestionError(
+            "streams", f"not a stream automaton: {problem}", place=question.name, hint="privproof explain"
+        ) from None
 
 
 def _smtlib(question: Question, text: str | None) -> str:

@@ -23,7 +23,7 @@ from privproof.cli.common import (
 )
 from privproof.errors import QuestionError
 from privproof.reporting import print_explanation, print_verdict
-from privproof.scenarios import ProgramQuestion
+from privproof.scenarios import ProgramQuestion, StreamQuestion, claims
 
 
 @app.command()
@@ -38,6 +38,11 @@ def explain(
 ) -> None:
     """Why a mechanism is private: what every line pays; or what breaks it, and which changes would repair it."""
     question = budgeted(loaded(target, one_size(size), None, None, settings), epsilon_, None, pointwise=False)
+    if isinstance(question, StreamQuestion) and claims(question):
+        with monitored(time_limit, quiet=False) as monitor:
+            verdict = ask(question, monitor=monitor)
+        print_verdict(Console(highlight=False), verdict, command=None, asked_tight=False)
+        raise typer.Exit(STATUS[verdict.status])
     if not isinstance(question, ProgramQuestion):
         raise QuestionError(
             "question",
@@ -52,7 +57,9 @@ def explain(
     from privproof.about_programs import repaired  # here, because it brings a solver
 
     with monitored(time_limit, quiet=False) as monitor:
-        verdict = ask(question, monitor=monitor)
+        verdict = ask(question, engine="laplace", monitor=monitor)
+        if verdict.status == "unknown" and question.mechanism.stream is not None:
+            verdict = ask(question, monitor=monitor)
         if verdict.status == "refuted":
             none = ("no other claim, and no more noise at one line or at all, was proved",)
             verdict = replace(verdict, repairs=repaired(question, monitor) or none)

@@ -30,6 +30,7 @@ from privproof.scenarios import (
     PufferfishQuestion,
     Question,
     Scenario,
+    StreamQuestion,
     UnderPriors,
     ordered_pairs,
 )
@@ -41,7 +42,7 @@ def load(
     size: int | None = None,
     horizon: Horizon | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Question | UnderPriors | ProgramQuestion:
+) -> Question | UnderPriors | ProgramQuestion | StreamQuestion:
     """The question that ``FILE[:NAME]`` stands for.
 
     For a model file NAME is the name of one of its pairs; for a Python file it is a `Question` or a function that returns one
@@ -58,6 +59,8 @@ def load(
             if horizon is not None:
                 raise QuestionError("horizon", "a prior and secrets have no horizon", place="--horizon", hint="drop it")
             return made
+        if isinstance(made, StreamQuestion):
+            return _every_length(made, horizon)
         return made if horizon is None else replace(made, horizon=horizon)
     _no_parameters(parameters)
     if path.suffix.lower() in (*PRISM, ".drn"):
@@ -70,6 +73,10 @@ def load(
     question = read_question(path)
     if size is not None:
         raise QuestionError("size", "a model file has the size it has", place="--size", hint="drop --size")
+    if isinstance(question, StreamQuestion):
+        if name is not None:
+            raise QuestionError("pair", "a stream automaton has no pairs", place=target, hint=str(path))
+        return _every_length(question, horizon)
     if horizon is not None:
         question = replace(question, horizon=horizon)
     if isinstance(question, ParametricQuestion):
@@ -81,6 +88,14 @@ def load(
             raise QuestionError("pair", f"there is no pair {name!r}", place="pair", hint=f"pairs: {names}")
         return replace(question, pairs=chosen)
     return question if name is None else only_pair(question, name)
+
+
+def _every_length(question: StreamQuestion, horizon: Horizon | None) -> StreamQuestion:
+    if horizon is not None and horizon.high is not None:
+        raise QuestionError(
+            "horizon", "a stream automaton is decided for streams of every length", place="--horizon", hint="drop it"
+        )
+    return question
 
 
 def load_process(

@@ -276,11 +276,11 @@ class _Follower:
             case Operation("or", arguments):
                 return any(self.value(a) for a in arguments)
             case Operation(name, arguments):
-                return _OPERATIONS[name](*(self.value(a) for a in arguments))
+                return OPERATIONS[name](*(self.value(a) for a in arguments))
         raise _Disagree(f"an expression at {expression.place}")
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": operator.add,
     "extend": operator.add,
     "-": operator.sub,

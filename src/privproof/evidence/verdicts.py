@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import groupby
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from flint import arb
 
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.exact.affine import Affine
+from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum, loss
 from privproof.language.patterns import shown
 from privproof.models import Distribution, Letter
-from privproof.scenarios import ProgramQuestion, Question, UnderPriors
+from privproof.scenarios import ProgramQuestion, Question, StreamQuestion, UnderPriors
 
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 
@@ -135,6 +137,92 @@ class LossWitness:
 
 
 @dataclass(frozen=True)
+class StreamWitness:
+    """What is written on two neighbouring streams, with probabilities too far apart.
+
+    Attributes:
+        left: the numbers of the stream that makes it more likely.
+        right: the numbers of the other stream.
+        word: what is written, step by step; where a noisy number is written, the interval that it shall lie in.
+        steps: the transitions that are taken.
+        left_probability: the probability on the left, as a ball.
+        right_probability: the same on the right; exactly zero where it is impossible.
+        times: how often the cycles of a leaking structure are gone around; None where there is none.
+        arguments: the arguments of the function on both sides, where the automaton was made from one.
+        event: what is written, as the function's own outputs.
+    """
+
+    left: tuple[Fraction, ...]
+    right: tuple[Fraction, ...]
+    word: tuple[str, ...]
+    steps: tuple[int, ...]
+    left_probability: arb
+    right_probability: arb
+    times: int | None = None
+    arguments: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
+    event: Any = None
+
+    @property
+    def output(self) -> str:
+        """What is written, in words; what is written again and again is counted."""
+        return counted(self.word)
+
+    @property
+    def infinite(self) -> bool:
+        """Whether it is impossible on the right."""
+        return bool(self.right_probability == 0)
+
+    def loss(self, bits: int = 192) -> arb:
+        """The logarithm of the ratio of the probabilities, as a ball."""
+        with precision(bits):
+            return (self.left_probability / self.right_probability).log()
+
+
+def counted(word: Sequence[str]) -> str:
+    """A word in which equal parts in a row are counted.
+
+    >>> counted(["below", "below", "below", "above"])
+    'below x3, above'
+    """
+    runs = [(part, len(list(equal))) for part, equal in groupby(word)]
+    return ", ".join(part if times == 1 else f"{part} x{times}" for part, times in runs)
+
+
+@dataclass(frozen=True)
+class Leaking:
+    """A structure of a stream automaton whose loss grows without bound.
+
+    Attributes:
+        kind: leaking cycle, leaking pair, disclosing cycle, privacy violating path or noiseless comparison.
+        sentence: what is wrong, in words.
+        segments: the transitions of its path, each part with whether it is repeated.
+    """
+
+    kind: str
+    sentence: str
+    segments: tuple[tuple[tuple[int, ...], bool], ...]
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """One step of the table of shifts.
+
+    Attributes:
+        step: the transition, as its states.
+        change: by how much the data differ in it.
+        shift: by how much its samples are shifted, in words.
+        cost: what that costs.
+        times: how often in a row.
+    """
+
+    step: str
+    change: str
+    shift: str
+    cost: str
+    times: int = 1
+
+
+@dataclass(frozen=True)
 class Charge:
     """What one line of a mechanism pays, in one situation.
 
@@ -203,6 +291,8 @@ class Verdict:
         growth: words whose ratio grows without bound, where there is no epsilon at all because of them.
         formula: an upper bound that is proved for every size and all public numbers, as an expression in them.
         explanation: for a proof by alignment, what every line pays.
+        leak: for a stream automaton, the structure whose loss grows without bound.
+        shifts: for a stream automaton, the table of shifts of the execution that costs most.
         repairs: changes after which the claim is proved.
         certificate: data from which `recheck` re-establishes the verdict.
         seconds: how long it took.
@@ -211,15 +301,17 @@ class Verdict:
 
     status: ClassVar[Status] = "unknown"
 
-    question: Question | UnderPriors | ProgramQuestion
+    question: Question | UnderPriors | ProgramQuestion | StreamQuestion
     engine: str
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE
-    witness: Witness | PriorWitness | LossWitness | None = None
+    witness: Witness | PriorWitness | LossWitness | StreamWitness | None = None
     event: tuple[Witness, ...] = ()
     growth: Growth | None = None
     formula: Affine | None = None
     explanation: Explanation | None = None
+    leak: Leaking | None = None
+    shifts: tuple[Shifted, ...] = ()
     repairs: tuple[str, ...] = ()
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
     seconds: float = 0.0
@@ -235,6 +327,9 @@ class Verdict:
         """The arguments of the mechanism on both sides of the witness, where the model was made from a mechanism."""
         if isinstance(self.witness, LossWitness):
             return dict(self.witness.left), dict(self.witness.right)
+        if isinstance(self.witness, StreamWitness):
+            sides = self.witness.arguments
+            return None if sides is None else (dict(sides[0]), dict(sides[1]))
         if not isinstance(self.question, Question) or not isinstance(self.witness, Witness):
             return None
         origin, witness = self.question.origin, self.witness

@@ -3,6 +3,7 @@
 from privproof.formats.documents import read_document
 from privproof.formats.drawing import dot, svg
 from privproof.formats.model_files import model_from_document, question_from_document, read_model, read_question
+from privproof.formats.pictures import stream_picture
 from privproof.formats.schema import model_schema, model_schema_text
 from privproof.formats.writing import document, model_document, write_question
 
@@ -17,6 +18,7 @@ __all__ = [
     "read_document",
     "read_model",
     "read_question",
+    "stream_picture",
     "svg",
     "write_question",
 ]

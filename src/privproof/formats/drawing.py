@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from privproof.formats.pictures import picture, printable
+from privproof.formats.pictures import Picture, picture, printable
 from privproof.formats.svg_layout import svg
-from privproof.scenarios import Model, Question
+from privproof.scenarios import Model, Question, StreamQuestion
 
 __all__ = ["dot", "svg"]
 
 
-def dot(subject: Question | Model) -> str:
+def dot(subject: Question | Model | StreamQuestion | Picture) -> str:
     """The model as a Graphviz digraph; states are named n0, n1, ... and labelled by their names.
 
     >>> from privproof.models import MarkovChain
@@ -42,7 +42,8 @@ def dot(subject: Question | Model) -> str:
             lines += [f'  start{number} [shape=point, label=""];', f"  start{number} -> n{number};"]
     for arrow in drawn.arrows:
         label = "\\n".join(_escaped(line) for line in arrow.lines)
-        lines.append(f'  n{arrow.source} -> n{arrow.target} [label="{label}"];')
+        colour = ', color="#b42318", fontcolor="#b42318", penwidth=2' if arrow.marked else ""
+        lines.append(f'  n{arrow.source} -> n{arrow.target} [label="{label}"{colour}];')
     return "\n".join((*lines, "}", ""))
 
 

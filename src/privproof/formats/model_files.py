@@ -14,7 +14,7 @@ from typing import Any
 from privproof.errors import BudgetError, FormatError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import Budget, Rational
 from privproof.exact.regions import Region
-from privproof.formats import fields
+from privproof.formats import fields, stream_files
 from privproof.formats.documents import Node, Scalar, Table, from_plain, located, read_document
 from privproof.models import HiddenMarkovModel, Horizon, MarkovChain, Transducer
 from privproof.models.distributions import known_name
@@ -25,6 +25,7 @@ from privproof.scenarios import (
     ParametricQuestion,
     Question,
     Scenario,
+    StreamQuestion,
     Words,
     automaton,
     ordered_pairs,
@@ -36,14 +37,14 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "hmm": ("observations", "transitions", "emissions"),
     "markov-chain": ("transitions", "labels"),
     "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish"),
+    "stream-automaton": stream_files.KEYS,
 }
-RESERVED = ("stream-automaton",)
 RELATIONS = ("each", "one", "monotone", "pairs")
 ENDINGS = ("any", "complete", "visible")
 _DEEPEST_PARENTHESES = 100
 
 
-def read_question(path: str | Path) -> Question | ParametricQuestion:
+def read_question(path: str | Path) -> Question | ParametricQuestion | StreamQuestion:
     """The question that a model file asks.
 
     Raises:
@@ -61,7 +62,9 @@ def read_model(path: str | Path) -> Model:
         return _model(document)
 
 
-def question_from_document(document: Mapping[str, Any], *, name: str = "") -> Question | ParametricQuestion:
+def question_from_document(
+    document: Mapping[str, Any], *, name: str = ""
+) -> Question | ParametricQuestion | StreamQuestion:
     """The question that a document asks: what `read_document` gives, or plain Python data.
 
     Args:
@@ -91,7 +94,9 @@ def model_from_document(document: Mapping[str, Any]) -> Model:
         return _model(root)
 
 
-def _question(root: Table, name: str) -> Question | ParametricQuestion:
+def _question(root: Table, name: str) -> Question | ParametricQuestion | StreamQuestion:
+    if root.get(Scalar("kind")) == "stream-automaton":
+        return _stream(root, name)
     model = _model(root)
     title = fields.optional(root, "title", fields.text)
     horizon = fields.optional(root, "horizon", _horizon)
@@ -115,15 +120,33 @@ def _question(root: Table, name: str) -> Question | ParametricQuestion:
 # ------------------------------------------------------------------------------------------------------------ models
 
 
+def _stream(root: Table, name: str) -> StreamQuestion:
+    """A question about a stream automaton."""
+    fields.known_keys(
+        root,
+        (*COMMON, *stream_files.KEYS),
+        "",
+        elsewhere={key: f"it belongs to kind: {k}" for k, keys in KINDS.items() for key in keys},
+    )
+    horizon = fields.optional(root, "horizon", _horizon)
+    if horizon is not None and horizon.high is not None:
+        raise QuestionError(
+            "horizon", "a stream automaton is decided for streams of every length", place="horizon", hint="unbounded"
+        )
+    automaton = stream_files.read_automaton(root)
+    relation, within = stream_files.read_scenario(root)
+    title = fields.optional(root, "title", fields.text)
+    return StreamQuestion(
+        automaton=automaton,
+        relation=relation,  # type: ignore[arg-type]
+        within=within,
+        budget=_budget(root),
+        name=name if title is None else title,
+    )
+
+
 def _model(root: Table) -> Model:
     kind = fields.required(root, "kind", fields.name, hint=f"kind: {' | '.join(KINDS)}")
-    if kind in RESERVED:
-        raise FormatError(
-            "kind",
-            f"kind: {kind} is not supported yet by this version",
-            place="kind",
-            hint=f"supported: {', '.join(KINDS)}",
-        )
     if kind == "mdp":
         raise FormatError(
             "kind",
@@ -132,6 +155,8 @@ def _model(root: Table) -> Model:
             hint="privproof logic FILE 'D[ln(2), 0](F done)'",
         )
     fields.one_of(Scalar(kind), tuple(KINDS), "kind", code="kind")
+    if kind == "stream-automaton":
+        raise FormatError("kind", "a stream automaton is read with its scenario", place="kind", hint="read_question")
     others = {
         key: f"it belongs to kind: {' or '.join(k for k, keys in KINDS.items() if key in keys)}"
         for keys in KINDS.values()

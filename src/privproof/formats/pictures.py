@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from privproof.exact import Rational, decimal
 from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
-from privproof.scenarios import Model, Question
+from privproof.models.stream_automaton import StreamAutomaton, guard_words
+from privproof.scenarios import Model, Question, StreamQuestion
 
 _MOST_LINES = 6
 
@@ -35,11 +36,12 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A move between two states, by their index, and its texts."""
+    """A move between two states, by their index, and its texts; marked where it is a part of what a reader should look at."""
 
     source: int
     target: int
     lines: tuple[str, ...]
+    marked: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,17 @@ class Picture:
     arrows: tuple[Arrow, ...]
 
 
-def picture(subject: Question | Model) -> Picture:
+def picture(subject: Question | Model | StreamQuestion | Picture) -> Picture:
     """The picture of a model, or of a question: then the initial states of its pairs are marked.
 
     >>> chain = MarkovChain(states=["a", "b"], transitions={"a": {"a": "1/2", "b": "1/2"}}, labels={"b": ["done"]})
     >>> picture(chain).arrows[1], picture(chain).boxes[1].lines
     (Arrow(source=0, target=1, lines=('1/2',)), ('done',))
     """
+    if isinstance(subject, Picture):
+        return subject
+    if isinstance(subject, StreamQuestion):
+        return stream_picture(subject)
     model = subject.model if isinstance(subject, Question) else subject
     pairs = subject.scenario.pairs if isinstance(subject, Question) else ()
     lefts = {state for pair in pairs for state in pair.left}
@@ -75,6 +81,46 @@ def picture(subject: Question | Model) -> Picture:
     )
     title = subject.name if isinstance(subject, Question) else ""
     return Picture(title, boxes, tuple(_arrows(model)))
+
+
+def stream_picture(question: StreamQuestion, marked: Collection[int] = ()) -> Picture:
+    """The picture of a stream automaton; the transitions of a structure may be marked."""
+    automaton = question.automaton
+    index = {state: i for i, state in enumerate(automaton.states)}
+    boxes = tuple(
+        Box(
+            state,
+            _noise(automaton, state),
+            initial=state == automaton.initial,
+            halts=state not in automaton.leaving,
+        )
+        for state in automaton.states
+    )
+    found: dict[tuple[int, int], list[str]] = {}
+    red: set[tuple[int, int]] = set()
+    for number, step in enumerate(automaton.transitions):
+        parts = [guard_words(step) if step.guard else ""]
+        parts += [f"{name} := sample" for name, _ in step.stores]
+        parts += [f"▸ {step.symbol}"] if step.symbol else []
+        key = (index[step.source], index[step.target])
+        dot = "● " if number in marked else ""
+        found.setdefault(key, []).append(dot + ("; ".join(part for part in parts if part) or "always"))
+        if number in marked:
+            red.add(key)
+    arrows = (Arrow(*key, _few(lines), key in red) for key, lines in found.items())
+    return Picture(question.name, boxes, tuple(arrows))
+
+
+def _noise(automaton: StreamAutomaton, state: str) -> tuple[str, ...]:
+    """What a state draws."""
+    lines: dict[str, None] = {}
+    for number in automaton.leaving.get(state, ()):
+        for sample in automaton.transitions[number].samples:
+            center = "number" if sample.reads > 0 else "-number" if sample.reads else ""
+            if sample.mean != 0 or not center:
+                center = f"{center} + {short(sample.mean)}" if center else short(sample.mean)
+            lines[center if sample.rate is None else f"Lap({center}, {short(1 / sample.rate)})"] = None
+    return _few(lines)
 
 
 def _shown(model: Model, state: str) -> tuple[str, ...]:

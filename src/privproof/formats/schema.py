@@ -20,7 +20,7 @@ def model_schema() -> dict[str, Any]:
     """The schema as data.
 
     >>> model_schema()["properties"]["kind"]["enum"]
-    ['hmm', 'markov-chain', 'transducer', 'mdp']
+    ['hmm', 'markov-chain', 'transducer', 'mdp', 'stream-automaton']
     """
     result: dict[str, Any] = json.loads(model_schema_text())
     return result

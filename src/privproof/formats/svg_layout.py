@@ -14,13 +14,14 @@ from math import isqrt
 from xml.sax.saxutils import escape
 
 from privproof.formats.pictures import Arrow, Box, Picture, picture, printable
-from privproof.scenarios import Model, Question
+from privproof.scenarios import Model, Question, StreamQuestion
 
 MOST_STATES = 60
 _TALLEST_COLUMN = 12
 _MOST_CAREFUL = 400  # beyond so many arrows no choice of places makes the drawing clear
 _LINE, _CHARACTER, _PADDING = 15.0, 6.7, 10.0
 _GAP_X, _GAP_Y, _MARGIN = 110.0, 46.0, 30.0
+_GREY, _RED = "#5b6570", "#b42318"
 _FILL = {(True, False): "#dbe9ff", (False, True): "#ffe3c7", (True, True): "#e7e0f5"}
 _LEGEND = (((True, False), "left"), ((False, True), "right"), ((True, True), "left and right"))
 
@@ -48,7 +49,7 @@ class _Rectangle:
         )
 
 
-def svg(subject: Question | Model) -> str:
+def svg(subject: Question | Model | StreamQuestion | Picture) -> str:
     """The model as an SVG drawing; of more than 60 states the first ones (breadth first), and it says so.
 
     >>> from privproof.models import MarkovChain
@@ -64,7 +65,7 @@ def svg(subject: Question | Model) -> str:
         whole.title,
         tuple(whole.boxes[old] for old in kept),
         tuple(
-            Arrow(number[a.source], number[a.target], a.lines)
+            Arrow(number[a.source], number[a.target], a.lines, a.marked)
             for a in whole.arrows
             if a.source in number and a.target in number
         ),
@@ -262,7 +263,7 @@ def _rendered(drawn: Picture, places: dict[int, _Rectangle], note: str) -> str:
         spot = _label_place(arrow, curve, taken)
         if careful:
             taken.append(spot)
-        paths.append(_path(curve))
+        paths.append(_path(curve, _RED if arrow.marked else _GREY))
         labels.append(_label(arrow, spot))
         corners += [_point(curve, t / 10) for t in range(11)]
         corners += [(spot.x, spot.y), (spot.x + spot.width, spot.y + spot.height)]
@@ -287,7 +288,9 @@ def _rendered(drawn: Picture, places: dict[int, _Rectangle], note: str) -> str:
         head,
         f"<title>{title}</title>",
         '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 1 L10 5 L0 9 z" fill="#5b6570"/></marker></defs>',
+        f'<path d="M0 1 L10 5 L0 9 z" fill="{_GREY}"/></marker>'
+        '<marker id="red" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="5" markerHeight="5" orient="auto">'
+        f'<path d="M0 1 L10 5 L0 9 z" fill="{_RED}"/></marker></defs>',
         f'<rect x="{left:.1f}" y="{top - header:.1f}" width="{width:.1f}" height="{height:.1f}" fill="white"/>',
     ]
     if drawn.title:
@@ -296,11 +299,12 @@ def _rendered(drawn: Picture, places: dict[int, _Rectangle], note: str) -> str:
     return "\n".join((*parts, *paths, *boxes, *labels, *legend, "</svg>", ""))
 
 
-def _path(curve: Curve) -> str:
+def _path(curve: Curve, colour: str = _GREY) -> str:
     (ax, ay), (px, py), (qx, qy), (bx, by) = curve
     return (
         f'<path d="M{ax:.1f} {ay:.1f} C{px:.1f} {py:.1f} {qx:.1f} {qy:.1f} {bx:.1f} {by:.1f}" '
-        'fill="none" stroke="#5b6570" stroke-width="1.2" marker-end="url(#arrow)"/>'
+        f'fill="none" stroke="{colour}" stroke-width="{2 if colour == _RED else 1.2}" '
+        f'marker-end="url(#{"red" if colour == _RED else "arrow"})"/>'
     )
 
 
@@ -329,8 +333,9 @@ def _box(box: Box, place: _Rectangle) -> str:
 
 def _label(arrow: Arrow, spot: _Rectangle) -> str:
     middle = spot.middle[0]
+    colours = [f'fill="{_RED}" ' if line.startswith("● ") else "" for line in arrow.lines]
     return "".join(
-        f'<text x="{middle:.1f}" y="{spot.y + 10 + 13 * i:.1f}" text-anchor="middle" font-size="11" '
+        f'<text x="{middle:.1f}" y="{spot.y + 10 + 13 * i:.1f}" text-anchor="middle" font-size="11" {colours[i]}'
         f'stroke="white" stroke-width="4" stroke-linejoin="round" paint-order="stroke">{escape(_clipped(line))}</text>'
         for i, line in enumerate(arrow.lines)
     )

@@ -13,8 +13,9 @@ from typing import Any
 
 from privproof.errors import FormatError
 from privproof.exact import Budget, Rational
+from privproof.formats.stream_files import stream_document
 from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
-from privproof.scenarios import Model, Neighbours, Pair, Question, Words
+from privproof.scenarios import Model, Neighbours, Pair, Question, StreamQuestion, Words
 
 _WIDTH = 100
 _LONGEST_SIMPLE_KEY = 200
@@ -28,7 +29,7 @@ class Exact(str):
     __slots__ = ()
 
 
-def document(question: Question) -> dict[str, Any]:
+def document(question: Question | StreamQuestion) -> dict[str, Any]:
     """The question as plain data: dicts, lists, texts and truth values; numbers are exact texts.
 
     >>> from privproof.formats.model_files import question_from_document
@@ -41,6 +42,8 @@ def document(question: Question) -> dict[str, Any]:
     >>> question_from_document(document(question)) == question
     True
     """
+    if isinstance(question, StreamQuestion):
+        return stream_document(question)
     result: dict[str, Any] = dict(_model(question.model))
     if question.name:
         result = {"kind": result.pop("kind"), "title": question.name, **result}
@@ -64,7 +67,7 @@ def model_document(model: Model) -> dict[str, Any]:
     return dict(_model(model))
 
 
-def write_question(question: Question, path: str | Path) -> None:
+def write_question(question: Question | StreamQuestion, path: str | Path) -> None:
     """Write a model file: JSON where the name ends in ``.json``, YAML otherwise."""
     path = Path(path)
     said = document(question)

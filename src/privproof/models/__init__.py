@@ -4,6 +4,7 @@ from privproof.models.distributions import Distribution
 from privproof.models.halting import can_halt
 from privproof.models.hmm import HiddenMarkovModel, MarkovChain
 from privproof.models.process import DecisionProcess, Enclosure
+from privproof.models.stream_automaton import StreamAutomaton
 from privproof.models.transducer import Branch, Step, Transducer
 from privproof.models.word_problem import (
     Edge,
@@ -32,6 +33,7 @@ __all__ = [
     "MarkovChain",
     "Start",
     "Step",
+    "StreamAutomaton",
     "Transducer",
     "Word",
     "WordProblem",

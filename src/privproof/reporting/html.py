@@ -8,12 +8,15 @@ from html import escape
 from math import exp
 from typing import Any
 
-from privproof.evidence import LossWitness, PriorWitness, Verdict, Witness
+from flint import arb
+
+from privproof.evidence import LossWitness, PriorWitness, StreamWitness, Verdict, Witness
 from privproof.exact import decimal, fraction
-from privproof.formats import svg
+from privproof.exact.exponentials import ExponentialSum
+from privproof.formats import stream_picture, svg
 from privproof.reporting.facts import Fact, rounded
 from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
-from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, UnderPriors
+from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, StreamQuestion, UnderPriors
 
 _DRAWN = 60
 _COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
@@ -40,7 +43,7 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     sentence = headline(verdict, asked_tight=asked_tight)
     listed = facts(verdict, command=command, asked_tight=asked_tight)
     bars = "" if verdict.witness is None else _bars(verdict.witness)
-    more = f"{bars}\n{_mechanism(verdict.question)}"
+    more = f"{bars}\n{_automaton(verdict) if isinstance(verdict.question, StreamQuestion) else _mechanism(verdict.question)}"
     if verdict.explanation is not None:
         more += f"<h2>The two runs as one program</h2><pre>{escape(verdict.explanation.program)}</pre>"
     return document_page(verdict.status, sentence, listed, more, data(verdict, certificate=certificate))
@@ -70,6 +73,19 @@ def _aligned(fact: Fact) -> str:
     return ' class="columns"' if "\n" in fact.text else ""
 
 
+def _automaton(verdict: Verdict) -> str:
+    """A stream automaton: the function's source where it has one, and the drawing, with what leaks in red."""
+    question = verdict.question
+    assert isinstance(question, StreamQuestion)
+    parts = []
+    if question.mechanism is not None:
+        parts.append(f"<pre>{escape(inspect.getsource(question.mechanism.function))}</pre>")
+    if len(question.automaton.states) <= _DRAWN:
+        marked = [n for steps, _ in verdict.leak.segments for n in steps] if verdict.leak is not None else []
+        parts.append(f'<div class="drawing">{svg(stream_picture(question, marked))}</div>')
+    return f"<h2>The mechanism</h2>{''.join(parts)}"
+
+
 def _mechanism(question: Question | UnderPriors | ProgramQuestion) -> str:
     """The mechanism: its source where it has one, and the drawing of a model that is not too large to be looked at."""
     parts = []
@@ -86,12 +102,10 @@ def _mechanism(question: Question | UnderPriors | ProgramQuestion) -> str:
     return f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
 
 
-def _bars(witness: Witness | PriorWitness | LossWitness) -> str:
-    if isinstance(witness, LossWitness):
+def _bars(witness: Witness | PriorWitness | LossWitness | StreamWitness) -> str:
+    if isinstance(witness, LossWitness | StreamWitness):
         shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
-        shown = [
-            "0" if p.is_zero else rounded(p.ball(1, 192)) for p in (witness.left_probability, witness.right_probability)
-        ]
+        shown = [_rounded(p) for p in (witness.left_probability, witness.right_probability)]
     else:
         sides = fraction(witness.left_probability), fraction(witness.right_probability)
         shares = [float(p / (max(sides) or 1)) for p in sides]
@@ -101,5 +115,10 @@ def _bars(witness: Witness | PriorWitness | LossWitness) -> str:
         f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{text}</td></tr>'
         for name, colour, share, text in zip(("left", "right"), ("#3b5bdb", "#f08c00"), shares, shown, strict=True)
     )
-    output = escape(witness.output if isinstance(witness, PriorWitness | LossWitness) else " ".join(witness.output))
+    output = escape(" ".join(witness.output) if isinstance(witness, Witness) else witness.output)
     return f"<h2>The probability of <em>{output}</em></h2><table>{rows}</table>"
+
+
+def _rounded(probability: ExponentialSum | arb) -> str:
+    ball = probability.ball(1, 192) if isinstance(probability, ExponentialSum) else probability
+    return "0" if ball == 0 else rounded(ball)

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from privproof.compiling import printable
-from privproof.evidence import Growth, LossWitness, PriorWitness, Unknown, Verdict, Witness
+from privproof.evidence import Growth, LossWitness, PriorWitness, StreamWitness, Unknown, Verdict, Witness
 from privproof.exact import fraction, show, text
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.reporting.facts import Fact, bound_words, outward, plain_data
 from privproof.reporting.programs import loss_data, program_data, program_facts, program_headline, question_data
+from privproof.reporting.streams import stream_data, stream_facts, stream_question_data, stream_witness_data
 from privproof.scenarios import (
     Origin,
     ParametricQuestion,
@@ -24,6 +25,7 @@ from privproof.scenarios import (
     PufferfishQuestion,
     Question,
     Several,
+    StreamQuestion,
     UnderPriors,
     ordered_pairs,
 )
@@ -54,7 +56,7 @@ def headline(verdict: Verdict, *, asked_tight: bool) -> str:
     return f"{name} is {'' if verdict.status == 'proved' else 'not '}{claim}"
 
 
-def budget_words(question: Question | UnderPriors) -> str:
+def budget_words(question: Question | UnderPriors | StreamQuestion) -> str:
     """The budget as an adjective: ``ln(2)-private``."""
     budget = question.budget
     private = "Pufferfish private" if isinstance(question, PufferfishQuestion | ParametricQuestion) else "private"
@@ -203,6 +205,8 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
     if isinstance(question, ProgramQuestion):
         target = None if command is None else command.explaining()
         return program_facts(verdict, question, target=target, asked_tight=asked_tight)
+    if isinstance(question, StreamQuestion):
+        return stream_facts(verdict, question, asked_tight=asked_tight)
     if isinstance(question, PufferfishQuestion | ParametricQuestion):
         compared = prior_words(question)
     else:
@@ -369,10 +373,14 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
         result["reason"] = verdict.reason
     if isinstance(question, ProgramQuestion):
         result |= program_data(verdict, question)
+    if isinstance(question, StreamQuestion):
+        result |= stream_data(verdict, question)
     return result
 
 
-def _question_data(question: Question | UnderPriors | ProgramQuestion) -> dict[str, Any]:
+def _question_data(question: Question | UnderPriors | ProgramQuestion | StreamQuestion) -> dict[str, Any]:
+    if isinstance(question, StreamQuestion):
+        return stream_question_data(question)
     if isinstance(question, ProgramQuestion):
         return question_data(question)
     if isinstance(question, PufferfishQuestion | ParametricQuestion):
@@ -390,8 +398,11 @@ def _question_data(question: Question | UnderPriors | ProgramQuestion) -> dict[s
 
 
 def _any_witness(
-    witness: Witness | PriorWitness | LossWitness, question: Question | UnderPriors | ProgramQuestion
+    witness: Witness | PriorWitness | LossWitness | StreamWitness,
+    question: Question | UnderPriors | ProgramQuestion | StreamQuestion,
 ) -> dict[str, Any]:
+    if isinstance(witness, StreamWitness):
+        return stream_witness_data(witness)
     if isinstance(witness, LossWitness):
         return loss_data(witness)
     if isinstance(witness, PriorWitness):

@@ -9,6 +9,7 @@ from privproof.scenarios.parametric import ParametricPair, ParametricQuestion, p
 from privproof.scenarios.programs import ProgramQuestion, claims, is_program, program_question
 from privproof.scenarios.pufferfish import PufferfishQuestion, Secret, pufferfish
 from privproof.scenarios.question import Model, Pair, Question, Scenario, ordered_pairs
+from privproof.scenarios.streams import StreamQuestion
 from privproof.scenarios.words import Automaton, Ending, Words, automaton
 
 UnderPriors: TypeAlias = "PufferfishQuestion | ParametricQuestion"
@@ -30,6 +31,7 @@ __all__ = [
     "Scenario",
     "Secret",
     "Several",
+    "StreamQuestion",
     "UnderPriors",
     "Words",
     "automaton",

@@ -15,6 +15,7 @@ from privproof.evidence.checker.programs import check_program
 from privproof.evidence.checker.pufferfish import check_pufferfish
 from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
+from privproof.evidence.checker.streams.checking import check_stream
 from privproof.evidence.checker.systems import Question
 from privproof.evidence.checker.tensors import proved_by_tensors
 from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
@@ -70,6 +71,8 @@ def checked(document: object, limits: Limits) -> Accepted:
         return check_logic(verdict, asked, certificate, limits)
     if asked.get("kind") == "program":
         return check_program(verdict, asked, certificate, limits)
+    if asked.get("kind") == "stream":
+        return check_stream(verdict, asked, certificate, limits)
     question = read_question(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")

@@ -1,0 +1,296 @@
+"""Questions about stream automata: solve, turn the solution into a verdict, and let the independent checker confirm it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from privproof.engines.monitor import Monitor, Progress, Stopped
+from privproof.engines.streams.deciding import Leak
+from privproof.engines.streams.executions import repeated
+from privproof.engines.streams.losses import Loss, can_happen, losses
+from privproof.engines.streams.solving import Solution, solve
+from privproof.errors import QuestionError
+from privproof.evidence import Leaking, Proved, Refuted, StreamWitness, Unknown, Verdict
+from privproof.evidence.confirming import accepted
+from privproof.evidence.explaining_streams import leaking, shift_table, witnessed
+from privproof.evidence.stream_certificates import coupling_certificate, growth_certificate, loss_certificate
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon
+from privproof.exact.balls import rational_bounds
+from privproof.scenarios import StreamQuestion
+
+ENGINE = "streams"
+_REPEATED = 1 << 12
+_NEAR = Rational(1, 1000)
+_FAR = 1 << 12
+
+
+def check_stream(question: StreamQuestion, monitor: Monitor) -> Verdict:
+    """Is the mechanism private within its budget, on streams of every length?"""
+    begun = time.perf_counter()
+    if question.budget is None:
+        raise QuestionError("budget", "no budget is given", hint="ask for one, such as 1, or for the tight epsilon")
+    if question.budget.epsilon.infinite:
+        raise QuestionError(
+            "budget",
+            "an infinite epsilon claims next to nothing",
+            hint="ask for one, such as 1, or for the tight epsilon",
+        )
+    search = _Search(question, monitor)
+    return replace(search.answer(tight=False), seconds=time.perf_counter() - begun)
+
+
+def tight_stream(question: StreamQuestion, delta: Rational, monitor: Monitor) -> Verdict:
+    """The smallest epsilon, exactly; or that there is none."""
+    begun = time.perf_counter()
+    if delta != 0:
+        raise QuestionError(
+            "delta", "a delta with continuous noise", place="delta", hint="privproof check with a budget"
+        )
+    search = _Search(question.under(None), monitor)
+    return replace(search.answer(tight=True), seconds=time.perf_counter() - begun)
+
+
+@dataclass
+class _Search:
+    """One question, and what is known so far."""
+
+    question: StreamQuestion
+    monitor: Monitor
+    lower: Epsilon = field(default_factory=lambda: epsilon(0))
+    upper: Epsilon = INFINITE
+    witness: StreamWitness | None = None
+
+    def answer(self, *, tight: bool) -> Verdict:
+        """The verdict."""
+        try:
+            self.monitor.listen(Progress("looking for the best coupling"))
+            solution = solve(self.question.automaton, self.question.relation, self.question.within, self.monitor)
+            if solution.cost is None:
+                return self.leaking(solution, tight=tight)
+            self.upper = epsilon(solution.cost)
+            return self.measured(solution) if tight else self.compared(solution)
+        except Stopped:
+            return self.unknown(self.monitor.stopped() or "stopped")
+
+    def unknown(self, reason: str, notes: Sequence[str] = ()) -> Unknown:
+        """What is known."""
+        return Unknown(
+            self.question,
+            ENGINE,
+            lower=self.lower,
+            upper=self.upper,
+            witness=self.witness,
+            reason=reason,
+            notes=tuple(notes),
+        )
+
+    # --------------------------------------------------------------------------------------------------- finite cost
+
+    def measured(self, solution: Solution) -> Verdict:
+        """The tight epsilon: the cost of the best coupling."""
+        assert solution.cost is not None
+        question = self.question.under(Budget(epsilon(solution.cost)))
+        exact = self.exact(solution)
+        notes = []
+        if exact:
+            self.near(solution)
+            notes.append("the loss comes as near to the tight epsilon as one likes, for data further and further apart")
+        return self.proved(question, solution, exact=exact, notes=notes)
+
+    def compared(self, solution: Solution) -> Verdict:
+        """Proved where the cost is within the budget; otherwise the loss that is above it."""
+        assert solution.cost is not None
+        budget = self.question.budget
+        assert budget is not None
+        if self.upper.compare(budget.epsilon) <= 0:
+            exact = self.exact(solution)
+            if exact:
+                self.near(solution)
+            return self.proved(self.question, solution, exact=exact)
+        if solution.hardest is not None:
+            self.monitor.listen(Progress("looking for data that break the budget"))
+            steps, changes = _steps(solution, solution.hardest.unrolled(solution.times))
+            found = self.beyond(steps, changes, budget)
+            if found is not None:
+                return self.refuted(found, solution, times=solution.times)
+        notes = [f"the best coupling costs {solution.cost}", *self.remarks(solution)]
+        why = "no coupling pays as little as the budget, and no data that break it were found"
+        return self.unknown(why, notes)
+
+    def exact(self, solution: Solution) -> bool:
+        """Whether the cost is also a lower bound: its execution is an event that can happen."""
+        if solution.hardest is None or not self.question.free:
+            return False
+        steps, _ = _steps(solution, solution.hardest.unrolled(solution.times))
+        return self.question.automaton.tells(steps) and can_happen(self.question.automaton, steps)
+
+    def near(self, solution: Solution) -> None:
+        """Data whose loss is near the cost."""
+        assert solution.hardest is not None
+        assert solution.cost is not None
+        steps, changes = _steps(solution, solution.hardest.unrolled(solution.times))
+        try:
+            for found in losses(self.question.automaton, steps, changes, self.question.within, self.monitor, most=_FAR):
+                self.keep(found)
+                low = rational_bounds(found.ball())[0]
+                if low >= solution.cost * (1 - _NEAR):
+                    return
+        except OverflowError:
+            return
+
+    def keep(self, found: Loss, times: int | None = None) -> None:
+        """Remember a loss that is larger than those known."""
+        if found.infinite:
+            self.lower = INFINITE
+        else:
+            low, _ = rational_bounds(found.ball())
+            low = _rounded(low)
+            if low <= 0 or epsilon(low).compare(self.lower) <= 0:
+                return
+            self.lower = epsilon(low)
+        self.witness = witnessed(self.question, found, times)
+
+    def proved(
+        self, question: StreamQuestion, solution: Solution, *, exact: bool, notes: Sequence[str] = ()
+    ) -> Verdict:
+        """The verdict of a coupling, if the checker accepts its table."""
+        lower = self.upper if exact else self.lower
+        if not exact and solution.hardest is not None:
+            steps, _ = _steps(solution, solution.hardest.unrolled(1))
+            state = question.automaton.ambiguous(steps)
+            if state is not None:
+                told = f"what is written in state {state!r} does not tell which transition was taken"
+                notes = (*notes, f"{told}: the bound is proved, and may be larger than needed")
+        verdict = Proved(
+            question,
+            ENGINE,
+            lower=lower,
+            upper=self.upper,
+            witness=self.witness,
+            shifts=shift_table(question, solution),
+            certificate=coupling_certificate(question, solution, attained=exact),
+            notes=(*self.remarks(solution), *notes),
+        )
+        return accepted(verdict)
+
+    def remarks(self, solution: Solution) -> list[str]:
+        """What a reader should know about the bounds."""
+        found = []
+        if solution.fronts.joined:
+            found.append(
+                "the adversary's choices were too many to keep apart: the upper bound may be larger than needed"
+            )
+        if not self.question.free:
+            found.append("the numbers of the stream have bounds, which the coupling does not use")
+        if any(step.some for step in self.question.automaton.transitions):
+            found.append("a guard with `or` is coupled comparison by comparison: the bound may be larger than needed")
+        return found
+
+    # -------------------------------------------------------------------------------------------------- infinite cost
+
+    def leaking(self, solution: Solution, *, tight: bool) -> Verdict:
+        """No coupling has a finite cost: refuted, where what is written tells the execution."""
+        automaton = self.question.automaton
+        leak = solution.leak
+        if leak is None:
+            return self.unknown("no coupling of finite cost exists, and the structure behind it was not found")
+        drawn = leaking(self.question, solution, leak)
+        if tight:
+            return self.without_end(solution, leak, drawn)
+        budget = self.question.budget
+        assert budget is not None
+        self.monitor.listen(Progress("looking for data that break the budget"))
+        found = self.repetitions(solution, leak, budget)
+        if found is not None:
+            loss, times = found
+            return replace(self.refuted(loss, solution, times=times), leak=drawn)
+        why = f"{drawn.sentence}: no coupling has a finite cost"
+        state = automaton.ambiguous(number for steps, _ in drawn.segments for number in steps)
+        if state is not None:
+            why += f"; but what is written in state {state!r} does not tell which transition was taken"
+        return replace(self.unknown(why), leak=drawn)
+
+    def without_end(self, solution: Solution, leak: Leak, drawn: Leaking) -> Verdict:
+        """No epsilon at all: the structure's cost grows without bound."""
+        numbers = [number for steps, _ in drawn.segments for number in steps]
+        certain = self.question.automaton.tells(numbers) and self.question.relation != "one" and self.question.free
+        path = [solution.arena.step(number) for segment in leak.segments for number in segment.edges]
+        certain = certain and not any(step.some for step in path)
+        found = self.repetitions(solution, leak, Budget(epsilon(1)))
+        if found is not None:
+            self.keep(found[0], found[1])
+        bare = any(sample.rate is None for step in path for sample in step.samples)
+        if not certain or (bare and not (found is not None and found[0].infinite)):
+            return replace(self.unknown(f"{drawn.sentence}: no coupling has a finite cost"), leak=drawn)
+        question = self.question.under(Budget(INFINITE))
+        if found is not None and found[0].infinite:
+            certificate = loss_certificate(question, found[0])
+        else:
+            certificate = growth_certificate(question, solution, leak)
+        verdict = Refuted(question, ENGINE, lower=INFINITE, witness=self.witness, leak=drawn, certificate=certificate)
+        return accepted(verdict)
+
+    def repetitions(self, solution: Solution, leak: Leak, budget: Budget) -> tuple[Loss, int] | None:
+        """The fewest repetitions of a structure that break a budget, with data that do."""
+        low, _ = rational_bounds(budget.epsilon.ball(128))
+        bound = low / solution.arena.unit
+        above = int(bound.p // bound.q)
+        times = 1
+        while times <= _REPEATED:
+            found = repeated(solution.fronts, leak, above)
+            if found is None:
+                return None
+            times, execution = found
+            steps, changes = _steps(solution, (execution.edges, execution.changes))
+            loss = self.beyond(steps, changes, budget)
+            if loss is not None:
+                return loss, times
+            if execution.value == inf:
+                return None
+            above = max(above + 1, int(execution.value))
+        return None
+
+    def beyond(self, steps: Sequence[int], changes: Sequence[int], budget: Budget) -> Loss | None:
+        """Data for which an execution's loss is above a budget; None if there are none among those looked at."""
+        automaton = self.question.automaton
+        tells = automaton.tells(steps)
+        if not self.question.free or not (tells or automaton.observable):
+            return None
+        if tells and not can_happen(automaton, steps):
+            return None
+        try:
+            for found in losses(self.question.automaton, steps, changes, self.question.within, self.monitor):
+                self.keep(found)
+                if found.exceeds(budget.epsilon, budget.delta):
+                    return found
+        except OverflowError:
+            return None
+        return None
+
+    def refuted(self, found: Loss, solution: Solution, *, times: int | None) -> Verdict:
+        """The verdict of a loss above the budget, if the checker accepts it."""
+        lower = INFINITE if found.infinite else epsilon(max(_rounded(rational_bounds(found.ball())[0]), Rational(0)))
+        verdict = Refuted(
+            self.question,
+            ENGINE,
+            lower=lower,
+            upper=self.upper,
+            witness=witnessed(self.question, found, times),
+            certificate=loss_certificate(self.question, found),
+            notes=tuple(self.remarks(solution)),
+        )
+        return accepted(verdict)
+
+
+def _steps(solution: Solution, path: tuple[Sequence[int], Sequence[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    edges, changes = path
+    return tuple(solution.arena.edges[number].step for number in edges), tuple(changes)
+
+
+def _rounded(value: Rational) -> Rational:
+    """A number with twelve digits that is not above another."""
+    scaled = value * 10**12
+    return Rational(int(scaled.p // scaled.q), 10**12)

@@ -1,0 +1,1 @@
+"""Mechanisms that compare a stream of noisy values with noisy thresholds."""

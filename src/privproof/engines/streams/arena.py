@@ -1,0 +1,271 @@
+"""The arena of a stream automaton: its reachable graph, in which the adversary chooses a path and how the data differ on it.
+
+The two runs of a coupling take the same transitions, so a pair of runs is a path.  In every step that reads the data the
+adversary chooses the difference of the two inputs.  The cost of the best coupling is convex in these differences, so only the
+ends of what the neighbour relation allows count:
+
+* ``each``: every input may change, by 1 in either direction;
+* ``monotone``: all in one direction, so there are two arenas, with differences 0, 1 and -1, 0;
+* ``one``: a single input changes, so every state is there twice, before the change and after it.
+
+Differences are measured in units of the sensitivity, and rates with them.  An edge is *cyclic* if it lies on a cycle: it can be
+taken as often as the adversary likes, and a coupling of finite cost pays nothing for it.
+
+Thresholds are compared with common samples, so a run may know an order among them; a path that contradicts it has probability
+zero and is not in the arena (`privproof.engines.streams.orders`).
+
+A cycle may replace thresholds that it never looks at.  A state that can be left before that, or after, is there twice as well
+(`Arena.unfolded`), so that what a cycle asks of a coupling is asked of the paths that go around it only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import lcm
+
+from privproof.engines.streams.orders import NOTHING, Known, Orders
+from privproof.exact import Rational
+from privproof.models.stream_automaton import StreamAutomaton, Transition
+
+_MOST_REPLACED = 4
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A transition in the arena, with the differences that the adversary may choose in it."""
+
+    source: int
+    target: int
+    step: int
+    changes: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Arena:
+    """Nodes by number, the first one is the beginning; edges between them.
+
+    Attributes:
+        automaton: where it comes from.
+        states: for every node the state.
+        marks: for every node whether a single change has happened already, and what is known about the order of thresholds.
+        edges: the edges.
+        changes: the differences that the adversary may choose from.
+        unit: all rates are whole multiples of it.
+        within: the sensitivity: a difference of 1 stands for this much.
+    """
+
+    automaton: StreamAutomaton
+    states: tuple[str, ...]
+    marks: tuple[tuple[bool, Known], ...]
+    edges: tuple[Edge, ...]
+    changes: tuple[int, ...]
+    unit: Rational
+    within: Rational
+
+    def step(self, edge: Edge | int) -> Transition:
+        """The transition of an edge."""
+        found = self.edges[edge] if isinstance(edge, int) else edge
+        return self.automaton.transitions[found.step]
+
+    @cached_property
+    def leaving(self) -> list[list[int]]:
+        """The numbers of the edges that leave each node."""
+        found: list[list[int]] = [[] for _ in self.states]
+        for number, edge in enumerate(self.edges):
+            found[edge.source].append(number)
+        return found
+
+    @cached_property
+    def components(self) -> tuple[list[int], list[list[int]]]:
+        """For every node its strongly connected component, and the components so that edges lead to later ones."""
+        return _components(len(self.states), self.leaving, self.edges)
+
+    def cyclic(self, edge: Edge) -> bool:
+        """Whether an edge lies on a cycle."""
+        label = self.components[0]
+        return label[edge.source] == label[edge.target]
+
+    @cached_property
+    def inner(self) -> list[list[int]]:
+        """For every component the cyclic edges in it."""
+        label, listed = self.components
+        found: list[list[int]] = [[] for _ in listed]
+        for number, edge in enumerate(self.edges):
+            if label[edge.source] == label[edge.target]:
+                found[label[edge.source]].append(number)
+        return found
+
+    @cached_property
+    def live(self) -> list[frozenset[str]]:
+        """For every node the thresholds that may be looked at before they are replaced."""
+        entering: list[list[int]] = [[] for _ in self.states]
+        for number, edge in enumerate(self.edges):
+            entering[edge.target].append(number)
+        looked = [step.thresholds for step in self.automaton.transitions]
+        stored = [step.stored for step in self.automaton.transitions]
+        live: list[frozenset[str]] = [frozenset()] * len(self.states)
+        waiting = list(range(len(self.states)))
+        while waiting:
+            node = waiting.pop()
+            now = live[node]
+            for number in self.leaving[node]:
+                edge = self.edges[number]
+                now = now | looked[edge.step] | (live[edge.target] - stored[edge.step])
+            if now != live[node] or not now:
+                changed = now != live[node]
+                live[node] = now
+                if changed:
+                    waiting += [self.edges[number].source for number in entering[node]]
+        return live
+
+    def path(self, source: int, target: int, among: Iterable[int] | None = None) -> list[int] | None:
+        """The edges of a shortest path, among some edges only; empty where source and target agree."""
+        if source == target:
+            return []
+        allowed = None if among is None else set(among)
+        came: dict[int, int] = {}
+        row = [source]
+        seen = {source}
+        while row:
+            following = []
+            for node in row:
+                for number in self.leaving[node]:
+                    edge = self.edges[number]
+                    if edge.target in seen or (allowed is not None and number not in allowed):
+                        continue
+                    came[edge.target] = number
+                    if edge.target == target:
+                        back = [number]
+                        while self.edges[back[-1]].source != source:
+                            back.append(came[self.edges[back[-1]].source])
+                        return back[::-1]
+                    seen.add(edge.target)
+                    following.append(edge.target)
+            row = following
+        return None
+
+    def tour(self, number: int, avoiding: frozenset[str] = frozenset()) -> list[int] | None:
+        """A cycle that begins with an edge and replaces none of some thresholds after it."""
+        edge = self.edges[number]
+        label = self.components[0][edge.source]
+        among = [n for n in self.inner[label] if not self.step(n).stored & avoiding]
+        back = self.path(edge.target, edge.source, among)
+        return None if back is None else [number, *back]
+
+    def unfolded(self) -> Arena:
+        """The same graph, in which a node remembers which thresholds its component has replaced but does not look at."""
+        label, _ = self.components
+        idle: dict[int, frozenset[str]] = {}
+        for number, inside in enumerate(self.inner):
+            stored = frozenset[str]().union(*(self.step(n).stored for n in inside))
+            looked = frozenset[str]().union(*(self.step(n).thresholds for n in inside))
+            kept = stored - looked
+            if kept and len(kept) <= _MOST_REPLACED:
+                idle[number] = kept
+        if not idle:
+            return self
+        nodes: dict[tuple[int, frozenset[str]], int] = {(0, frozenset()): 0}
+        waiting = [(0, frozenset[str]())]
+        edges: list[Edge] = []
+        while waiting:
+            node, replaced = waiting.pop()
+            for number in self.leaving[node]:
+                edge = self.edges[number]
+                now = frozenset[str]()
+                if label[edge.target] == label[node] and label[node] in idle:
+                    now = replaced | (self.step(edge).stored & idle[label[node]])
+                after = (edge.target, now)
+                if after not in nodes:
+                    nodes[after] = len(nodes)
+                    waiting.append(after)
+                edges.append(Edge(nodes[node, replaced], nodes[after], edge.step, edge.changes))
+        states = tuple(self.states[node] for node, _ in nodes)
+        marks = tuple(self.marks[node] for node, _ in nodes)
+        return replace(self, states=states, marks=marks, edges=tuple(edges))
+
+
+def arenas(automaton: StreamAutomaton, relation: str, within: Rational) -> tuple[Arena, ...]:
+    """The arenas of an automaton under a neighbour relation; the adversary chooses one of them."""
+    match relation:
+        case "each":
+            return (_arena(automaton, (-1, 1), within),)
+        case "monotone":
+            return (_arena(automaton, (0, 1), within), _arena(automaton, (-1, 0), within))
+        case _:
+            return (_arena(automaton, (-1, 1), within, single=True),)
+
+
+def _arena(automaton: StreamAutomaton, changes: tuple[int, ...], within: Rational, *, single: bool = False) -> Arena:
+    rates = {s.rate * within for step in automaton.transitions for s in step.samples if s.rate is not None}
+    unit = Rational(1, lcm(*(int(rate.q) for rate in rates))) if rates else Rational(1)
+    orders = Orders(automaton)
+    beginning = (automaton.initial, False, NOTHING)
+    nodes: dict[tuple[str, bool, Known], int] = {beginning: 0}
+    waiting = [beginning]
+    edges: list[Edge] = []
+    transitions, leaving = automaton.transitions, automaton.leaving
+    while waiting:
+        here = waiting.pop()
+        state, changed, known = here
+        for number in leaving.get(state, ()):
+            step = transitions[number]
+            learnt = orders.after(number, known)
+            if learnt is None:
+                continue
+            ways: list[tuple[bool, tuple[int, ...]]] = [(changed, changes if step.reads and not single else (0,))]
+            if single and step.reads and not changed:
+                ways.append((True, changes))
+            for after, chosen in ways:
+                there = (step.target, after, learnt)
+                if there not in nodes:
+                    nodes[there] = len(nodes)
+                    waiting.append(there)
+                edges.append(Edge(nodes[here], nodes[there], number, chosen))
+    states = tuple(state for state, _, _ in nodes)
+    marks = tuple((changed, known) for _, changed, known in nodes)
+    return Arena(automaton, states, marks, tuple(edges), changes, unit, within)
+
+
+def _components(
+    count: int, leaving: Sequence[Sequence[int]], edges: Sequence[Edge]
+) -> tuple[list[int], list[list[int]]]:
+    """Strongly connected components by Tarjan's algorithm, in the order of edges."""
+    order, lowest = [-1] * count, [0] * count
+    label = [-1] * count
+    stack: list[int] = []
+    found: list[list[int]] = []
+    number = 0
+    for root in range(count):
+        if order[root] >= 0:
+            continue
+        work = [(root, 0)]
+        while work:
+            node, position = work.pop()
+            if position == 0:
+                order[node] = lowest[node] = number
+                number += 1
+                stack.append(node)
+            for at in range(position, len(leaving[node])):
+                target = edges[leaving[node][at]].target
+                if order[target] < 0:
+                    work += [(node, at + 1), (target, 0)]
+                    break
+                if label[target] < 0:
+                    lowest[node] = min(lowest[node], order[target])
+            else:
+                if lowest[node] == order[node]:
+                    members = []
+                    while True:
+                        member = stack.pop()
+                        label[member] = len(found)
+                        members.append(member)
+                        if member == node:
+                            break
+                    found.append(members)
+                if work:
+                    parent = work[-1][0]
+                    lowest[parent] = min(lowest[parent], lowest[node])
+    found.reverse()
+    return [len(found) - 1 - name for name in label], found

@@ -1,0 +1,434 @@
+"""Private for some epsilon, or for none: the decision, in time linear in the automaton.
+
+A coupling of finite cost pays nothing on cycles: there every sample is shifted by just what the data differ by.  This asks
+
+* of a cycle by itself that what it compares and writes allows it: otherwise it is a *disclosing cycle* (a noisy answer is
+  written again and again) or a *leaking cycle* (a threshold is replaced and compared again and again);
+* of the thresholds that it compares that they are shifted as far as the data can differ: up for ``sample < x``, down for
+  ``sample >= x``.  A path on which these demands, and those of written samples, contradict each other is a *leaking pair* of cycles, or a
+  *privacy violating path*.
+
+The second kind is found as a reachable pair of a node and an empty set of shifts.  For one threshold there are six sets that
+are not empty, so the search is linear; for several it is done for each of them by itself (the others isolated away), and for few of
+them together.  This replaces the printed constraint graph of Farzan et al., which joins constraints of different executions and
+has no node for what is written (`docs/explanation/streams.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from typing import TypeAlias
+
+from privproof.engines.streams.arena import Arena, Edge
+from privproof.engines.streams.fronts import free
+from privproof.engines.streams.shifts import SHIFTS, Shifts
+from privproof.models.stream_automaton import Term, Transition
+
+_TOGETHER = 4
+_Place: TypeAlias = "tuple[int, frozenset[tuple[int, ...]]]"
+_Came: TypeAlias = "dict[_Place, tuple[_Place, int, int] | None]"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Edges in a row, with the difference of the data on each, once or again and again."""
+
+    edges: tuple[int, ...]
+    changes: tuple[int, ...]
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A structure for which no coupling has a finite cost.
+
+    Attributes:
+        kind: leaking cycle, leaking pair, disclosing cycle, privacy violating path, or noiseless comparison.
+        segments: the path with its cycles.
+        thresholds: the thresholds that it needs.
+    """
+
+    kind: str
+    segments: tuple[Segment, ...]
+    thresholds: tuple[str, ...]
+
+    def unrolled(self, times: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The edges and the differences, with every cycle gone around so often."""
+        edges: list[int] = []
+        changes: list[int] = []
+        for segment in self.segments:
+            for _ in range(times if segment.repeated else 1):
+                edges += segment.edges
+                changes += segment.changes
+        return tuple(edges), tuple(changes)
+
+
+def leak(arena: Arena) -> Leak | None:
+    """A reason against privacy that one threshold by itself gives, or a cycle by itself; None if there is none.
+
+    For one threshold this decides: without a leak the automaton is private.
+    """
+    return on_cycles(arena) or next(contradictions(arena, ((name,) for name in arena.automaton.thresholds)), None)
+
+
+def joint_leak(arena: Arena) -> Leak | None:
+    """A contradiction between several thresholds."""
+    names = arena.automaton.thresholds
+    sets = (chosen for size in range(2, _TOGETHER + 1) for chosen in combinations(names, size))
+    return next(contradictions(arena, sets), None)
+
+
+# ------------------------------------------------------------------------------------------------------------- cycles
+
+
+def on_cycles(arena: Arena) -> Leak | None:
+    """A disclosing or a leaking cycle."""
+    for number, inside in enumerate(arena.inner):
+        for edge in inside:
+            for change in arena.edges[edge].changes:
+                if not _free_alone(arena.step(edge), change):
+                    tour = arena.tour(edge)
+                    assert tour is not None
+                    kind = "disclosing cycle" if arena.step(edge).values else "leaking cycle"
+                    return _cycle(arena, kind, tour, {0: change}, ())
+        found = _leaking_cycle(arena, number)
+        if found is not None:
+            return found
+    return None
+
+
+def _free_alone(step: Transition, change: int) -> bool:
+    """Whether a step costs nothing, as far as thresholds have no part in it."""
+
+    def own(term: Term) -> int | None:
+        if isinstance(term, str):
+            return None
+        return 0 if term is None else step.samples[term].reads * change
+
+    for order in step.guard:
+        low, high = own(order.low), own(order.high)
+        if low is not None and high is not None and low > high:
+            return False
+    for value in step.values:
+        plus, minus = own(value.plus), own(value.minus)
+        if plus is not None and minus is not None and plus != minus:
+            return False
+    return True
+
+
+def _leaking_cycle(arena: Arena, component: int) -> Leak | None:
+    """A cycle that replaces a threshold and compares it, such that some data make that cost."""
+    inside = arena.inner[component]
+    writers: dict[str, list[int]] = {}
+    readers: dict[str, list[int]] = {}
+    for number in inside:
+        step = arena.step(number)
+        for name in step.stored:
+            writers.setdefault(name, []).append(number)
+        for name in free(arena, number):
+            readers.setdefault(name, []).append(number)
+    for name in writers.keys() & readers.keys():
+        plain = [number for number in inside if number not in set(writers[name])]
+        for writer in writers[name]:
+            for change, shift in _stored_shifts(arena, writer, name):
+                for reader in readers[name]:
+                    for other in arena.edges[reader].changes:
+                        if shift in _free_shifts(arena, reader, name, other):
+                            continue
+                        between = arena.path(arena.edges[writer].target, arena.edges[reader].source, plain)
+                        back = arena.path(arena.edges[reader].target, arena.edges[writer].source, inside)
+                        if between is None or back is None:
+                            continue
+                        tour = [writer, *between, reader, *back]
+                        marks = {0: change, len(between) + 1: other}
+                        return _cycle(arena, "leaking cycle", tour, marks, (name,))
+    return None
+
+
+def _stored_shifts(arena: Arena, number: int, name: str) -> list[tuple[int, int]]:
+    """What an edge may leave as the shift of a threshold at no cost: the difference of the data, and the shift."""
+    step, changes = arena.step(number), arena.edges[number].changes
+    sample = step.samples[dict(step.stores)[name]]
+    return [(change, sample.reads * change) for change in changes]
+
+
+def _free_shifts(arena: Arena, number: int, name: str, change: int) -> frozenset[int]:
+    edge = arena.edges[number]
+    lone = replace(arena, edges=(replace(edge, changes=(change,)),))
+    return free(lone, 0).get(name, frozenset(SHIFTS))
+
+
+def _cycle(arena: Arena, kind: str, tour: list[int], marks: dict[int, int], names: tuple[str, ...]) -> Leak | None:
+    """The leak of a cycle: the way to it, and the cycle with differences where they matter."""
+    before = arena.path(0, arena.edges[tour[0]].source)
+    assert before is not None
+    changes = tuple(marks.get(place, 0) for place in range(len(tour)))
+    segments = (Segment(tuple(before), (0,) * len(before)), Segment(tuple(tour), changes, repeated=True))
+    found = Leak(kind, tuple(s for s in segments if s.edges), names)
+    return found if unbounded(arena, found) else None
+
+
+# ------------------------------------------------------------------------------------------------------- contradictions
+
+
+class Isolated:
+    """The steps of an arena with some thresholds only, as relations between sets of shifts."""
+
+    def __init__(self, arena: Arena, names: tuple[str, ...]) -> None:
+        self.arena, self.names = arena, names
+        self.points = tuple(product(SHIFTS, repeat=len(names)))
+        self.all = frozenset(self.points)
+        self.shifts = Shifts(arena)
+        self._tables: dict[object, dict[tuple[int, ...], dict[tuple[int, ...], float]]] = {}
+        self._images: dict[object, frozenset[tuple[int, ...]]] = {}
+        self._asked: dict[int, frozenset[tuple[int, ...]]] = {}
+
+    def table(self, edge: Edge, change: int) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
+        """From old shifts to new ones, with the least cost."""
+        key = (self.shifts.form(edge.step), change)
+        if key not in self._tables:
+            self._tables[key] = self._table(edge.step, change)
+        return self._tables[key]
+
+    def _table(self, number: int, change: int) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
+        kept = set(self.names)
+        step = self.arena.automaton.transitions[number]
+        alone = isolated(step, kept)
+        parts = self.shifts.alone(alone, change)
+        found: dict[tuple[int, ...], dict[tuple[int, ...], float]] = {}
+        for old in self.points:
+            own = dict(zip(self.names, old, strict=True))
+            ways: list[tuple[dict[str, int], float]] = [(own, 0)]
+            for part in parts:
+                looked = tuple(own[name] for name in part.looked)
+                ways = [
+                    ({**new, **dict(zip(part.stored, after, strict=True))}, total + cost)
+                    for new, total in ways
+                    for before, after, cost in part.moves
+                    if before == looked
+                ]
+            row: dict[tuple[int, ...], float] = {}
+            for new, total in ways:
+                point = tuple(new[name] for name in self.names)
+                row[point] = min(total, row.get(point, total))
+            found[old] = row
+        return found
+
+    def image(self, edge: Edge, change: int, shifts: frozenset[tuple[int, ...]]) -> frozenset[tuple[int, ...]]:
+        """The shifts that are possible after a step."""
+        key = (self.shifts.form(edge.step), change, shifts)
+        if key not in self._images:
+            table = self.table(edge, change)
+            self._images[key] = frozenset(new for old in shifts for new in table[old])
+        return self._images[key]
+
+    def asked(self, node: int) -> frozenset[tuple[int, ...]]:
+        """The shifts that the cycles through a node allow."""
+        label = self.arena.components[0][node]
+        if label not in self._asked:
+            limits = {name: frozenset(SHIFTS) for name in self.names}
+            inside = self.arena.inner[label]
+            stored = frozenset[str]().union(*(self.arena.step(n).stored for n in inside))
+            for number in inside:
+                for name, shifts in free(self.arena, number).items():
+                    if name in limits and name not in stored:
+                        limits[name] &= shifts
+            self._asked[label] = frozenset(
+                point
+                for point in self.points
+                if all(s in limits[name] for name, s in zip(self.names, point, strict=True))
+            )
+        return self._asked[label]
+
+
+def isolated(step: Transition, names: set[str]) -> Transition:
+    """A step that knows some thresholds only."""
+
+    def known(*terms: Term) -> bool:
+        return all(not isinstance(term, str) or term in names for term in terms)
+
+    return replace(
+        step,
+        guard=tuple(order for order in step.guard if known(order.low, order.high)),
+        values=tuple(value for value in step.values if known(value.plus, value.minus)),
+        stores=tuple((name, sample) for name, sample in step.stores if name in names),
+    )
+
+
+def contradictions(arena: Arena, sets: Iterable[tuple[str, ...]]) -> Iterator[Leak]:
+    """For sets of thresholds: paths on which no shifts of them are possible."""
+    for names in sets:
+        found = _contradiction(arena, names)
+        if found is not None:
+            yield found
+
+
+def _contradiction(arena: Arena, names: tuple[str, ...]) -> Leak | None:
+    view = Isolated(arena, names)
+    begin = (0, view.all & view.asked(0))
+    came: _Came = {begin: None}
+    waiting = [begin]
+    for here in waiting:  # grows while it is read
+        node, shifts = here
+        for number in arena.leaving[node]:
+            edge = arena.edges[number]
+            for change in edge.changes:
+                after = view.image(edge, change, shifts) & view.asked(edge.target)
+                there = (edge.target, after)
+                if there in came:
+                    continue
+                came[there] = (here, number, change)
+                if after:
+                    waiting.append(there)
+                elif (found := _smallest(arena, view, *_way(came, there))) is not None:
+                    return found
+    return None
+
+
+def _way(came: _Came, there: _Place) -> tuple[list[int], list[int]]:
+    edges, changes = [], []
+    while (before := came[there]) is not None:
+        there, number, change = before
+        edges.append(number)
+        changes.append(change)
+    return edges[::-1], changes[::-1]
+
+
+def _smallest(arena: Arena, view: Isolated, edges: list[int], changes: list[int]) -> Leak | None:
+    """The leak of a path: with the cycles on the way that are needed, and no others."""
+    segments: list[Segment] = []
+    nodes = [0, *(arena.edges[number].target for number in edges)]
+    visited: set[int] = set()
+    for place, node in enumerate(nodes):
+        label = arena.components[0][node]
+        if label not in visited:
+            visited.add(label)
+            segments += tours(arena, view.names, node)
+        if place < len(edges):
+            segments.append(Segment((edges[place],), (changes[place],)))
+    found = Leak("", tuple(segments), view.names)
+    if not unbounded(arena, found):
+        return None
+    for segment in segments:
+        less = replace(found, segments=tuple(other for other in found.segments if other is not segment))
+        if segment.repeated and unbounded(arena, less):
+            found = less
+    return replace(found, kind=_kind(arena, found), segments=joined(found.segments))
+
+
+def tours(arena: Arena, names: Iterable[str], node: int) -> list[Segment]:
+    """Cycles through a node that make all demands on thresholds; one cycle for every difference of the data that makes some."""
+    label = arena.components[0][node]
+    inside = arena.inner[label]
+    listed = tuple(names)
+    chosen: dict[tuple[str, frozenset[int]], tuple[int, int]] = {}
+    for number in inside:
+        for change in arena.edges[number].changes:
+            for name in listed:
+                shifts = _free_shifts(arena, number, name, change)
+                if len(shifts) < len(SHIFTS):
+                    chosen.setdefault((name, shifts), (number, change))
+    wanted: dict[int, set[int]] = {}
+    for (name, shifts), (number, change) in chosen.items():
+        if not any(name == other and shifts > fewer for other, fewer in chosen):
+            wanted.setdefault(change, set()).add(number)
+    return [_around(arena, node, numbers, change, inside) for change, numbers in wanted.items()]
+
+
+def _around(arena: Arena, node: int, numbers: set[int], change: int, inside: list[int]) -> Segment:
+    """A closed walk from a node over some edges, on which the data differ."""
+    edges: list[int] = []
+    changes: list[int] = []
+    here, left = node, set(numbers)
+    while left:
+        way = _nearest(arena, here, left, inside)
+        edges += way
+        changes += [*(0 for _ in way[1:]), change]
+        left.discard(way[-1])
+        here = arena.edges[way[-1]].target
+    back = arena.path(here, node, inside)
+    assert back is not None
+    return Segment((*edges, *back), (*changes, *(0 for _ in back)), repeated=True)
+
+
+def _nearest(arena: Arena, here: int, numbers: set[int], inside: list[int]) -> list[int]:
+    """The shortest way over one of some edges, which is the last of it."""
+    ways = []
+    for number in numbers:
+        if arena.edges[number].source == here:
+            return [number]
+        way = arena.path(here, arena.edges[number].source, inside)
+        assert way is not None
+        ways.append([*way, number])
+    return min(ways, key=len)
+
+
+def _kind(arena: Arena, found: Leak) -> str:
+    cycles = sum(segment.repeated for segment in found.segments)
+    if cycles >= 2:
+        return "leaking pair"
+    return "privacy violating path" if cycles else "noiseless comparison"
+
+
+def joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:
+    """Segments that are not repeated, joined with their neighbours."""
+    found: list[Segment] = []
+    for segment in segments:
+        if found and not segment.repeated and not found[-1].repeated:
+            last = found.pop()
+            segment = Segment((*last.edges, *segment.edges), (*last.changes, *segment.changes))
+        found.append(segment)
+    return tuple(found)
+
+
+# ---------------------------------------------------------------------------------------------------------- unbounded
+
+
+def unbounded(arena: Arena, found: Leak) -> bool:
+    """Whether the cost of a structure grows without bound as its cycles are repeated.
+
+    What a coupling of bounded cost can do, however often a cycle is repeated, is to come to shifts from which the cycle leads back
+    to the same shifts at no cost, and to leave again.  If nothing is left at the end, the cost is unbounded.
+    """
+    view = Isolated(arena, found.thresholds)
+    possible = view.all
+    for segment in found.segments:
+        whole = _composed(view, segment)
+        if not segment.repeated:
+            possible = frozenset(new for old in possible for new in whole[old])
+            continue
+        steps = {old: set(row) for old, row in whole.items()}
+        nothing = {old: {new for new, cost in row.items() if cost == 0} for old, row in whole.items()}
+        reached = _closure(steps, possible)
+        resting = frozenset(point for point in reached if point in _closure(nothing, nothing[point]))
+        possible = _closure(steps, resting)
+    return not possible
+
+
+def _composed(view: Isolated, segment: Segment) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
+    whole = {point: {point: 0.0} for point in view.points}
+    for number, change in zip(segment.edges, segment.changes, strict=True):
+        table = view.table(view.arena.edges[number], change)
+        for row in whole.values():
+            after: dict[tuple[int, ...], float] = {}
+            for middle, cost in row.items():
+                for new, more in table[middle].items():
+                    after[new] = min(cost + more, after.get(new, cost + more))
+            row.clear()
+            row.update(after)
+    return whole
+
+
+def _closure(
+    steps: dict[tuple[int, ...], set[tuple[int, ...]]], begin: Iterable[tuple[int, ...]]
+) -> frozenset[tuple[int, ...]]:
+    seen = set(begin)
+    waiting = list(seen)
+    while waiting:
+        for new in steps[waiting.pop()]:
+            if new not in seen:
+                seen.add(new)
+                waiting.append(new)
+    return frozenset(seen)

@@ -1,0 +1,232 @@
+"""Single executions: what the best coupling pays on a path, which data make it pay most, and how often to go around cycles.
+
+An *execution* is a path through the arena with the difference of the data on every edge.  Its value is the cost of the best
+coupling, and by the exactness theorem the supremum of the losses of the event that just these transitions are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import inf
+
+from privproof.engines.streams.arena import Arena, Edge
+from privproof.engines.streams.deciding import Isolated, Leak, Segment, joined, tours
+from privproof.engines.streams.fronts import START, Fronts, Names, Product, Vector, lowest
+from privproof.engines.streams.shifts import Cost
+
+_MOST_TIMES = 1 << 14
+_FEW = 12
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A path, and how the data differ on it.
+
+    Attributes:
+        edges: the numbers of the edges in the arena.
+        changes: the difference of the data on each of them.
+        value: what the best coupling pays, in units; infinity where none exists.
+    """
+
+    edges: tuple[int, ...]
+    changes: tuple[int, ...]
+    value: Cost
+
+
+def value(fronts: Fronts, edges: Sequence[int], changes: Sequence[int]) -> Cost:
+    """What the best coupling pays on an execution."""
+    found = START
+    for number, change in zip(edges, changes, strict=True):
+        found = fronts.advanced(found, fronts.arena.edges[number], change)
+    return lowest(found)
+
+
+def hardest(fronts: Fronts, edges: Sequence[int]) -> Execution:
+    """The data that make the best coupling pay most on a path."""
+    arena = fronts.arena
+    rows: list[list[Product]] = [[START]]
+    for number in edges:
+        after = [found for before in rows[-1] for found in fronts.step(before, arena.edges[number])]
+        rows.append(_few(fronts, after))
+    last = max(rows[-1], key=lowest)
+    chosen = _chosen(last)
+    total = lowest(last)
+    changes: list[int] = []
+    for place in range(len(edges) - 1, -1, -1):
+        edge = arena.edges[edges[place]]
+        before = next(_before(fronts, rows[place], edge, chosen, settle=False), None)
+        if before is None:  # fronts were joined: any data will do, and are looked at for what they are worth
+            changes = [arena.edges[number].changes[-1] for number in edges]
+            return Execution(tuple(edges), tuple(changes), value(fronts, edges, changes))
+        chosen, change = before
+        changes.append(change)
+    return Execution(tuple(edges), tuple(changes[::-1]), total)
+
+
+def _few(fronts: Fronts, listed: Sequence[Product]) -> list[Product]:
+    """Products without those that are below others, and with those joined that differ in one group."""
+    keeper = Fronts.__new__(Fronts)
+    keeper.__dict__.update(fronts.__dict__)
+    keeper.at, keeper.broken = [[]], (0, START)
+    for found in listed:
+        keeper.insert(0, found)
+    return keeper.at[0]
+
+
+def _chosen(found: Product) -> dict[Names, Vector]:
+    """The adversary's best choice in a product."""
+    return {key: max(front, key=min) for key, front in found.items()}
+
+
+def _before(
+    fronts: Fronts, listed: Iterable[Product], edge: Edge, chosen: dict[Names, Vector], *, settle: bool
+) -> Iterator[tuple[dict[Names, Vector], int]]:
+    """Choices before an edge that become the chosen one, each with the difference of the data."""
+    step = fronts.arena.step(edge)
+    touched = step.thresholds | step.stored
+    for found in listed:
+        kept = {
+            key: chosen[key]
+            for key, front in found.items()
+            if key and key in chosen and not touched & {*key} and chosen[key] in front
+        }
+        others = [key for key in found if key not in kept]
+        for vectors in product(*(found[key] for key in others)):
+            choice = {**kept, **dict(zip(others, vectors, strict=True))}
+            whole: Product = {key: (choice[key],) for key in found}
+            for change in edge.changes:
+                after = fronts.advanced(whole, edge, change)
+                if settle:
+                    after = fronts.settled(edge.target, after)
+                if after.keys() == chosen.keys() and all(after[key] == (chosen[key],) for key in after):
+                    yield choice, change
+
+
+def worst(fronts: Fronts) -> Execution | None:
+    """A path through the arena that makes the best coupling pay the whole cost, cycles not yet gone around."""
+    arena = fronts.arena
+    label = arena.components[0]
+    node, found = max(
+        ((node, found) for node, listed in enumerate(fronts.at) for found in listed), key=lambda p: lowest(p[1])
+    )
+    entering: list[list[int]] = [[] for _ in arena.states]
+    for number, edge in enumerate(arena.edges):
+        entering[edge.target].append(number)
+    begin = fronts.settled(0, START)
+    stack = [(node, _chosen(found), iter(_ways(fronts, entering, label, node, _chosen(found))))]
+    seen = {(node, repr(sorted(stack[0][1].items())))}
+    taken: list[tuple[int, int]] = []
+    while stack:
+        node, chosen, ways = stack[-1]
+        if node == 0 and all(begin.get(key) == (v,) for key, v in chosen.items()):
+            edges = tuple(number for number, _ in reversed(taken))
+            return Execution(edges, tuple(change for _, change in reversed(taken)), fronts.cost)
+        for number, choice, change in ways:
+            source = arena.edges[number].source
+            mark = (source, repr(sorted(choice.items())))
+            if mark not in seen:
+                seen.add(mark)
+                taken.append((number, change))
+                stack.append((source, choice, _ways(fronts, entering, label, source, choice)))
+                break
+        else:
+            stack.pop()
+            if taken:
+                taken.pop()
+    return None
+
+
+def _ways(
+    fronts: Fronts, entering: Sequence[Sequence[int]], label: Sequence[int], node: int, chosen: dict[Names, Vector]
+) -> Iterator[tuple[int, dict[Names, Vector], int]]:
+    for number in entering[node]:
+        edge = fronts.arena.edges[number]
+        settle = label[edge.source] != label[node]
+        for choice, change in _before(fronts, fronts.at[edge.source], edge, chosen, settle=settle):
+            yield number, choice, change
+
+
+# ------------------------------------------------------------------------------------------------------------ stretching
+
+
+def stretched(fronts: Fronts, execution: Execution) -> tuple[Leak, int] | None:
+    """A path with cycles, and how often to go around them so that the best coupling pays the whole cost; None if it never does."""
+    arena = fronts.arena
+    label = arena.components[0]
+    segments: list[Segment] = []
+    nodes = [0, *(arena.edges[number].target for number in execution.edges)]
+    visited: set[int] = set()
+    for place, node in enumerate(nodes):
+        if label[node] not in visited:
+            visited.add(label[node])
+            names = tuple(fronts.allowed(label[node]))
+            segments += tours(arena, names, node)
+        if place < len(execution.edges):
+            segments.append(Segment((execution.edges[place],), (execution.changes[place],)))
+    found = Leak("", tuple(segments), ())
+    times = _enough(fronts, found, execution.value)
+    if times is None:
+        return None
+    cycles = [segment for segment in segments if segment.repeated]
+    for segment in cycles if len(cycles) <= _FEW else ():
+        less = replace(found, segments=tuple(other for other in found.segments if other is not segment))
+        if value(fronts, *less.unrolled(times)) == execution.value:
+            found = less
+    return replace(found, segments=joined(found.segments)), least(
+        lambda k: value(fronts, *found.unrolled(k)) >= execution.value, times
+    )
+
+
+def _enough(fronts: Fronts, found: Leak, wanted: Cost) -> int | None:
+    if not any(segment.repeated for segment in found.segments):
+        return 1 if value(fronts, *found.unrolled(1)) == wanted else None
+    times = 1
+    before: Cost = -1
+    while times <= _MOST_TIMES:
+        now = value(fronts, *found.unrolled(times))
+        if now == wanted:
+            return times
+        if now <= before:
+            return None
+        before, times = now, 2 * times
+    return None
+
+
+def least(holds: object, most: int) -> int:
+    """The least number from 1 on that holds, where the largest one does and larger ones follow smaller ones."""
+    assert callable(holds)
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def repeated(fronts: Fronts, found: Leak, above: Cost) -> tuple[int, Execution] | None:
+    """The fewest repetitions for which the best coupling pays more than a cost, and the data; None if there are too many."""
+    times = 1
+    while (execution := hardest(fronts, found.unrolled(times)[0])).value <= above:
+        times *= 2
+        if times > _MOST_TIMES:
+            return None
+    fewest = least(lambda k: hardest(fronts, found.unrolled(k)[0]).value > above, times)
+    return fewest, execution if fewest == times else hardest(fronts, found.unrolled(fewest)[0])
+
+
+def isolated_value(arena: Arena, names: tuple[str, ...], edges: Sequence[int], changes: Sequence[int]) -> float:
+    """What the best coupling pays on an execution when only some thresholds count."""
+    view = Isolated(arena, names)
+    row = dict.fromkeys(view.points, 0.0)
+    for number, change in zip(edges, changes, strict=True):
+        table = view.table(arena.edges[number], change)
+        after: dict[tuple[int, ...], float] = {}
+        for point, cost in row.items():
+            for new, more in table[point].items():
+                after[new] = min(cost + more, after.get(new, inf))
+        row = after
+    return min(row.values(), default=inf)

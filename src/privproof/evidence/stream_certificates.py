@@ -1,0 +1,131 @@
+"""Certificates about stream automata: the table of coupling costs, a loss, or a structure that grows without bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import inf
+from typing import Any
+
+from privproof.engines.streams.deciding import Leak
+from privproof.engines.streams.fronts import Fronts, Product
+from privproof.engines.streams.losses import Loss
+from privproof.engines.streams.solving import Solution
+from privproof.evidence.certificates import FORMAT, VERSION
+from privproof.exact import Rational
+from privproof.models.stream_automaton import Transition
+from privproof.scenarios.streams import StreamQuestion
+
+
+def _certificate(verdict: str, question: StreamQuestion, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    assert question.budget is not None
+    asked: dict[str, Any] = {
+        "kind": "stream",
+        "title": question.name or None,
+        "states": list(question.automaton.states),
+        "initial": question.automaton.initial,
+        "transitions": [_transition(step) for step in question.automaton.transitions],
+        "relation": question.relation,
+        "within": str(question.within),
+        "epsilon": str(question.budget.epsilon),
+    }
+    if question.budget.delta != 0:
+        asked["delta"] = str(question.budget.delta)
+    return {"format": FORMAT, "version": VERSION, "verdict": verdict, "question": asked, "evidence": dict(evidence)}
+
+
+def _transition(step: Transition) -> dict[str, Any]:
+    return {
+        "from": step.source,
+        "to": step.target,
+        "samples": [[_number(s.rate), s.reads, str(s.mean)] for s in step.samples],
+        "guard": [[order.low, order.high, str(order.offset)] for order in step.guard],
+        "some": step.some,
+        "stores": dict(step.stores),
+        "symbol": step.symbol,
+        "values": [[value.plus, value.minus, str(value.constant)] for value in step.values],
+    }
+
+
+def _number(value: Rational | None) -> str | None:
+    return None if value is None else str(value)
+
+
+# --------------------------------------------------------------------------------------------------------------- proofs
+
+
+def coupling_certificate(question: StreamQuestion, solution: Solution, *, attained: bool) -> dict[str, Any]:
+    """The certificate of a coupling: for every node the costs that the adversary can reach, which no step leads out of."""
+    evidence: dict[str, Any] = {
+        "method": "coupling",
+        "unit": str(solution.arena.unit),
+        "arenas": [_arena(fronts) for fronts in solution.everywhere],
+    }
+    if attained and solution.hardest is not None and question.budget is not None:
+        assert solution.cost is not None
+        evidence["attained"] = {
+            "segments": [
+                {"steps": _steps(solution, s.edges, s.changes), "times": solution.times if s.repeated else 1}
+                for s in solution.hardest.segments
+            ]
+        }
+    return _certificate("proved", question, evidence)
+
+
+def _steps(solution: Solution, edges: Iterable[int], changes: Iterable[int]) -> list[list[int]]:
+    arena = solution.arena
+    return [[arena.edges[number].step, change] for number, change in zip(edges, changes, strict=True)]
+
+
+def _arena(fronts: Fronts) -> dict[str, Any]:
+    arena = fronts.arena
+    nodes = []
+    for node, (changed, known) in enumerate(arena.marks):
+        following: dict[str, list[int]] = {}
+        for number in arena.leaving[node]:
+            edge = arena.edges[number]
+            listed = following.setdefault(str(edge.step), [])
+            if edge.target not in listed:
+                listed.append(edge.target)
+        nodes.append(
+            {
+                "state": arena.states[node],
+                "changed": changed,
+                "known": sorted(list(pair) for pair in known),
+                "products": [_product(found) for found in fronts.at[node]],
+                "next": following,
+            }
+        )
+    return {"changes": list(arena.changes), "nodes": nodes}
+
+
+def _product(found: Product) -> list[dict[str, Any]]:
+    return [
+        {"names": list(names), "front": [[None if c == inf else c for c in vector] for vector in front]}
+        for names, front in found.items()
+    ]
+
+
+# --------------------------------------------------------------------------------------------------------- refutations
+
+
+def loss_certificate(question: StreamQuestion, found: Loss) -> dict[str, Any]:
+    """The certificate of a loss: the transitions, both streams, and where written numbers shall lie."""
+    evidence = {
+        "method": "loss",
+        "steps": list(found.steps),
+        "left": [_number(value) for value in found.left],
+        "right": [_number(value) for value in found.right],
+        "windows": [[[str(w.low), str(w.high)] for w in windows] for windows in found.windows],
+    }
+    return _certificate("refuted", question, evidence)
+
+
+def growth_certificate(question: StreamQuestion, solution: Solution, leak: Leak) -> dict[str, Any]:
+    """The certificate of a structure whose cost grows without bound."""
+    evidence = {
+        "method": "growth",
+        "kind": leak.kind,
+        "thresholds": list(leak.thresholds),
+        "segments": [{"steps": _steps(solution, s.edges, s.changes), "repeated": s.repeated} for s in leak.segments],
+    }
+    return _certificate("refuted", question, evidence)

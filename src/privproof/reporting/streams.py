@@ -1,0 +1,233 @@
+"""Verdicts about stream automata, in words and as plain data."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from privproof.evidence import Refuted, Shifted, StreamWitness, Unknown, Verdict
+from privproof.evidence.verdicts import counted
+from privproof.exact.balls import precision
+from privproof.models.stream_automaton import guard_words
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
+from privproof.reporting.programs import event_source
+from privproof.scenarios import StreamQuestion
+
+_LONGEST = 24
+
+
+def compared_words(question: StreamQuestion) -> str:
+    """Which streams are compared."""
+    relation = {
+        "each": f"every number of the stream may change by at most {question.within}",
+        "one": f"one number of the stream changes by at most {question.within}",
+        "monotone": f"all numbers of the stream that change go in one direction, each by at most {question.within}",
+    }[question.relation]
+    public = [] if question.mechanism is None else [n for n, d in question.mechanism.inputs.items() if d.public]
+    more = f"; all values of {', '.join(public)}" if public else ""
+    return f"{relation}; streams of every length{more}"
+
+
+def stream_facts(verdict: Verdict, question: StreamQuestion, *, asked_tight: bool) -> list[Fact]:
+    """Everything a reader needs, in order."""
+    result = [Fact("compared", compared_words(question))]
+    if isinstance(verdict, Unknown):
+        result.append(Fact("reason", verdict.reason))
+    if verdict.leak is not None:
+        result.append(Fact("structure", f"{verdict.leak.kind}: {verdict.leak.sentence}"))
+        result.append(Fact("path", path_words(verdict, question)))
+    if isinstance(verdict.witness, StreamWitness):
+        result += _witness_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
+    if verdict.shifts:
+        result.append(Fact("shifts", shift_words(verdict.shifts)))
+    result.append(Fact("tight epsilon", tight_words(verdict)))
+    result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
+    result += [Fact("note", note) for note in verdict.notes]
+    return result
+
+
+def path_words(verdict: Verdict, question: StreamQuestion) -> str:
+    """The path of a structure, a line for every transition, its cycles marked."""
+    assert verdict.leak is not None
+    rows: list[tuple[str, ...]] = []
+    for steps, repeated in verdict.leak.segments:
+        for place, number in enumerate(steps):
+            step = question.automaton.transitions[number]
+            stored = f"store {', '.join(sorted(step.stored))}" if step.stores else ""
+            bracket = "" if not repeated else "↻" if len(steps) == 1 else "╭" if place == 0 else "│"
+            if repeated and len(steps) > 1 and place == len(steps) - 1:
+                bracket = "╰ again and again"
+            if repeated and len(steps) == 1:
+                bracket = "↻ again and again"
+            written = f"write {step.symbol}" if step.symbol else ""
+            rows.append((str(step), guard_words(step), stored, written, bracket))
+    return table(rows)
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Rows as columns of text."""
+    used = [k for k in range(len(rows[0])) if any(row[k] for row in rows)]
+    widths = {k: max(len(row[k]) for row in rows) for k in used}
+    return "\n".join("  ".join(row[k].ljust(widths[k]) for k in used).rstrip() for row in rows)
+
+
+def shift_words(shifts: tuple[Shifted, ...]) -> str:
+    """The table of shifts."""
+    rows = [("transition", "data differ by", "shifted", "cost", "")]
+    rows += [(row.step, row.change, row.shift, row.cost, "" if row.times == 1 else f"x{row.times}") for row in shifts]
+    return table(rows)
+
+
+def tight_words(verdict: Verdict) -> str:
+    """What is known about the smallest epsilon."""
+    if verdict.lower.infinite:
+        why = "what is written is impossible on one side"
+        return f"none: {'the loss grows with every repetition' if verdict.leak is not None else why}"
+    if verdict.tight is not None:
+        return verdict.tight.show()
+    lower = f"at least {outward(verdict.lower, up=False, digits=9)}"
+    if verdict.leak is not None and verdict.status == "refuted":
+        return f"{lower}; more repetitions lose more"
+    return f"{lower}; " + ("no upper bound" if verdict.upper.infinite else f"at most {verdict.upper.show()}")
+
+
+def _witness_facts(
+    verdict: Verdict, question: StreamQuestion, witness: StreamWitness, *, asked_tight: bool
+) -> list[Fact]:
+    loss = "infinite" if witness.infinite else rounded_loss(witness)
+    if isinstance(verdict, Refuted) and not asked_tight and question.budget is not None:
+        budget = question.budget
+        if budget.delta == 0:
+            loss += f", beyond {budget.epsilon.show()}"
+            if not witness.infinite:
+                loss += f" (the ratio of the probabilities is beyond e^epsilon = {bound_words(budget.epsilon)})"
+        else:
+            loss += f"; the left exceeds e^({budget.epsilon}) * right + {budget.delta}"
+    result = [Fact("written", witness.output or "nothing")]
+    if witness.times is not None and verdict.leak is not None:
+        cycles = sum(repeated for _, repeated in verdict.leak.segments)
+        if cycles:
+            what = "the cycle" if cycles == 1 else "each cycle"
+            fewest = ", the fewest that do" if isinstance(verdict, Refuted) and not asked_tight else ""
+            result.append(Fact("repetitions", f"{what} {witness.times} times{fewest}"))
+    result += [
+        Fact("left", f"{stream_words(witness.left)}: probability {shown_ball(witness.left_probability)}"),
+        Fact("right", f"{stream_words(witness.right)}: probability {shown_ball(witness.right_probability)}"),
+        Fact("loss", loss),
+    ]
+    if question.mechanism is not None and witness.arguments is not None and len(witness.steps) <= _LONGEST:
+        result.append(Fact("in Python", python_lines(question, witness)))
+    return result
+
+
+def rounded_loss(witness: StreamWitness) -> str:
+    """The loss, rounded down."""
+    ball = witness.loss()
+    return rounded(ball, digits=9) if ball > 0 else "0"
+
+
+def stream_words(numbers: tuple[Fraction, ...]) -> str:
+    """The numbers of a stream; equal ones in a row are counted."""
+    return f"[{counted([str(number) for number in numbers])}]"
+
+
+def shown_ball(ball: Any) -> str:
+    """A probability."""
+    return "0" if ball == 0 else f"≈ {rounded(ball)}"
+
+
+def python_lines(question: StreamQuestion, witness: StreamWitness) -> str:
+    """A few lines of Python that recompute both probabilities."""
+    mechanism = question.mechanism
+    assert mechanism is not None
+    assert witness.arguments is not None
+    name, module = mechanism.function.__name__, mechanism.function.__module__
+    if module == "__main__" or module not in sys.modules or module.startswith("privproof_input_"):
+        module = Path(mechanism.translated.file).stem
+    defaults = {p.name: p.default for p in inspect.signature(mechanism.function).parameters.values()}
+    having = {n: v for n, v in mechanism.parameters.items() if v != defaults.get(n)}
+    changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
+    lines = ["from privproof import output_probability", f"from {module} import {name}"]
+    for side in witness.arguments:
+        given = "".join(f", {n}={v!r}" for n, v in side.items())
+        lines.append(f"output_probability({name}{changed}, {event_source(witness.event)}{given})")
+    if any("Fraction(" in line for line in lines):
+        lines.insert(0, "from fractions import Fraction")
+    return "\n".join(lines)
+
+
+def stream_data(verdict: Verdict, question: StreamQuestion) -> dict[str, Any]:
+    """What the verdict says beyond what every verdict says, as plain data."""
+    result: dict[str, Any] = {}
+    if verdict.leak is not None:
+        result["leak"] = {
+            "kind": verdict.leak.kind,
+            "sentence": verdict.leak.sentence,
+            "segments": [
+                {
+                    "transitions": [
+                        {
+                            "from": question.automaton.transitions[n].source,
+                            "to": question.automaton.transitions[n].target,
+                            "when": guard_words(question.automaton.transitions[n]),
+                        }
+                        for n in steps
+                    ],
+                    "repeated": repeated,
+                }
+                for steps, repeated in verdict.leak.segments
+            ],
+        }
+    if verdict.shifts:
+        result["shifts"] = [
+            {"transition": row.step, "change": row.change, "shift": row.shift, "cost": row.cost, "times": row.times}
+            for row in verdict.shifts
+        ]
+    return result
+
+
+def stream_question_data(question: StreamQuestion) -> dict[str, Any]:
+    """The question as plain data."""
+    automaton = question.automaton
+    result: dict[str, Any] = {
+        "kind": "stream-automaton",
+        "horizon": "unbounded",
+        "scenario": compared_words(question),
+        "states": len(automaton.states),
+        "transitions": len(automaton.transitions),
+        "thresholds": len(automaton.thresholds),
+    }
+    if question.mechanism is not None:
+        result["parameters"] = plain_data(dict(question.mechanism.parameters))
+    return result
+
+
+def stream_witness_data(witness: StreamWitness) -> dict[str, Any]:
+    """A witness as plain data: probabilities as pairs of decimals that enclose them."""
+
+    def ball(value: Any) -> Any:
+        return "0" if value == 0 else enclosing(value)
+
+    loss: Any = "inf"
+    ratio: Any = "inf"
+    if not witness.infinite:
+        loss = enclosing(witness.loss()) if witness.loss() > 0 else ["0", "0"]
+        with precision(192):
+            ratio = enclosing(witness.loss().exp())
+    sides: tuple[Any, Any] = ([str(x) for x in witness.left], [str(x) for x in witness.right])
+    if witness.arguments is not None:
+        sides = (plain_data(dict(witness.arguments[0])), plain_data(dict(witness.arguments[1])))
+    return {
+        "left": sides[0],
+        "right": sides[1],
+        "output": list(witness.word),
+        "repetitions": witness.times,
+        "left_probability": ball(witness.left_probability),
+        "right_probability": ball(witness.right_probability),
+        "ratio": ratio,
+        "loss": loss,
+    }
