@@ -279,9 +279,9 @@ def test_an_epsilon_that_is_attained():
     both["evidence"]["attained"] = attained(([(0, 0)], 1), ([(1, 1)], 9), ([(2, -1)], 1))
     rejected(both, "both directions")
     same = changed(good, "question", "transitions", 2, "symbol", to="below")
-    rejected(same, "write the same")
-    silent = changed(good, "question", "transitions", 2, "symbol", to="")
-    rejected(silent, "writes nothing")
+    rejected(same, "does not tell that it was taken")
+    silent = changed(good, "question", "transitions", 1, "symbol", to="")
+    rejected(silent, "does not tell that it was taken")
 
 
 def test_attained_needs_a_possible_execution():

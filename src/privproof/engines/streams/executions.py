@@ -69,7 +69,7 @@ def _few(fronts: Fronts, listed: Sequence[Product]) -> list[Product]:
     """Products without those that are below others, and with those joined that differ in one group."""
     keeper = Fronts.__new__(Fronts)
     keeper.__dict__.update(fronts.__dict__)
-    keeper.at, keeper.broken = [[]], (0, START)
+    keeper.at, keeper.past, keeper.broken = [[]], [[]], (0, START)
     for found in listed:
         keeper.insert(0, found)
     return keeper.at[0]
@@ -100,6 +100,7 @@ def _before(
                 after = fronts.advanced(whole, edge, change)
                 if settle:
                     after = fronts.settled(edge.target, after)
+                after = fronts.limited(after)
                 if after.keys() == chosen.keys() and all(after[key] == (chosen[key],) for key in after):
                     yield choice, change
 
@@ -114,7 +115,7 @@ def worst(fronts: Fronts) -> Execution | None:
     entering: list[list[int]] = [[] for _ in arena.states]
     for number, edge in enumerate(arena.edges):
         entering[edge.target].append(number)
-    begin = fronts.settled(0, START)
+    begin = fronts.limited(fronts.settled(0, START))
     stack = [(node, _chosen(found), iter(_ways(fronts, entering, label, node, _chosen(found))))]
     seen = {(node, repr(sorted(stack[0][1].items())))}
     taken: list[tuple[int, int]] = []
@@ -144,7 +145,7 @@ def _ways(
     for number in entering[node]:
         edge = fronts.arena.edges[number]
         settle = label[edge.source] != label[node]
-        for choice, change in _before(fronts, fronts.at[edge.source], edge, chosen, settle=settle):
+        for choice, change in _before(fronts, fronts.past[edge.source], edge, chosen, settle=settle):
             yield number, choice, change
 
 
@@ -153,6 +154,8 @@ def _ways(
 
 def stretched(fronts: Fronts, execution: Execution) -> tuple[Leak, int] | None:
     """A path with cycles, and how often to go around them so that the best coupling pays the whole cost; None if it never does."""
+    if value(fronts, execution.edges, execution.changes) == execution.value:
+        return Leak("", (Segment(execution.edges, execution.changes),), ()), 1
     arena = fronts.arena
     label = arena.components[0]
     segments: list[Segment] = []

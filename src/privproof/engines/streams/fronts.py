@@ -52,6 +52,7 @@ class Fronts:
         largest: how many vectors a front may have; fewer in large arenas.
         joined: whether fronts that grew too large were replaced by their maximum; costs are then upper bounds only.
         at: for every node the products that count.
+        past: for every node all products that were found, in the order in which they were.
         broken: a node and a product for which no coupling is left, if there is one.
         cap: a cost that some coupling never exceeds, where one was needed.
         patience: how often a node may change before what still grows is given up; None for never.
@@ -67,6 +68,7 @@ class Fronts:
         self.turns = [0] * len(arena.states)
         self.joined = False
         self.at: list[list[Product]] = [[] for _ in arena.states]
+        self.past: list[list[Product]] = [[] for _ in arena.states]
         self.broken: tuple[int, Product] | None = None
         self._plans: dict[object, object] = {}
         self._recipes: dict[object, tuple[Names, tuple[tuple[int, int, Cost], ...]] | None] = {}
@@ -308,8 +310,7 @@ class Fronts:
 
     def insert(self, node: int, found: Product) -> Product | None:
         """Keep what is new at a node; None if nothing is."""
-        if self.cap != inf:
-            found = {key: tuple(_capped(vector, self.cap) for vector in front) for key, front in found.items()}
+        found = self.limited(found)
         if self.broken is None and impossible(found):
             self.broken = (node, found)
         listed = self.at[node]
@@ -327,9 +328,18 @@ class Fronts:
                 if self.patience is not None:
                     merged = self.given_up(node, other, merged)
                 listed[position] = merged
-                return {**found, **{key: merged[key] if self.joined else fresh[key] for key in apart}}
+                found = {**found, **{key: merged[key] if self.joined else fresh[key] for key in apart}}
+                self.past[node].append(found)
+                return found
         listed.append(found)
+        self.past[node].append(found)
         return found
+
+    def limited(self, found: Product) -> Product:
+        """A product without entries that no best coupling uses, because they cost more than all of one."""
+        if self.cap == inf:
+            return found
+        return {key: tuple(_capped(vector, self.cap) for vector in front) for key, front in found.items()}
 
     def given_up(self, node: int, before: Product, now: Product) -> Product:
         """What is left at a node when entries that still grow after many turns are given up."""
@@ -489,7 +499,6 @@ def _sorted(names: Names, front: Front) -> tuple[Names, Front]:
 
 
 def _capped(vector: Vector, cap: Cost) -> Vector:
-    """A vector without entries that no best coupling uses, because they cost more than all of one."""
     return tuple(c if c <= cap else inf for c in vector)
 
 

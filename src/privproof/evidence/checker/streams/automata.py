@@ -264,7 +264,7 @@ def _exclusive(
 def _together(one: Step, two: Step) -> tuple[Sample, ...] | None:
     """The samples of two steps of one state; None if both compare one that is not the same."""
     compared = [{term for low, high, _ in s.guard for term in (low, high) if isinstance(term, int)} for s in (one, two)]
-    result = list(max(one.samples, two.samples, key=len))
+    result = list(one.samples if len(one.samples) >= len(two.samples) else two.samples)
     for step, used in zip((one, two), compared, strict=True):
         for i in used:
             result[i] = step.samples[i]
