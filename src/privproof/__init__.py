@@ -88,6 +88,7 @@ from privproof.models import (
     Horizon,
     Letter,
     MarkovChain,
+    StreamAutomaton,
     Transducer,
     WordProblem,
 )
@@ -101,6 +102,7 @@ from privproof.scenarios import (
     PufferfishQuestion,
     Question,
     Scenario,
+    StreamQuestion,
     Words,
     pufferfish,
 )
@@ -143,6 +145,8 @@ __all__ = [
     "Satisfaction",
     "Scenario",
     "ScenarioError",
+    "StreamAutomaton",
+    "StreamQuestion",
     "Transducer",
     "Unknown",
     "Verdict",

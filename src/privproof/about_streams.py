@@ -10,7 +10,7 @@ from math import inf
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.streams.deciding import Leak
 from privproof.engines.streams.executions import repeated
-from privproof.engines.streams.losses import Loss, can_happen, losses
+from privproof.engines.streams.losses import MOST_ALTERNATIVES, Loss, can_happen, losses, tangle
 from privproof.engines.streams.solving import Solution, solve
 from privproof.errors import QuestionError
 from privproof.evidence import Leaking, Proved, Refuted, StreamWitness, Unknown, Verdict
@@ -22,9 +22,10 @@ from privproof.exact.balls import rational_bounds
 from privproof.scenarios import StreamQuestion
 
 ENGINE = "streams"
-_REPEATED = 1 << 12
+_ATTEMPTS = 6
 _NEAR = Rational(1, 1000)
-_FAR = 1 << 12
+_FAR, _PACE = 1 << 12, 16
+_TANGLED, _LONG = 40, 400
 
 
 def check_stream(question: StreamQuestion, monitor: Monitor) -> Verdict:
@@ -132,8 +133,11 @@ class _Search:
         assert solution.hardest is not None
         assert solution.cost is not None
         steps, changes = _steps(solution, solution.hardest.unrolled(solution.times))
+        automaton = self.question.automaton
+        if tangle(automaton, steps) > _TANGLED or len(steps) > _LONG:
+            return
         try:
-            for found in losses(self.question.automaton, steps, changes, self.question.within, self.monitor, most=_FAR):
+            for found in losses(automaton, steps, changes, self.question.within, self.monitor, most=_FAR, pace=_PACE):
                 self.keep(found)
                 low = rational_bounds(found.ball())[0]
                 if low >= solution.cost * (1 - _NEAR):
@@ -238,13 +242,14 @@ class _Search:
         low, _ = rational_bounds(budget.epsilon.ball(128))
         bound = low / solution.arena.unit
         above = int(bound.p // bound.q)
-        times = 1
-        while times <= _REPEATED:
+        for _ in range(_ATTEMPTS):
             found = repeated(solution.fronts, leak, above)
             if found is None:
                 return None
             times, execution = found
             steps, changes = _steps(solution, (execution.edges, execution.changes))
+            if not self.seen(steps):
+                return None
             loss = self.beyond(steps, changes, budget)
             if loss is not None:
                 return loss, times
@@ -253,13 +258,19 @@ class _Search:
             above = max(above + 1, int(execution.value))
         return None
 
-    def beyond(self, steps: Sequence[int], changes: Sequence[int], budget: Budget) -> Loss | None:
-        """Data for which an execution's loss is above a budget; None if there are none among those looked at."""
+    def seen(self, steps: Sequence[int]) -> bool:
+        """Whether an execution is an event of the output that can happen, and that can be integrated."""
         automaton = self.question.automaton
         tells = automaton.tells(steps)
         if not self.question.free or not (tells or automaton.observable):
-            return None
-        if tells and not can_happen(automaton, steps):
+            return False
+        if sum(automaton.transitions[number].some for number in steps) > MOST_ALTERNATIVES:
+            return False
+        return not tells or can_happen(automaton, steps)
+
+    def beyond(self, steps: Sequence[int], changes: Sequence[int], budget: Budget) -> Loss | None:
+        """Data for which an execution's loss is above a budget; None if there are none among those looked at."""
+        if not self.seen(steps):
             return None
         try:
             for found in losses(self.question.automaton, steps, changes, self.question.within, self.monitor):

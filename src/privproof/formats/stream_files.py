@@ -308,7 +308,7 @@ def _chain(tokens: Sequence[str], step: _Samples, thresholds: Sequence[str], pla
             "guard", f"{' '.join(tokens)!r} is no comparison", place=place, hint="sample >= x, or low <= sample < high"
         )
     found = []
-    for sign, left, right in zip(signs, sides, sides[1:], strict=True):
+    for sign, left, right in zip(signs, sides[:-1], sides[1:], strict=True):
         low, high = (left, right) if sign[0] == "<" else (right, left)
         found.append(_order(low, high, step, thresholds, place))
     return found

@@ -15,6 +15,7 @@ from privproof.library.geometric import contagious, geometric, geometric_chain
 from privproof.library.laplace.examples import ENTRIES
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
 from privproof.library.satisfiability import satisfiability
+from privproof.library.streams import examples as streams
 from privproof.models import Horizon
 from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, program_question
 
@@ -318,4 +319,16 @@ LAPLACE: tuple[Example, ...] = tuple(
     for entry in ENTRIES
 )
 
-EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *SECRETS, *MODELS, *LAPLACE)
+STREAMS: tuple[Example, ...] = tuple(
+    Example(
+        f"stream-{entry.mechanism.name.replace('_', '-')}",
+        entry.title,
+        entry.citation,
+        entry.known,
+        partial(program_question, entry.mechanism),
+        entry.mechanism,
+    )
+    for entry in streams.ENTRIES
+)
+
+EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *SECRETS, *MODELS, *LAPLACE, *STREAMS)

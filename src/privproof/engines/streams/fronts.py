@@ -204,9 +204,11 @@ class Fronts:
                 stored = self.arena.step(edge).stored
                 gone = frozenset(name for name in key if name in stored or name not in live)
                 fresh = [name for name in part.stored if name in live]
-                names = tuple(sorted((*(name for name in key if name not in gone), *fresh)))
+                old = [name for name in key if name not in gone]
+                names = tuple(sorted((*old, *fresh)))
                 kept = tuple(name + _NEW if name in fresh else name for name in names)
-                found = (names, self.plan(key, part, gone, live, kept))
+                if part.looked or not (old and fresh):  # otherwise they do not depend on each other
+                    found = (names, self.plan(key, part, gone, live, kept))
             self._recipes[mark] = found
         return self._recipes[mark]
 

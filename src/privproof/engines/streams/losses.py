@@ -23,6 +23,7 @@ _BITS = 192
 _WINDOWS = (Rational(1, 8), Rational(1, 64), Rational(1, 1024), Rational(1, 65536))
 _LARGEST = 1 << 24
 _MOST_EXECUTIONS = 2_000
+MOST_ALTERNATIVES = 5
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,15 @@ def probability(
     """The probability that what a run writes in its first steps is what these transitions write.
 
     Where output distinction holds only these transitions write that; otherwise all executions that do are added up.
+
+    Raises:
+        OverflowError: there are too many of them, or too many guards with alternatives.
     """
     total = arb(0)
     with precision(_BITS):
         for execution in _alike(automaton, steps):
+            if sum(step.some for step in execution) > MOST_ALTERNATIVES:
+                raise OverflowError
             for chosen in product(*(alternatives(step) for step in execution)):
                 total = total + _measure(execution, chosen, inputs, windows)
     return total
@@ -183,8 +189,9 @@ def losses(
     monitor: Monitor,
     *,
     most: int = _LARGEST,
+    pace: int = 2,
 ) -> Iterator[Loss]:
-    """Losses of an execution that come nearer and nearer to its value."""
+    """Losses of an execution that come nearer and nearer to its value, on data further and further apart."""
     real = any(automaton.transitions[number].values for number in steps)
     bare = any(sample.rate is None for number in steps for sample in automaton.transitions[number].samples)
     far = -1 if bare else 0
@@ -194,22 +201,40 @@ def losses(
             found = loss(automaton, steps, changes, within, far, width)
             if found.left_probability > 0:
                 yield found
-        far = max(far + 1, 2 * far)
+        far = max(far + 1, pace * far)
+
+
+def tangle(automaton: StreamAutomaton, steps: Sequence[int]) -> int:
+    """How hard the probability of an execution is to integrate: what its samples have to do with more than one other."""
+    total = 0
+    for number in steps:
+        step = automaton.transitions[number]
+        met = [0] * len(step.samples)
+        for order in step.guard:
+            for term in (order.low, order.high):
+                if isinstance(term, int):
+                    met[term] += 1
+        for _, sample in step.stores:
+            met[sample] += 1
+        total += sum(max(0, count - 1) for count in met)
+    return total
 
 
 def can_happen(automaton: StreamAutomaton, steps: Sequence[int]) -> bool:
-    """Whether an execution has a positive probability, for some data: its comparisons do not contradict each other."""
+    """Whether an execution has a positive probability, for some data: its comparisons do not contradict each other.
+
+    Guards with alternatives are taken to be possible.
+    """
     orders: list[Order] = []
     held: dict[str, str] = {}
     for place, number in enumerate(steps):
         step = automaton.transitions[number]
-        if step.some:
-            return False
 
         def of(term: Term, place: int = place) -> Term:
             return None if term is None else f"{place}.{term}" if isinstance(term, int) else held[term]
 
-        orders += [Order(of(order.low), of(order.high), order.offset) for order in step.guard]
+        if not step.some:
+            orders += [Order(of(order.low), of(order.high), order.offset) for order in step.guard]
         for name, sample in step.stores:
             held[name] = f"{place}.{sample}"
     return possible(_thinned(orders))

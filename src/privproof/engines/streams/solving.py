@@ -80,9 +80,7 @@ def _possible(arena: Arena, found: Leak | None) -> Leak | None:
     if found is None:
         return None
     steps = [arena.edges[number].step for number in found.unrolled(2)[0]]
-    return (
-        found if can_happen(arena.automaton, steps) or any(arena.step(n).some for n in found.unrolled(1)[0]) else None
-    )
+    return found if can_happen(arena.automaton, steps) else None
 
 
 def solve(
