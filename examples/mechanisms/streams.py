@@ -3,7 +3,7 @@
 from privproof import laplace, mechanism, public, real, real_stream
 
 
-@mechanism(epsilon=1)
+@mechanism(epsilon="9/10")
 def above_threshold(answers: real_stream(), threshold: public(real()), scale=5):
     noisy_threshold = laplace(threshold, scale=2)
     for answer in answers:
@@ -13,14 +13,14 @@ def above_threshold(answers: real_stream(), threshold: public(real()), scale=5):
         yield "below"
 
 
-@mechanism(epsilon=1)
+@mechanism(epsilon="9/10")
 def no_cutoff(answers: real_stream(), threshold: public(real())):
     noisy_threshold = laplace(threshold, scale=2)
     for answer in answers:
         yield "above" if laplace(answer, scale=5) >= noisy_threshold else "below"
 
 
-@mechanism(epsilon=1)
+@mechanism(epsilon="9/10")
 def cutoff(answers: real_stream(), threshold: public(real()), c=3):
     noisy_threshold = laplace(threshold, scale=2)
     count = 0

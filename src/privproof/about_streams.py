@@ -168,17 +168,24 @@ class _Search:
             if state is not None:
                 told = f"what is written in state {state!r} does not tell which transition was taken"
                 notes = (*notes, f"{told}: the bound is proved, and may be larger than needed")
-        verdict = Proved(
-            question,
-            ENGINE,
-            lower=lower,
-            upper=self.upper,
-            witness=self.witness,
-            shifts=shift_table(question, solution),
-            certificate=coupling_certificate(question, solution, attained=exact),
-            notes=(*self.remarks(solution), *notes),
+        assert solution.cost is not None
+        sharp = question.under(Budget(epsilon(solution.cost)))
+        verdict = accepted(
+            Proved(
+                question,
+                ENGINE,
+                lower=lower,
+                upper=self.upper,
+                witness=self.witness,
+                shifts=shift_table(question, solution),
+                certificate=coupling_certificate(sharp, solution, attained=exact),
+                notes=(*self.remarks(solution), *notes),
+            )
         )
-        return accepted(verdict)
+        if verdict.status == "proved" and question.budget != sharp.budget:
+            certificate = coupling_certificate(question, solution, attained=False)
+            verdict = replace(verdict, certificate=certificate)
+        return verdict
 
     def remarks(self, solution: Solution) -> list[str]:
         """What a reader should know about the bounds."""

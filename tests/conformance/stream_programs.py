@@ -25,7 +25,7 @@ from privproof.exact import rational
 from privproof.language import Mechanism
 from privproof.language.linear import exactly
 from privproof.language.noise import drawing
-from privproof.language.patterns import Between
+from privproof.language.patterns import Between, matching
 from privproof.language.running import run
 from privproof.models.stream_automaton import alternatives
 from privproof.scenarios import StreamQuestion
@@ -129,7 +129,9 @@ class _Writer:
             case "raw":
                 return f"x {sign} {self.threshold()}"
             case "bounds":
-                return f"{self.rng.choice(['min', 'max'])}({self.number()}, {self.threshold()}) {sign} {self.threshold()}"
+                return (
+                    f"{self.rng.choice(['min', 'max'])}({self.number()}, {self.threshold()}) {sign} {self.threshold()}"
+                )
             case "abs":
                 return f"abs({self.number()}) {sign} 1"
         return self.rng.choice(["mode == 1", "mode == 0", "count == 1", "count < c"])
@@ -178,8 +180,34 @@ class _Writer:
 
     def statement(self, depth: int, indent: str) -> None:
         kind = self.rng.choices(
-            ["if", "else", "yield", "count", "mode", "redraw", "keep", "return", "break", "cell", "nothing", "expression"],
-            [0 if depth > 2 else 3, 0 if depth > 2 else 4, 8, 1, 1, 0.8, 0.8, 1.2, 0.5, 0.3, 3 if self.silent else 0, 1],
+            [
+                "if",
+                "else",
+                "yield",
+                "count",
+                "mode",
+                "redraw",
+                "keep",
+                "return",
+                "break",
+                "cell",
+                "nothing",
+                "expression",
+            ],
+            [
+                0 if depth > 2 else 3,
+                0 if depth > 2 else 4,
+                8,
+                1,
+                1,
+                0.8,
+                0.8,
+                1.2,
+                0.5,
+                0.3,
+                3 if self.silent else 0,
+                1,
+            ],
         )[0]
         add = self.lines.append
         match kind:
@@ -343,6 +371,8 @@ def _fits(output: Any, wanted: Any, values: Iterator[Any], of: Any, asked: list[
         if wanted.high is not None:
             asked.append((of(value.plus), of(value.minus), value.constant - rational(wanted.high)))
         return True
+    if isinstance(wanted, Between):
+        return matching(wanted, output) is not None
     return repr(output) == repr(wanted)
 
 
@@ -431,3 +461,88 @@ def _around(rng: random.Random, value: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------ documents
+
+
+def document(rng: random.Random) -> dict[str, Any]:
+    """A random stream automaton as a file says it."""
+    separate = rng.random() < 0.3
+    names = ["x", "y", "z"][: rng.choice([1, 1, 2, 2, 3])]
+    waits = [f"w{i}" for i in range(rng.choice([1, 2, 2, 3]))]
+    line = rng.random() < 0.5
+    states: dict[str, Any] = {}
+    transitions: list[dict[str, Any]] = []
+    for number, name in enumerate(names):
+        states[f"s{number}"] = {"scale": _scale(rng)} | ({} if rng.random() < 0.4 else {"reads": "nothing"})
+        if rng.random() < 0.2:
+            states[f"s{number}"]["mean"] = rng.choice(["1", "-1/2"])
+        target = f"s{number + 1}" if number + 1 < len(names) else waits[0]
+        transitions.append({"from": f"s{number}", "to": target, "store": name})
+    for number, wait in enumerate(waits):
+        state: dict[str, Any] = {"scale": _scale(rng)}
+        if separate:
+            state["noise"] = "separate"
+            if rng.random() < 0.5:
+                state["scale"] = {name: _scale(rng) for name in names}
+        elif rng.random() < 0.04:
+            state["scale"] = 0
+        elif rng.random() < 0.2:
+            state = {"rate": rng.choice(["1/3", "2", "1/2"])}
+        if rng.random() < 0.25:
+            state["fresh"] = rng.choice([{"scale": _scale(rng)}, {"rate": "1/2"}, 3])
+        states[wait] = state
+        after = [*waits[number + 1 :], "done"] if line else [*waits, "done"]
+        for place, when in enumerate(_guards(rng, names, separate=separate)):
+            step: dict[str, Any] = {"from": wait, "to": rng.choice(after)}
+            if when:
+                step["when"] = when
+            step["output"] = _output(rng, names, "abcd"[place], state, separate=separate)
+            if rng.random() < 0.12:
+                step["store"] = rng.choice(names)
+            transitions.append(step)
+    states["done"] = {}
+    return {
+        "kind": "stream-automaton",
+        "states": states,
+        "transitions": transitions,
+        "scenario": {"neighbours": {"relation": rng.choice(["each", "each", "one", "monotone"]), "within": 1}},
+    }
+
+
+def _scale(rng: random.Random) -> Any:
+    return rng.choice([1, 2, 4, "3/2", "1/2", 8])
+
+
+def _guards(rng: random.Random, names: Sequence[str], *, separate: bool) -> list[str]:
+    """Guards of which at most one holds."""
+    one, other = rng.choice(names), rng.choice(names)
+    plus = rng.choice(["", "", "", " + 1", " - 1/2"])
+    apart = {
+        "two": [f"sample < {one}{plus}", f"sample >= {one}{plus}"],
+        "mirror": [f"{one}{plus} > sample", f"{one}{plus} <= sample"],
+        "range": [f"{one} <= sample < {one} + 2", f"sample < {one}", f"sample >= {one} + 2"],
+        "one": [rng.choice([f"sample > {one}{plus}", f"sample <= {one}{plus}"])],
+        "always": [""],
+    }
+    if not separate:
+        apart["constant"] = ["sample < 1", "sample >= 1"]
+        apart["constants"] = ["0 <= sample < 2", "sample >= 2"]
+    if other != one:
+        apart["between"] = [f"{one} <= sample < {other}", f"sample < {one}"]
+        apart["and"] = [f"sample >= {one} and sample >= {other}", f"sample < {one} and sample < {other}"]
+        apart["or"] = [f"sample >= {one} or sample >= {other}", f"sample < {one} and sample < {other}"]
+        apart["some"] = [f"sample >= {one} and sample < {other}", f"sample < {one} or sample >= {other}"]
+    found = list(apart[rng.choice(list(apart))])
+    rng.shuffle(found)
+    return found if rng.random() < 0.7 else found[:1]
+
+
+def _output(rng: random.Random, names: Sequence[str], symbol: str, state: dict[str, Any], *, separate: bool) -> Any:
+    chance = rng.random()
+    name = rng.choice(names)
+    if chance < 0.06:
+        return f"sample of {name}" if separate else "sample"
+    if chance < 0.14:
+        return f"sample - {name}"
+    if chance < 0.3 and "fresh" in state:
+        return rng.choice(["fresh", [symbol, "fresh"]])
+    return symbol

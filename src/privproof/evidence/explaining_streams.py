@@ -18,6 +18,7 @@ from privproof.models.stream_automaton import Term, Transition, guard_words
 from privproof.scenarios.streams import StreamQuestion
 
 _FEW = 5
+_MORE = 3  # turns around cycles beyond those that are needed, so that nothing else costs as little
 
 
 def shift_table(question: StreamQuestion, solution: Solution) -> tuple[Shifted, ...]:
@@ -26,7 +27,16 @@ def shift_table(question: StreamQuestion, solution: Solution) -> tuple[Shifted, 
     names = automaton.thresholds
     if solution.hardest is None or len(names) > _FEW:
         return ()
-    edges, changes = solution.hardest.unrolled(solution.times)
+    edges, changes = solution.hardest.unrolled(solution.times + _MORE)
+    turning = {
+        place
+        for place, repeated in enumerate(
+            flag
+            for segment in solution.hardest.segments
+            for flag in [segment.repeated] * len(segment.edges) * (solution.times + _MORE if segment.repeated else 1)
+        )
+        if repeated
+    }
     view = Isolated(arena, names)
     rows: list[dict[tuple[int, ...], float]] = [dict.fromkeys(view.points, 0.0)]
     for number, change in zip(edges, changes, strict=True):
@@ -48,7 +58,8 @@ def shift_table(question: StreamQuestion, solution: Solution) -> tuple[Shifted, 
         )
         paid = int(table[before][here]) * arena.unit
         step = automaton.transitions[edge.step]
-        found.append(_row(step, changes[place], dict(zip(names, here, strict=True)), before, names, paid, arena.within))
+        row = _row(step, changes[place], dict(zip(names, here, strict=True)), before, names, paid, arena.within)
+        found.append(replace(row, times=0) if place in turning else row)
         here = before
     return _counted(found[::-1])
 
@@ -97,6 +108,8 @@ def _signed(value: Rational | int) -> str:
 def _counted(rows: Sequence[Shifted]) -> tuple[Shifted, ...]:
     found: list[Shifted] = []
     for row in rows:
+        if found and found[-1] == row and row.times == 0:
+            continue
         if found and replace(found[-1], times=1) == row:
             found[-1] = replace(found[-1], times=found[-1].times + 1)
         else:

@@ -212,7 +212,7 @@ class Shifted:
         change: by how much the data differ in it.
         shift: by how much its samples are shifted, in words.
         cost: what that costs.
-        times: how often in a row.
+        times: how often in a row; 0 for any number of times, around a cycle.
     """
 
     step: str

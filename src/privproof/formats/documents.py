@@ -267,3 +267,9 @@ def _places(root: Table, *, of_key: bool) -> Iterator[tuple[str, tuple[int, int]
                 for path in paths:
                     yield path, (value.line, value.column)
                     waiting.append((path, value))
+
+
+class Exact(str):
+    """The text of an exact number: a text in JSON, unquoted in YAML."""
+
+    __slots__ = ()

@@ -13,11 +13,11 @@ from typing import Any
 
 from privproof.errors import FormatError, PrivproofError, ScenarioError
 from privproof.formats import fields
-from privproof.formats.documents import Node, Scalar, Series, Table, file_text, located, read_document
+from privproof.formats.documents import Exact, Node, Scalar, Series, Table, file_text, located, read_document
 from privproof.formats.drn import read_drn, write_drn
 from privproof.formats.model_files import read_labels, read_neighbours
 from privproof.formats.prism import explore, neighbours_from, write_prism
-from privproof.formats.writing import Exact, to_yaml, write_text
+from privproof.formats.writing import to_yaml, write_text
 from privproof.models import DecisionProcess, Enclosure
 from privproof.models.distributions import known_name
 from privproof.models.process import ProbabilityLike

@@ -23,7 +23,7 @@ from typing import Any
 from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.formats import fields
-from privproof.formats.documents import Node, Scalar, Series, Table
+from privproof.formats.documents import Exact, Node, Scalar, Series, Table
 from privproof.models.distributions import known_name
 from privproof.models.stream_automaton import Order, Sample, StreamAutomaton, Term, Transition, Value, guard_words
 from privproof.scenarios import StreamQuestion
@@ -379,11 +379,11 @@ def stream_document(question: StreamQuestion) -> dict[str, Any]:
     if question.name:
         result["title"] = question.name
     result |= {"initial": automaton.initial, "states": states, "transitions": transitions}
-    result["scenario"] = {"neighbours": {"relation": question.relation, "within": str(question.within)}}
+    result["scenario"] = {"neighbours": {"relation": question.relation, "within": Exact(question.within)}}
     if question.budget is not None:
-        result["epsilon"] = str(question.budget.epsilon)
+        result["epsilon"] = Exact(question.budget.epsilon)
         if question.budget.delta != 0:
-            result["delta"] = str(question.budget.delta)
+            result["delta"] = Exact(question.budget.delta)
     return result
 
 
@@ -406,15 +406,19 @@ def _said_state(step: Transition, number: int) -> dict[str, Any]:
         return {}
     main, fresh = _roles(step, number)
     sample = step.samples[main]
-    said: dict[str, Any] = {"scale": "0" if sample.rate is None else str(1 / sample.rate)}
+    said: dict[str, Any] = {"scale": _scale(sample.rate)}
     if fresh is not None:
         rate = step.samples[fresh].rate
-        said["fresh"] = {"scale": "0" if rate is None else str(1 / rate)}
+        said["fresh"] = {"scale": _scale(rate)}
     if not sample.reads:
         said["reads"] = "nothing"
     if sample.mean != 0:
-        said["mean"] = str(sample.mean)
+        said["mean"] = Exact(sample.mean)
     return said
+
+
+def _scale(rate: Rational | None) -> str:
+    return Exact(0 if rate is None else 1 / rate)
 
 
 def _roles(step: Transition, number: int) -> tuple[int, int | None]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from privproof.errors import FormatError
 from privproof.exact import Budget, Rational
+from privproof.formats.documents import Exact
 from privproof.formats.stream_files import stream_document
 from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
 from privproof.scenarios import Model, Neighbours, Pair, Question, StreamQuestion, Words
@@ -21,12 +22,6 @@ _WIDTH = 100
 _LONGEST_SIMPLE_KEY = 200
 _PLAIN = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]|[ ](?=[A-Za-z0-9_]))*")
 _NOT_PLAIN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
-
-
-class Exact(str):
-    """The text of an exact number: a text in JSON, unquoted in YAML."""
-
-    __slots__ = ()
 
 
 def document(question: Question | StreamQuestion) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privproof.evidence import Refuted, Shifted, StreamWitness, Unknown, Verdict
+from privproof.evidence import Proved, Refuted, Shifted, StreamWitness, Unknown, Verdict
 from privproof.evidence.verdicts import counted
 from privproof.exact.balls import precision
 from privproof.models.stream_automaton import guard_words
@@ -18,6 +18,7 @@ from privproof.reporting.programs import event_source
 from privproof.scenarios import StreamQuestion
 
 _LONGEST = 24
+_TIMES = {0: "↻ again and again", 1: ""}
 
 
 def compared_words(question: StreamQuestion) -> str:
@@ -40,10 +41,13 @@ def stream_facts(verdict: Verdict, question: StreamQuestion, *, asked_tight: boo
     if verdict.leak is not None:
         result.append(Fact("structure", f"{verdict.leak.kind}: {verdict.leak.sentence}"))
         result.append(Fact("path", path_words(verdict, question)))
-    if isinstance(verdict.witness, StreamWitness):
-        result += _witness_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
     if verdict.shifts:
         result.append(Fact("shifts", shift_words(verdict.shifts)))
+        result.append(Fact("in all", f"{verdict.upper}, and no execution costs more"))
+    if isinstance(verdict.witness, StreamWitness):
+        if isinstance(verdict, Proved):
+            result.append(Fact("approached", "by the loss on two streams that are far apart:"))
+        result += _witness_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
     result.append(Fact("tight epsilon", tight_words(verdict)))
     result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
     result += [Fact("note", note) for note in verdict.notes]
@@ -78,7 +82,7 @@ def table(rows: Sequence[tuple[str, ...]]) -> str:
 def shift_words(shifts: tuple[Shifted, ...]) -> str:
     """The table of shifts."""
     rows = [("transition", "data differ by", "shifted", "cost", "")]
-    rows += [(row.step, row.change, row.shift, row.cost, "" if row.times == 1 else f"x{row.times}") for row in shifts]
+    rows += [(row.step, row.change, row.shift, row.cost, _TIMES.get(row.times, f"x{row.times}")) for row in shifts]
     return table(rows)
 
 

@@ -155,9 +155,7 @@ def _stored_shifts(arena: Arena, number: int, name: str) -> list[tuple[int, int]
 
 
 def _free_shifts(arena: Arena, number: int, name: str, change: int) -> frozenset[int]:
-    edge = arena.edges[number]
-    lone = replace(arena, edges=(replace(edge, changes=(change,)),))
-    return free(lone, 0).get(name, frozenset(SHIFTS))
+    return free(arena, number, (change,)).get(name, frozenset(SHIFTS))
 
 
 def _cycle(arena: Arena, kind: str, tour: list[int], marks: dict[int, int], names: tuple[str, ...]) -> Leak | None:
@@ -322,17 +320,19 @@ def tours(arena: Arena, names: Iterable[str], node: int) -> list[Segment]:
     """Cycles through a node that make all demands on thresholds; one cycle for every difference of the data that makes some."""
     label = arena.components[0][node]
     inside = arena.inner[label]
-    listed = tuple(names)
+    listed = set(names)
     chosen: dict[tuple[str, frozenset[int]], tuple[int, int]] = {}
     for number in inside:
         for change in arena.edges[number].changes:
-            for name in listed:
-                shifts = _free_shifts(arena, number, name, change)
-                if len(shifts) < len(SHIFTS):
+            for name, shifts in free(arena, number, (change,)).items():
+                if name in listed and len(shifts) < len(SHIFTS):
                     chosen.setdefault((name, shifts), (number, change))
+    demands: dict[str, list[frozenset[int]]] = {}
+    for name, shifts in chosen:
+        demands.setdefault(name, []).append(shifts)
     wanted: dict[int, set[int]] = {}
     for (name, shifts), (number, change) in chosen.items():
-        if not any(name == other and shifts > fewer for other, fewer in chosen):
+        if not any(shifts > fewer for fewer in demands[name]):
             wanted.setdefault(change, set()).add(number)
     return [_around(arena, node, numbers, change, inside) for change, numbers in wanted.items()]
 

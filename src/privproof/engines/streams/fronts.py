@@ -385,9 +385,10 @@ def impossible(found: Product) -> bool:
     return any(min(vector) == inf for front in found.values() for vector in front)
 
 
-def free(arena: Arena, number: int) -> dict[str, frozenset[int]]:
-    """For a cyclic edge: the shifts of thresholds for which it costs nothing, whatever the adversary chooses."""
-    step, changes = arena.step(number), arena.edges[number].changes
+def free(arena: Arena, number: int, changes: tuple[int, ...] | None = None) -> dict[str, frozenset[int]]:
+    """For a cyclic edge: the shifts of thresholds for which it costs nothing, whatever the adversary chooses (among some changes)."""
+    step = arena.step(number)
+    changes = arena.edges[number].changes if changes is None else changes
     found: dict[str, set[int]] = {}
     for change in changes:
         own = [sample.reads * change for sample in step.samples]

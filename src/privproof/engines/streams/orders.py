@@ -25,13 +25,16 @@ class Orders:
 
     def __init__(self, automaton: StreamAutomaton) -> None:
         self.automaton = automaton
-        self._after: dict[tuple[int, Known], Known | None] = {}
+        self._after: dict[object, Known | None] = {}
 
     def after(self, number: int, known: Known) -> Known | None:
         """What is known after a transition; None if it is impossible."""
-        key = (number, known)
+        step = self.automaton.transitions[number]
+        if not step.guard and not known and len(step.stores) < 2:
+            return NOTHING
+        key = (tuple((o.low, o.high, str(o.offset)) for o in step.guard), step.some, step.stores, known)
         if key not in self._after:
-            self._after[key] = self._learnt(self.automaton.transitions[number], known)
+            self._after[key] = self._learnt(step, known)
         return self._after[key]
 
     @cached_property

@@ -171,7 +171,8 @@ class Products:
             if i == 0:
                 left_front = [tuple(cost + one.constant for cost in vector) for vector in left_front]
                 right_front = [tuple(cost + two.constant for cost in vector) for vector in right_front]
-            if not all(any(all(map(le, low, high)) for high in right_front) for low in left_front):
+            same = set(right_front)
+            if not all(low in same or any(all(map(le, low, high)) for high in right_front) for low in left_front):
                 return False
         return True
 
