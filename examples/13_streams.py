@@ -15,7 +15,8 @@ if __name__ == "__main__":
     proved = check(above_threshold)
     print(f"above_threshold: {proved.status}, and {proved.tight} is tight")
     for row in proved.shifts:
-        print(f"  {row.step} (data: {row.change}): {row.shift}, costs {row.cost}, {row.times} times")
+        again = "" if row.times else ", again and again"
+        print(f"  {row.step} (data: {row.change}): {row.shift}, costs {row.cost}{again}")
     print()
     refuted = check(no_cutoff)
     witness = refuted.witness

@@ -40,7 +40,11 @@ from privproof.language import laplace, mechanism, public, real, real_stream, st
 SCALES = ("1", "2", "4", "Fraction(3, 2)", '"1/2"', "4 * c / epsilon", "2 / epsilon")
 
 
-class Late(BaseException):
+class Late(Exception):
+    """Something did not come to an end."""
+
+
+class _Alarm(BaseException):
     """Time is up."""
 
 
@@ -49,12 +53,14 @@ def limited(seconds: int) -> Iterator[None]:
     """Fail, rather than wait, where something does not come to an end."""
 
     def late(*_: Any) -> None:
-        raise Late
+        raise _Alarm
 
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(seconds)
     try:
         yield
+    except _Alarm:
+        raise Late(f"no end within {seconds} seconds") from None
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
@@ -546,3 +552,47 @@ def _output(rng: random.Random, names: Sequence[str], symbol: str, state: dict[s
     if chance < 0.3 and "fresh" in state:
         return rng.choice(["fresh", [symbol, "fresh"]])
     return symbol
+
+
+def neighbours_of(rng: random.Random, question: StreamQuestion, length: int) -> tuple[list[int], list[int]]:
+    """Two streams that may be confused."""
+    signs = [rng.choice([-1, 1]) for _ in range(length)]
+    if question.relation == "monotone":
+        signs = [signs[0] * rng.choice([0, 1, 1]) for _ in signs]
+    if question.relation == "one":
+        changed = rng.randrange(length)
+        signs = [sign if place == changed else 0 for place, sign in enumerate(signs)]
+    far = rng.choice([0, 0, 1, 3, 8])
+    left = [sign * far + (0 if rng.random() < 0.6 else rng.randint(-3, 3)) for sign in signs]
+    return left, [value + sign for value, sign in zip(left, signs, strict=True)]
+
+
+def automaton_word(rng: random.Random, question: StreamQuestion, numbers: Sequence[Any]) -> list[Any]:
+    """What an automaton writes in one run, with a range in the place of every noisy number."""
+    automaton = question.automaton
+    state, held, found = automaton.initial, dict[str, float](), list[Any]()
+    for given in numbers:
+        noise = [rng.choice([-1, 1]) * rng.expovariate(1) for _ in range(8)]
+        for number in automaton.leaving.get(state, ()):
+            step = automaton.transitions[number]
+            drawn = [
+                float(Fraction(str(sample.mean)))
+                + sample.reads * float(given)
+                + (0 if sample.rate is None else float(1 / Fraction(str(sample.rate))) * noise[place])
+                for place, sample in enumerate(step.samples)
+            ]
+
+            def of(term: Any, drawn: Sequence[float] = drawn) -> float:
+                return 0.0 if term is None else drawn[term] if isinstance(term, int) else held[term]
+
+            holds = [of(order.high) - of(order.low) >= float(Fraction(str(order.offset))) for order in step.guard]
+            if not holds or (any if step.some else all)(holds):
+                if not step.silent:
+                    values = [_around(rng, of(value.plus) - of(value.minus)) for value in step.values]
+                    found.append((step.symbol, *values))
+                held = held | {name: drawn[sample] for name, sample in step.stores}
+                state = step.target
+                break
+        else:
+            break
+    return found

@@ -18,6 +18,7 @@ from privproof.engines.streams.shifts import Cost
 
 _MOST_TIMES = 1 << 14
 _FEW = 12
+_KEPT = 24
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,13 @@ def hardest(fronts: Fronts, edges: Sequence[int]) -> Execution:
 
 
 def _few(fronts: Fronts, listed: Sequence[Product]) -> list[Product]:
-    """Products without those that are below others, and with those joined that differ in one group."""
+    """Products without those that are below others, with those joined that differ in one group; of many the hardest."""
     keeper = Fronts.__new__(Fronts)
     keeper.__dict__.update(fronts.__dict__)
     keeper.at, keeper.past, keeper.broken = [[]], [[]], (0, START)
     for found in listed:
         keeper.insert(0, found)
-    return keeper.at[0]
+    return sorted(keeper.at[0], key=lowest, reverse=True)[:_KEPT]
 
 
 def _chosen(found: Product) -> dict[Names, Vector]:
