@@ -10,7 +10,7 @@ from math import inf
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.streams.deciding import Leak
 from privproof.engines.streams.executions import repeated
-from privproof.engines.streams.losses import MOST_ALTERNATIVES, Loss, can_happen, losses, tangle
+from privproof.engines.streams.losses import Loss, can_happen, countable, losses, tangle
 from privproof.engines.streams.solving import Solution, solve
 from privproof.errors import QuestionError
 from privproof.evidence import Leaking, Proved, Refuted, StreamWitness, Unknown, Verdict
@@ -126,7 +126,11 @@ class _Search:
         if solution.hardest is None or not self.question.free:
             return False
         steps, _ = _steps(solution, solution.hardest.unrolled(solution.times))
-        return self.question.automaton.tells(steps) and can_happen(self.question.automaton, steps)
+        automaton = self.question.automaton
+        taken = [automaton.transitions[number] for number in dict.fromkeys(steps)]
+        if any(step.some or any(sample.rate is None for sample in step.samples) for step in taken):
+            return False
+        return automaton.tells(steps) and can_happen(automaton, steps)
 
     def near(self, solution: Solution) -> None:
         """Data whose loss is near the cost."""
@@ -145,7 +149,7 @@ class _Search:
         except OverflowError:
             return
 
-    def keep(self, found: Loss, times: int | None = None) -> None:
+    def keep(self, found: Loss) -> None:
         """Remember a loss that is larger than those known."""
         if found.infinite:
             self.lower = INFINITE
@@ -155,7 +159,7 @@ class _Search:
             if low <= 0 or epsilon(low).compare(self.lower) <= 0:
                 return
             self.lower = epsilon(low)
-        self.witness = witnessed(self.question, found, times)
+        self.witness = witnessed(self.question, found, None)
 
     def proved(
         self, question: StreamQuestion, solution: Solution, *, exact: bool, notes: Sequence[str] = ()
@@ -219,7 +223,10 @@ class _Search:
             loss, times = found
             return replace(self.refuted(loss, solution, times=times), leak=drawn)
         why = f"{drawn.sentence}: no coupling has a finite cost"
-        state = automaton.ambiguous(number for steps, _ in drawn.segments for number in steps)
+        numbers = [number for steps, _ in drawn.segments for number in steps]
+        if any(automaton.transitions[number].some for number in numbers):
+            why += "; but a guard with `or` may be coupled in other ways than comparison by comparison"
+        state = automaton.ambiguous(numbers)
         if state is not None:
             why += f"; but what is written in state {state!r} does not tell which transition was taken"
         return replace(self.unknown(why), leak=drawn)
@@ -232,7 +239,8 @@ class _Search:
         certain = certain and not any(step.some for step in path)
         found = self.repetitions(solution, leak, Budget(epsilon(1)))
         if found is not None:
-            self.keep(found[0], found[1])
+            self.keep(found[0])
+            self.witness = witnessed(self.question, *found)
         bare = any(sample.rate is None for step in path for sample in step.samples)
         if not certain or (bare and not (found is not None and found[0].infinite)):
             return replace(self.unknown(f"{drawn.sentence}: no coupling has a finite cost"), leak=drawn)
@@ -271,7 +279,7 @@ class _Search:
         tells = automaton.tells(steps)
         if not self.question.free or not (tells or automaton.observable):
             return False
-        if sum(automaton.transitions[number].some for number in steps) > MOST_ALTERNATIVES:
+        if not countable(automaton, steps):
             return False
         return not tells or can_happen(automaton, steps)
 

@@ -431,10 +431,10 @@ def loud_below(xs: real_stream(), mode: public(one_of("quiet", "loud"))):
 
 UNSOUND = [
     (list_or_tuple, [(1,)], {"xs": [0]}, {"xs": [1]}),
-    (list_or_tuple_below, [(1,), (1,)], {"xs": [-3, -3]}, {"xs": [-2, -2]}),
+    (list_or_tuple_below, [[1], [1]], {"xs": [-9, -9]}, {"xs": [-8, -8]}),
     (exactly_a_third, ["exactly"], {"xs": [Fraction(1, 3)]}, {"xs": [1]}),
     (loud, ["0..1/2"], {"xs": [0], "mode": "loud"}, {"xs": [1], "mode": "loud"}),
-    (loud_below, ["≤-3"] * 2, {"xs": [-9] * 2, "mode": "loud"}, {"xs": [-8] * 2, "mode": "loud"}),
+    (loud_below, ["≥-3"] * 2, {"xs": [-9] * 2, "mode": "loud"}, {"xs": [-8] * 2, "mode": "loud"}),
 ]
 
 
@@ -442,7 +442,7 @@ UNSOUND = [
 def test_what_loses_more_is_not_proved(mechanism, event, left, right):
     probabilities = [output_probability(mechanism, event, **given).ball(1, BITS) for given in (left, right)]
     claim = program_question(mechanism).budget.epsilon
-    assert exceeds(*probabilities, claim) or exceeds(*reversed(probabilities), claim) or mechanism is list_or_tuple_below
+    assert exceeds(*probabilities, claim) or exceeds(*reversed(probabilities), claim)
     assert check(mechanism, monitor=within(5)).status != "proved"
 
 
@@ -557,10 +557,14 @@ def scale_as_number(xs: real_stream()):
         return
 
 
-def test_running_a_function_leaves_no_trace_in_its_verification():
+def test_a_scale_that_is_a_text_is_sampled():
     with seeded(7):
         assert len(list(scale_as_text([1]))) == 1
-        list(scale_as_quotient([1]))
+
+
+def test_running_a_function_leaves_no_trace_in_the_verification_of_another():
+    with seeded(7):
+        assert len(list(scale_as_quotient([1]))) == 1
     assert output_probability(scale_as_number, ["≥1"], xs=[1]) == Fraction(1, 2)
 
 
@@ -640,8 +644,11 @@ def test_whole_numbers_are_refuted_by_whole_numbers():
 
 def examined(mechanism, rng, *, both):
     """All that is said about one function, against the function itself."""
-    with limited(20):
-        question = automaton_of(mechanism)
+    try:
+        with limited(10):
+            question = automaton_of(mechanism)
+    except Late:  # thousands of ways through one step
+        return
     for _ in range(2):
         arguments, _ = neighbours(rng, mechanism, question.relation, rng.randint(0, 3))
         word = sampled_word(rng, mechanism, arguments)

@@ -191,7 +191,7 @@ def leaking(question: StreamQuestion, solution: Solution, leak: Leak) -> Leaking
         case "leaking cycle" if leak.thresholds:
             said = f"the cycle {cycles[0]} stores {names} and compares with it each time it is gone around"
         case "leaking cycle":
-            said = f"the cycle {cycles[0]} compares noisy data with numbers that noise does not hide"
+            said = f"the cycle {cycles[0]} compares the data each time it is gone around, and nothing that was stored hides it"
         case "leaking pair":
             said = f"the cycles {' and '.join(cycles)} find out from both sides where {names} {_is(leak)}"
         case "privacy violating path":
@@ -210,4 +210,7 @@ def _cycle(question: StreamQuestion, steps: Sequence[int]) -> str:
     listed = [question.automaton.transitions[number] for number in steps]
     if len(listed) == 1:
         return f"at {listed[0].source} ({guard_words(listed[0])})"
+    if len({step.source for step in listed}) == 1:
+        guards = dict.fromkeys(guard_words(step) for step in listed)
+        return f"at {listed[0].source} ({', then '.join(guards)})"
     return "-".join([listed[0].source, *(step.target for step in listed)])

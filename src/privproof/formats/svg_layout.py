@@ -168,7 +168,7 @@ def _places(drawn: Picture, columns: list[list[int]]) -> dict[int, _Rectangle]:
     return result
 
 
-def _clipped(text: str, most: int = 28) -> str:
+def _clipped(text: str, most: int = 40) -> str:
     shown = printable(text).replace("\n", " ")
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from privproof.evidence import Proved, Refuted, Shifted, StreamWitness, Unknown, Verdict
 from privproof.evidence.verdicts import counted
-from privproof.exact.balls import precision
+from privproof.exact import epsilon
+from privproof.exact.balls import precision, rational_bounds
 from privproof.models.stream_automaton import guard_words
 from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
 from privproof.reporting.programs import event_source
@@ -28,6 +29,9 @@ def compared_words(question: StreamQuestion) -> str:
         "one": f"one number of the stream changes by at most {question.within}",
         "monotone": f"all numbers of the stream that change go in one direction, each by at most {question.within}",
     }[question.relation]
+    beside = secrets(question)
+    if beside:
+        relation = relation.replace("of the stream", f"of the stream, and {', '.join(beside)},")
     public = [] if question.mechanism is None else [n for n, d in question.mechanism.inputs.items() if d.public]
     more = f"; all values of {', '.join(public)}" if public else ""
     return f"{relation}; streams of every length{more}"
@@ -89,8 +93,9 @@ def shift_words(shifts: tuple[Shifted, ...]) -> str:
 def tight_words(verdict: Verdict) -> str:
     """What is known about the smallest epsilon."""
     if verdict.lower.infinite:
-        why = "what is written is impossible on one side"
-        return f"none: {'the loss grows with every repetition' if verdict.leak is not None else why}"
+        infinite = isinstance(verdict.witness, StreamWitness) and verdict.witness.infinite
+        grows = "the loss grows with every repetition"
+        return f"none: {grows if not infinite else 'what is written is impossible on one side'}"
     if verdict.tight is not None:
         return verdict.tight.show()
     lower = f"at least {outward(verdict.lower, up=False, digits=9)}"
@@ -117,10 +122,11 @@ def _witness_facts(
         if cycles:
             what = "the cycle" if cycles == 1 else "each cycle"
             fewest = ", the fewest that do" if isinstance(verdict, Refuted) and not asked_tight else ""
-            result.append(Fact("repetitions", f"{what} {witness.times} times{fewest}"))
+            often = "once" if witness.times == 1 else f"{witness.times} times"
+            result.append(Fact("repetitions", f"{what} {often}{fewest}"))
     result += [
-        Fact("left", f"{stream_words(witness.left)}: probability {shown_ball(witness.left_probability)}"),
-        Fact("right", f"{stream_words(witness.right)}: probability {shown_ball(witness.right_probability)}"),
+        Fact("left", f"{side_words(question, witness, 0)}: probability {shown_ball(witness.left_probability)}"),
+        Fact("right", f"{side_words(question, witness, 1)}: probability {shown_ball(witness.right_probability)}"),
         Fact("loss", loss),
     ]
     if question.mechanism is not None and witness.arguments is not None and len(witness.steps) <= _LONGEST:
@@ -130,13 +136,34 @@ def _witness_facts(
 
 def rounded_loss(witness: StreamWitness) -> str:
     """The loss, rounded down."""
-    ball = witness.loss()
-    return rounded(ball, digits=9) if ball > 0 else "0"
+    low = rational_bounds(witness.loss())[0]
+    return outward(epsilon(low), up=False, digits=9) if low > 0 else "0"
 
 
 def stream_words(numbers: tuple[Fraction, ...]) -> str:
     """The numbers of a stream; equal ones in a row are counted."""
     return f"[{counted([str(number) for number in numbers])}]"
+
+
+def side_words(question: StreamQuestion, witness: StreamWitness, side: int) -> str:
+    """The numbers of one side; a number beside the stream by its name."""
+    numbers = (witness.left, witness.right)[side]
+    beside = secrets(question)
+    if not beside or witness.arguments is None:
+        return stream_words(numbers)
+    given = witness.arguments[side]
+    assert question.mechanism is not None
+    assert question.mechanism.stream is not None
+    stream = tuple(Fraction(value) for value in given[question.mechanism.stream])
+    return f"{', '.join(f'{name}={given[name]}' for name in beside)}, {stream_words(stream)}"
+
+
+def secrets(question: StreamQuestion) -> list[str]:
+    """The private numbers beside the stream."""
+    if question.mechanism is None:
+        return []
+    inputs = question.mechanism.inputs.items()
+    return [name for name, declared in inputs if not declared.public and declared.shape == "value"]
 
 
 def shown_ball(ball: Any) -> str:

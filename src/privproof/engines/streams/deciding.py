@@ -369,7 +369,9 @@ def _kind(arena: Arena, found: Leak) -> str:
     cycles = sum(segment.repeated for segment in found.segments)
     if cycles >= 2:
         return "leaking pair"
-    return "privacy violating path" if cycles else "noiseless comparison"
+    steps = [arena.step(number) for segment in found.segments for number in segment.edges]
+    written = any(step.values for step in steps)
+    return "privacy violating path" if cycles and written else "noiseless comparison"
 
 
 def joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:

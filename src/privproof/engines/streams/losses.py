@@ -22,8 +22,9 @@ from privproof.models.stream_automaton import Order, StreamAutomaton, Term, Tran
 _BITS = 192
 _WINDOWS = (Rational(1, 8), Rational(1, 64), Rational(1, 1024), Rational(1, 65536))
 _LARGEST = 1 << 24
-_MOST_EXECUTIONS = 2_000
-MOST_ALTERNATIVES = 5
+_MOST_EXECUTIONS = 16
+_SIMPLE = 6
+_MOST_ALTERNATIVES = 3
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,23 @@ def probability(
     total = arb(0)
     with precision(_BITS):
         for execution in _alike(automaton, steps):
-            if sum(step.some for step in execution) > MOST_ALTERNATIVES:
-                raise OverflowError
+            if sum(step.some for step in execution) > _MOST_ALTERNATIVES:
+                raise OverflowError("too many guards with alternatives")
             for chosen in product(*(alternatives(step) for step in execution)):
                 total = total + _measure(execution, chosen, inputs, windows)
     return total
+
+
+def countable(automaton: StreamAutomaton, steps: Sequence[int]) -> bool:
+    """Whether the executions that write the same as one are few enough to be added up."""
+    try:
+        found = list(_alike(automaton, steps))
+    except OverflowError:
+        return False
+    alternatives = max(sum(step.some for step in execution) for execution in found)
+    if alternatives and tangle(automaton, steps) > _SIMPLE:
+        return False
+    return alternatives <= _MOST_ALTERNATIVES
 
 
 def _alike(automaton: StreamAutomaton, steps: Sequence[int]) -> Iterator[list[Transition]]:
@@ -118,7 +131,7 @@ def _alike(automaton: StreamAutomaton, steps: Sequence[int]) -> Iterator[list[Tr
             if (step.symbol, len(step.values)) == (like.symbol, len(like.values)):
                 waiting.append((step.target, [*taken, step]))
         if len(waiting) + found > _MOST_EXECUTIONS:
-            raise OverflowError
+            raise OverflowError("too many executions write the same")
 
 
 def _measure(
