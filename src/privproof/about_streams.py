@@ -198,6 +198,12 @@ class _Search:
             found.append(
                 "the adversary's choices were too many to keep apart: the upper bound may be larger than needed"
             )
+        stuck = self.question.automaton.stuck
+        if stuck is not None:
+            found.append(
+                f"in state {stuck!r} it may be that no guard holds; that a run stops there is not compared: "
+                "write a transition for it if an observer can tell"
+            )
         if not self.question.free:
             found.append("the numbers of the stream have bounds, which the coupling does not use")
         if any(step.some for step in self.question.automaton.transitions):

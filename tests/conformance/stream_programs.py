@@ -582,7 +582,7 @@ def automaton_word(rng: random.Random, question: StreamQuestion, numbers: Sequen
                 for place, sample in enumerate(step.samples)
             ]
 
-            def of(term: Any, drawn: Sequence[float] = drawn) -> float:
+            def of(term: Any, drawn: Sequence[float] = drawn, held: dict[str, float] = held) -> float:
                 return 0.0 if term is None else drawn[term] if isinstance(term, int) else held[term]
 
             holds = [of(order.high) - of(order.low) >= float(Fraction(str(order.offset))) for order in step.guard]

@@ -327,7 +327,11 @@ def confirmed(mechanism, verdict, *, longest=12):
 @pytest.mark.parametrize("mechanism", LIBRARY, ids=lambda m: m.name)
 def test_the_function_itself_confirms_every_refutation(mechanism):
     tight = tight_epsilon(mechanism, engine="streams", monitor=within(20))
-    budgets = [Fraction(1, 10), 1, 2] if tight.upper.infinite else [rational_bounds(tight.upper.ball(BITS))[0] * rational("9/10")]
+    budgets = (
+        [Fraction(1, 10), 1, 2]
+        if tight.upper.infinite
+        else [rational_bounds(tight.upper.ball(BITS))[0] * rational("9/10")]
+    )
     for budget in budgets:
         verdict = check(mechanism, str(budget), engine="streams", monitor=within(20))
         assert verdict.status == "refuted"
@@ -517,7 +521,7 @@ def drawn_again_and_again(xs: real_stream()):
     "mechanism", [nothing_left, silent_above, silent_until, drawn_again_and_again], ids=lambda m: m.name
 )
 def test_every_question_comes_to_an_end(mechanism):
-    with limited(10):
+    with limited(8):
         try:
             assert check(mechanism, engine="streams", monitor=within(2)).status in ("proved", "refuted", "unknown")
             tight_epsilon(mechanism, engine="streams", monitor=within(2))
@@ -642,10 +646,10 @@ def test_whole_numbers_are_refuted_by_whole_numbers():
 # ------------------------------------------------------------------------------------------------------ random functions
 
 
-def examined(mechanism, rng, *, both):
+def examined(mechanism, rng, *, both, patience=10):
     """All that is said about one function, against the function itself."""
     try:
-        with limited(10):
+        with limited(patience):
             question = automaton_of(mechanism)
     except Late:  # thousands of ways through one step
         return
@@ -710,27 +714,39 @@ def judged(mechanism, tight):
         if verdict.certificate is not None:
             assert isinstance(recheck(verdict.certificate), Accepted)
     if below.status == "refuted":
-        apart = any(isinstance(o, int) and not isinstance(o, bool) for step in automaton_of(mechanism).outputs for o in step)
-        if not apart:  # a constant may lie in the range of a noisy number
+        question = automaton_of(mechanism)
+        plain = all(len(written) == 1 for step, written in enumerated(question) if step.source != "start")
+        if plain and not any(numeric(written) for _, written in enumerated(question)):
             confirmed(mechanism, below, longest=5)
 
 
-def many(folder, seeds, *, both=lambda seed: False):
+def enumerated(question):
+    return list(zip(question.automaton.transitions, question.outputs, strict=True))
+
+
+def numeric(output):
+    """Whether a number is written that is not noisy, and may lie where a noisy one shall."""
+    if isinstance(output, list | tuple):
+        return any(map(numeric, output))
+    return isinstance(output, int | Fraction) and not isinstance(output, bool)
+
+
+def many(folder, seeds, *, both=lambda seed: False, patience=10):
     for seed in seeds:
         rng = random.Random(seed)
         text = source(rng, f"random_{seed}")
         (found,) = loaded(folder, [text], f"random_function_{seed}")
         try:
-            examined(found, rng, both=both(seed))
+            examined(found, rng, both=both(seed), patience=patience)
         except Unsupported:
             continue
         except Exception as problem:
             raise AssertionError(f"seed {seed}: {type(problem).__name__}: {problem}\n{text}") from problem
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(3))
 def test_random_functions(tmp_path, block):
-    many(tmp_path, range(6 * block, 6 * block + 6))
+    many(tmp_path, range(4 * block, 4 * block + 4), patience=3)
 
 
 @pytest.mark.slow
@@ -786,7 +802,7 @@ def many_documents(seeds):
 
 @pytest.mark.parametrize("block", range(2))
 def test_random_documents(block):
-    many_documents(range(40 * block, 40 * block + 40))
+    many_documents(range(25 * block, 25 * block + 25))
 
 
 @pytest.mark.slow

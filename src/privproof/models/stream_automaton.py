@@ -213,6 +213,21 @@ class StreamAutomaton:
         silent = (step for step in self.transitions if step.silent)
         return all((step.source in beginning and not step.guard) or self.final(step) for step in silent)
 
+    @cached_property
+    def stuck(self) -> str | None:
+        """A state that has transitions, of which none may be possible; None if there is none."""
+        known: dict[tuple[tuple[bool, tuple[Order, ...]], ...], bool] = {}
+        for state, numbers in self.leaving.items():
+            steps = [self.transitions[number] for number in numbers]
+            guards = tuple((step.some, step.guard) for step in steps)
+            if any(not step.guard for step in steps):
+                continue
+            if guards not in known:
+                known[guards] = exhaustive(steps)
+            if not known[guards]:
+                return state
+        return None
+
     def final(self, step: Transition) -> bool:
         """Whether a step ends the run, in a state that no run gets stuck in: that nothing more is written tells of it."""
         if step.target in self.leaving:
