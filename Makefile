@@ -36,6 +36,7 @@ bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/logic_storm.py
 	$(BIN)/python benchmarks/laplace.py
+	$(BIN)/python benchmarks/streams.py
 
 docs: $(READY)  ## the documentation as a site, in site/
 	$(BIN)/mkdocs build --strict --quiet

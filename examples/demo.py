@@ -19,7 +19,7 @@ console = Console(highlight=False, markup=False)
 models = Path(__file__).parent / "models"
 
 console.rule("model files")
-for path in sorted(models.glob("*.yaml")):
+for path in (*sorted(models.glob("*.yaml")), models / "streams" / "no_cutoff.yaml"):
     question = read_question(path)
     source = str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name
     asked_tight = question.budget is None
@@ -58,4 +58,5 @@ console.print("  .venv/bin/privproof check examples/mechanisms/noisy_max.py:naiv
 console.print("  .venv/bin/privproof epsilon examples/mechanisms/noisy_max.py:improved --size 2..8")
 console.print("  .venv/bin/privproof examples above-threshold")
 console.print("  .venv/bin/privproof explain examples/mechanisms/sparse_vector.py:sparse_vector")
+console.print("  .venv/bin/privproof epsilon examples/models/streams/between.yaml")
 console.print("  .venv/bin/privproof logic examples/models/logic/survey.yaml 'D[ln(3), 0](X out1)'")

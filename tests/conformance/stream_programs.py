@@ -275,7 +275,11 @@ class _Writer:
         if self.shared:
             middle = self.rng.choices(["x", "-x", "x + 1"], [8, 1, 1])[0]
             add(f"        noisy = laplace({middle}, scale={self.scale()})")
-        self.block(0, "        ")
+        if self.rng.random() < 0.8:
+            add(f"        if {self.number()} {self.rng.choice(['<', '>='])} {self.threshold()}:")
+            self.block(1, " " * 12)
+            add("        else:")
+            self.block(1, " " * 12)
         if self.rng.random() < 0.5:
             self.block(1, "        ")
         if self.bounded:
