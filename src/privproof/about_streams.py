@@ -123,7 +123,7 @@ class _Search:
 
     def exact(self, solution: Solution) -> bool:
         """Whether the cost is also a lower bound: its execution is an event that can happen."""
-        if solution.hardest is None or not self.question.free:
+        if solution.hardest is None or not self.question.free or solution.cost == 0:
             return False
         steps, _ = _steps(solution, solution.hardest.unrolled(solution.times))
         automaton = self.question.automaton
@@ -186,6 +186,8 @@ class _Search:
                 notes=(*self.remarks(solution), *notes),
             )
         )
+        if verdict.status != "proved" and exact:
+            return self.proved(question, solution, exact=False, notes=notes)
         if verdict.status == "proved" and question.budget != sharp.budget:
             certificate = coupling_certificate(question, solution, attained=False)
             verdict = replace(verdict, certificate=certificate)
@@ -205,7 +207,10 @@ class _Search:
                 "write a transition for it if an observer can tell"
             )
         if not self.question.free:
-            found.append("the numbers of the stream have bounds, which the coupling does not use")
+            found.append(
+                "the data have bounds, or several values are written for one number: the bound is proved, and may be larger "
+                "than needed"
+            )
         if any(step.some for step in self.question.automaton.transitions):
             found.append("a guard with `or` is coupled comparison by comparison: the bound may be larger than needed")
         return found

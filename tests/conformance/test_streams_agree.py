@@ -32,7 +32,7 @@ from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.streams import stream_question
 from privproof.engines import Monitor
 from privproof.engines.laplace.events import measure_ball, tree
-from privproof.errors import FormatError, LanguageError, ModelError, PrivproofError
+from privproof.errors import FormatError, LanguageError, ModelError, PrivproofError, QuestionError
 from privproof.evidence.checker import Accepted
 from privproof.exact import epsilon, rational
 from privproof.exact.balls import precision, rational_bounds
@@ -368,6 +368,32 @@ def threshold_from_five(xs: real_stream(), p: public(real(low=5))):
         yield 0
 
 
+@mechanism(epsilon=1)
+def silent_or_not(xs: real_stream()):
+    t = laplace(0, scale=4)
+    left = 2
+    for x in xs:
+        if laplace(x, scale=1) < t:
+            pass
+        else:
+            yield "b"
+        left -= 1
+        if left == 0:
+            return
+
+
+def test_a_tight_epsilon_shows_an_event_that_the_function_knows():
+    """That nothing is written for a number is seen, or it is not: bounds, witnesses and the checker say the same."""
+    verdict = tight_epsilon(silent_or_not, engine="streams", monitor=within(10))
+    if verdict.witness is not None:
+        sides = [exact(silent_or_not, verdict.witness.event, given) for given in verdict.witness.arguments]
+        assert sides[0].overlaps(verdict.witness.left_probability)
+        assert sides[1].overlaps(verdict.witness.right_probability)
+    if verdict.status == "proved" and verdict.lower == verdict.upper:
+        high = rational_bounds(verdict.upper.ball(BITS))[1]
+        assert check(silent_or_not, str(high * rational("9/10")), engine="streams").status == "refuted"
+
+
 @pytest.mark.parametrize(
     ("mechanism", "budget"),
     [(zero_or_gap, "9/10"), (once_or_twice, 2), (threshold_from_five, "9/10")],
@@ -375,8 +401,12 @@ def threshold_from_five(xs: real_stream(), p: public(real(low=5))):
 )
 def test_a_witness_is_an_event_that_the_function_knows(mechanism, budget):
     """Constants that lie in the range of a noisy number, several outputs for one number, and public numbers with bounds."""
-    verdict = check(mechanism, budget, engine="streams", monitor=within(20))
-    if verdict.status == "refuted":
+    try:
+        verdict = check(mechanism, budget, engine="streams", monitor=within(20))
+    except QuestionError:
+        assert mechanism is threshold_from_five
+        return
+    if verdict.status == "refuted" and verdict.witness.event is not None:
         confirmed(mechanism, verdict)
         witness = verdict.witness
         for arguments in witness.arguments:
@@ -569,7 +599,7 @@ def test_a_scale_that_is_a_text_is_sampled():
 def test_running_a_function_leaves_no_trace_in_the_verification_of_another():
     with seeded(7):
         assert len(list(scale_as_quotient([1]))) == 1
-    assert output_probability(scale_as_number, ["≥1"], xs=[1]) == Fraction(1, 2)
+    assert str(output_probability(scale_as_number, ["≥1"], xs=[1])) == "1/2"
 
 
 @mechanism(epsilon=1)

@@ -155,7 +155,7 @@ EDITS: list[tuple[str, str, type[PrivproofError], str]] = [
     ('"0": 2/3', "? [a] : 2/3", FormatError, r":8:12: a list or mapping cannot be a key"),
     ('"0": 2/3', "null: 2/3", FormatError, r":8:10: null is no name \[null\]"),
     ("kind: hmm", "kind: mdp", FormatError, r":1:7: kind: a decision process is asked about by formulas"),
-    ("kind: hmm", "kind: stream-automaton", FormatError, r"not supported yet by this version"),
+    ("kind: hmm", "kind: stream-automaton", FormatError, r"the key 'observations' does not fit here"),
     ("kind: hmm", "kind: hm", FormatError, r":1:7: kind: 'hm' .*\[kind\]\n  hint: did you mean 'hmm'"),
     ("kind: hmm", "kind: [hmm]", FormatError, r"kind: expected a name and found a list"),
     ("kind: hmm", "kind:", FormatError, r"kind: expected a name and found nothing"),

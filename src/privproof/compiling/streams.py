@@ -21,6 +21,7 @@ from privproof.compiling.translation import OPERATIONS, sample_arguments
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational, fraction, rational
 from privproof.language.flow import Jump, Next, Test
+from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law
 from privproof.language.linear import Linear, deciding, exactly
 from privproof.language.mechanism import Mechanism
@@ -50,6 +51,9 @@ Store: TypeAlias = dict[str, Any]
 
 _MOST_STATES = 3_000
 _MOST_STEPS = 100_000
+_MOST_SAMPLES = 400
+_MOST_DECISIONS = 60
+_MOST_MERGED = 60
 _PUBLIC = "public "
 _READ = "number of the stream"
 _SECRET = "secret "
@@ -84,8 +88,8 @@ def stream_question(question: ProgramQuestion) -> StreamQuestion:
     if mechanism.stream is None:
         raise Unsupported("it does not read a stream")
     declared = mechanism.inputs[mechanism.stream]
-    if declared.within is None:
-        raise Unsupported("the numbers of the stream may change in any way")
+    if declared.within is None or declared.public:
+        raise Unsupported("the numbers of the stream may change in any way, or not at all")
     reader = _Reader(mechanism)
     steps = reader.explored()
     names = _named(reader, steps)
@@ -111,12 +115,24 @@ def stream_question(question: ProgramQuestion) -> StreamQuestion:
         mechanism=mechanism,
         outputs=tuple(step.outputs for _, step in steps),
         lines=tuple(step.lines for _, step in steps),
-        free=declared.low is None and declared.high is None and (declared.real or declared.within.q == 1),
+        free=_free(mechanism) and all(len(step.outputs) <= 1 for _, step in steps),
     )
     wrong = disagreement(found)
     if wrong is not None:
         raise Unsupported(f"the automaton and the function differ {wrong}")
     return found
+
+
+def _free(mechanism: Mechanism) -> bool:
+    """Whether all numbers of the data may be any numbers."""
+    private = [declared for declared in mechanism.inputs.values() if not declared.public]
+    return all(
+        d.low is None and d.high is None and (d.real or (d.within is not None and d.within.q == 1)) for d in private
+    )
+
+
+def _excludes_zero(declared: Input) -> bool:
+    return (declared.low is not None and declared.low > 0) or (declared.high is not None and declared.high < 0)
 
 
 class _Reader:
@@ -133,6 +149,8 @@ class _Reader:
         for name, declared in self.mechanism.inputs.items():
             match declared.shape:
                 case "value" if declared.public:
+                    if declared.values is not None or declared.within is None or _excludes_zero(declared):
+                        raise Unsupported(f"{name}: {declared} beside the stream")
                     store[name] = Linear.atom(_PUBLIC + name)
                 case "value":
                     secrets += 1
@@ -179,7 +197,7 @@ class _Reader:
 def _merged(steps: list[_Step]) -> list[_Step]:
     """Steps that differ in the outcome of one comparison only are one step without it."""
     found = list(steps)
-    again = True
+    again = len(steps) <= _MOST_MERGED
     while again:
         again = False
         for i, one in enumerate(found):
@@ -258,17 +276,17 @@ class _Way:
                     if isinstance(value, Constant) and value.value is MISSING:
                         self.store.pop(name, None)
                     else:
-                        self.store[name] = self.value(value)
+                        self.store[name] = self.fresh(value, at)
                 case Append(name, value):
-                    self.store[name] = (*self.store[name], self.value(value))
+                    self.store[name] = [*self.store[name], self.fresh(value, at)]
                 case Replace(name, index, value):
                     cells = list(self.store[name])
-                    cells[self.value(index)] = self.value(value)
-                    self.store[name] = tuple(cells)
+                    cells[self.value(index)] = self.fresh(value, at)
+                    self.store[name] = cells
                 case Draw():
                     self.store[step.name] = self.drawn(step)
                 case Emit(value):
-                    self.write(self.value(value))
+                    self.write(self.fresh(value, at))
                 case Test(test, then, otherwise):
                     at = then if self.truth(self.value(test)) else otherwise
                 case Jump(target):
@@ -289,7 +307,7 @@ class _Way:
     def value(self, expression: Expression) -> Any:
         match expression:
             case Constant(value):
-                return exactly(tuple(value) if isinstance(value, list) else value)
+                return exactly(value)
             case Variable(name):
                 if name not in self.store:
                     raise Unsupported(f"{shown_name(name)} is read before it is assigned, at {expression.place}")
@@ -302,10 +320,12 @@ class _Way:
                 return all(self.truth(self.value(a)) for a in arguments)
             case Operation("or", arguments):
                 return any(self.truth(self.value(a)) for a in arguments)
-            case Operation("tuple of" | "list of" | "fixed list of", arguments):
+            case Operation("tuple of", arguments):
                 return tuple(self.value(a) for a in arguments)
-            case Operation("list" | "tuple", arguments):
-                return tuple(self.value(arguments[0])) if arguments else ()
+            case Operation("list of" | "fixed list of", arguments):
+                return [self.value(a) for a in arguments]
+            case Operation("list" | "tuple" as name, arguments):
+                return (list if name == "list" else tuple)(self.value(arguments[0]) if arguments else ())
             case Operation("Fraction", arguments):
                 return Fraction(*(self.value(a) for a in arguments))
             case Operation(name, arguments) if name in OPERATIONS:
@@ -313,6 +333,16 @@ class _Way:
             case Operation(name):
                 raise Unsupported(f"{name} at {expression.place}")
         raise Unsupported(f"an expression at {expression.place}")
+
+    def fresh(self, expression: Expression, following: int) -> Any:
+        """A value that no other name has: a list under two names could be changed under one of them."""
+        value = self.value(expression)
+        live = self.reader.flow.live
+        needed = live[following] if following < len(live) else ()
+        shared = isinstance(expression, Element) or (isinstance(expression, Variable) and expression.name in needed)
+        if _holds_list(value) and (shared or isinstance(expression, Conditional)):
+            raise Unsupported(f"a list that has two names, at {self.place}")
+        return value
 
     def drawn(self, step: Draw) -> Any:
         """The form of a noisy number: a new sample, and what else is in the center."""
@@ -333,6 +363,8 @@ class _Way:
                 if abs(factor) != 1 or reads:
                     raise Unsupported(f"the noise at {step.place} hides {abs(factor)} times a number of the data")
                 reads = 1 if factor > 0 else -1
+        if len(self.samples) >= _MOST_SAMPLES:
+            raise Unsupported(f"more than {_MOST_SAMPLES} samples for one number, at {step.place}")
         self.samples.append(Sample(1 / rational(scale), reads, center.constant))
         return Linear.atom(len(self.samples) - 1) + Linear(rest, ZERO)
 
@@ -363,6 +395,10 @@ class _Way:
     def decide(self, form: Linear, strict: bool) -> bool:  # noqa: FBT001
         """Whether a form is above zero: settled, or taken both ways."""
         high, low, constant = self.difference(form)
+        if all(term is None or (isinstance(term, int) and self.samples[term].rate is None) for term in (high, low)):
+            raise Unsupported(f"a number of the data is compared with a constant, without noise, at {self.place}")
+        if len(self.made) >= _MOST_DECISIONS:
+            raise Unsupported(f"more than {_MOST_DECISIONS} comparisons for one number, at {self.place}")
         above, below = Order(low, high, -constant), Order(high, low, constant)
         can = [possible([*self.guard, order]) for order in (above, below)]
         if can[0] != can[1]:
@@ -472,8 +508,14 @@ def _renamed(value: Any, slots: Mapping[int, str]) -> Any:
         }
         return Linear(terms, value.constant)
     if isinstance(value, list | tuple):
-        return tuple(_renamed(part, slots) for part in value)
+        return type(value)(_renamed(part, slots) for part in value)
     return value
+
+
+def _holds_list(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(_holds_list(part) for part in value)
+    return isinstance(value, list)
 
 
 def _key(value: Any) -> object:
@@ -481,7 +523,7 @@ def _key(value: Any) -> object:
     if isinstance(value, Linear):
         return ("form", tuple(sorted((str(atom), str(f)) for atom, f in value.terms.items())), str(value.constant))
     if isinstance(value, list | tuple):
-        return ("list", tuple(_key(part) for part in value))
+        return (type(value).__name__, tuple(_key(part) for part in value))
     return (type(value).__name__ if isinstance(value, bool | str) or value is None else "", str(value))
 
 
@@ -545,7 +587,7 @@ def disagreement(question: StreamQuestion, *, runs: int = 60, seed: int = 1) -> 
 
 def _told(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return [_told(part) for part in value]
+        return (type(value).__name__, [_told(part) for part in value])
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return (type(value).__name__, value)
     return ("number", Fraction(value))
@@ -592,7 +634,7 @@ def _followed(
 
 def _filled(output: Any, values: Any) -> Any:
     if isinstance(output, list | tuple):
-        return [_filled(part, values) for part in output]
+        return (type(output).__name__, [_filled(part, values) for part in output])
     if output == ANY and type(output) is type(ANY):
         return ("number", next(values))
     return _told(output)

@@ -153,11 +153,19 @@ def _called(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
                 secret = None if declared.public else side[0]
                 given[name] = 0 if secret is None else _whole(fraction(secret))
         sides.append(given)
+    if any(found.windows) and any(_numeric(output) for outputs in question.outputs for output in outputs):
+        return (sides[0], sides[1]), None  # a constant that is written may lie in a window, too
     event: list[Any] = []
     for number, windows in zip(found.steps, found.windows, strict=True):
         near = iter([Between(fraction(w.low), fraction(w.high)) for w in windows])
         event += [_filled(output, near) for output in question.outputs[number]]
     return (sides[0], sides[1]), event
+
+
+def _numeric(output: Any) -> bool:
+    if isinstance(output, list | tuple):
+        return any(_numeric(part) for part in output)
+    return isinstance(output, int | Fraction) and not isinstance(output, bool)
 
 
 def _whole(value: Fraction) -> int | Fraction:

@@ -58,7 +58,7 @@ def picture(subject: Question | Model | StreamQuestion | Picture) -> Picture:
 
     >>> chain = MarkovChain(states=["a", "b"], transitions={"a": {"a": "1/2", "b": "1/2"}}, labels={"b": ["done"]})
     >>> picture(chain).arrows[1], picture(chain).boxes[1].lines
-    (Arrow(source=0, target=1, lines=('1/2',)), ('done',))
+    (Arrow(source=0, target=1, lines=('1/2',), marked=False), ('done',))
     """
     if isinstance(subject, Picture):
         return subject

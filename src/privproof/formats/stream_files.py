@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.formats import fields
-from privproof.formats.documents import Exact, Node, Scalar, Series, Table
+from privproof.formats.documents import Exact, Node, Scalar, Series, Table, from_plain
 from privproof.models.distributions import known_name
 from privproof.models.stream_automaton import Order, Sample, StreamAutomaton, Term, Transition, Value, guard_words
 from privproof.scenarios import StreamQuestion
@@ -365,6 +365,39 @@ def stream_document(question: StreamQuestion) -> dict[str, Any]:
     Raises:
         FormatError: a transition draws noise that the format has no words for.
     """
+    result = _stream_document(question)
+    root = from_plain(result)
+    assert isinstance(root, Table)
+    try:
+        again = read_automaton(root)
+    except PrivproofError:
+        again = None
+    if again is None or not _same(question.automaton, again):
+        raise FormatError(
+            "noise",
+            "the automaton draws or writes what a file cannot say",
+            place="transitions",
+            hint="a drawing: .svg or .dot",
+        )
+    return result
+
+
+def _same(one: StreamAutomaton, other: StreamAutomaton) -> bool:
+    """Whether two automata are the same but for how they call what is written."""
+    if (one.states, one.initial, len(one.transitions)) != (other.states, other.initial, len(other.transitions)):
+        return False
+    pairs = zip(one.transitions, other.transitions, strict=True)
+    symbols: dict[tuple[str, int], tuple[str, int]] = {}
+    for step, again in pairs:
+        if replace(step, symbol="", guard=()) != replace(again, symbol="", guard=()) or {*step.guard} != {*again.guard}:
+            return False
+        said = (step.symbol, len(step.values))
+        if symbols.setdefault(said, (again.symbol, len(again.values))) != (again.symbol, len(again.values)):
+            return False
+    return len(set(symbols.values())) == len(symbols)
+
+
+def _stream_document(question: StreamQuestion) -> dict[str, Any]:
     automaton = question.automaton
     states: dict[str, Any] = {name: {} for name in automaton.states}
     transitions = []
@@ -448,7 +481,7 @@ def _said_transition(step: Transition) -> dict[str, Any]:
     if step.values:
         head = step.symbol.strip("()").partition(",")[0].strip()
         outputs = [head] if head and head != "·" else []
-        main, _ = _roles(step, 0)
+        main = _roles(step, 0)[0] if step.samples else None
         for value in step.values:
             name = "sample" if value.plus == main else "fresh" if isinstance(value.plus, int) else str(value.plus)
             outputs.append(name if value.minus is None else f"{name} - {value.minus}")

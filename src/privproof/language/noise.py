@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -140,7 +141,7 @@ def sample(law: Law) -> Any:
             distance = 1 + failures(alpha)
             return center + distance if coin(laws.HALF) else center - distance
         case Continuous(kind, center, scale):
-            size = exponential_unit() * float(scale)
+            size = exponential_unit() * float(Fraction(scale))
             return float(center) + (size if kind == "exponential" or coin(laws.HALF) else -size)
 
 
@@ -156,7 +157,7 @@ def _law(law: Callable[..., Law], arguments: tuple[Any, ...]) -> Law:
     if any(isinstance(argument, Linear) for argument in arguments):
         return law(*arguments)
     try:
-        return _kept(law, arguments, key(arguments))
+        return _kept(law, arguments, (key(arguments), tuple(map(type, arguments))))
     except TypeError:
         return law(*arguments)
 

@@ -189,11 +189,14 @@ class StreamAutomaton:
         """A state in which what is written does not tell that one of these transitions was taken; None if there is none."""
         for number in dict.fromkeys(numbers):
             step = self.transitions[number]
-            alike = sum(
+            others = [self.transitions[n] for n in self.leaving[step.source] if n != number]
+            if any(
                 (other.symbol, len(other.values)) == (step.symbol, len(step.values))
-                for other in (self.transitions[n] for n in self.leaving[step.source])
-            )
-            if alike > 1 or (step.silent and step.guard and not self.final(step)):
+                or (other.silent and not self.final(other))
+                for other in others
+            ):
+                return step.source
+            if step.silent and step.guard and not self.final(step):
                 return step.source
         return None
 

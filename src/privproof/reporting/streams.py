@@ -129,7 +129,8 @@ def _witness_facts(
         Fact("right", f"{side_words(question, witness, 1)}: probability {shown_ball(witness.right_probability)}"),
         Fact("loss", loss),
     ]
-    if question.mechanism is not None and witness.arguments is not None and len(witness.steps) <= _LONGEST:
+    told = witness.arguments is not None and witness.event is not None
+    if question.mechanism is not None and told and len(witness.steps) <= _LONGEST:
         result.append(Fact("in Python", python_lines(question, witness)))
     return result
 

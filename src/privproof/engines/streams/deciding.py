@@ -370,8 +370,9 @@ def _kind(arena: Arena, found: Leak) -> str:
     if cycles >= 2:
         return "leaking pair"
     steps = [arena.step(number) for segment in found.segments for number in segment.edges]
+    bare = any(sample.rate is None for step in steps for sample in step.samples)
     written = any(step.values for step in steps)
-    return "privacy violating path" if cycles and written else "noiseless comparison"
+    return "noiseless comparison" if not cycles or (bare and not written) else "privacy violating path"
 
 
 def joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:

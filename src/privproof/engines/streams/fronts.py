@@ -88,8 +88,17 @@ class Fronts:
     def bounded(self) -> None:
         """Find a cost that some coupling never exceeds; entries above it are of no use to the best one.
 
-        The fronts are joined, and what still grows after many turns is given up: an upper bound, where one is left.
+        Where a single number changes, shifting nothing costs what the samples of that step cost.  Otherwise the fronts are joined,
+        and what still grows after many turns is given up: an upper bound, where one is left.
         """
+        if any(changed for changed, _ in self.arena.marks):
+            rates = [
+                [self.shifts.rate(sample) for sample in step.samples if sample.reads]
+                for step in self.arena.automaton.transitions
+            ]
+            if all(rate is not None for listed in rates for rate in listed):
+                self.cap = max(sum(rate or 0 for rate in listed) for listed in rates)
+                return
         rough = Fronts(self.arena, self.monitor, largest=1)
         rough.patience = _TURNS
         rough.explore()
@@ -330,7 +339,7 @@ class Fronts:
                 if self.patience is not None:
                     merged = self.given_up(node, other, merged)
                 listed[position] = merged
-                found = {**found, **{key: merged[key] if self.joined else fresh[key] for key in apart}}
+                found = {**found, **{key: merged[key] if self.joined else fresh[key] or found[key] for key in apart}}
                 self.past[node].append(found)
                 return found
         listed.append(found)

@@ -247,13 +247,8 @@ def _exclusive(
         for (i, one), (j, two) in combinations(zip(leaving[state], steps, strict=True), 2):
             key = (one, two, here)
             if key not in compared:
-                samples = _together(one, two)
-                if samples is None:
-                    refuse(
-                        f"two transitions of {states[state][:60]!r} compare different samples",
-                        f"question.transitions[{j}]",
-                    )
-                compared[key] = _apart(one, two, here.different(samples))
+                samples, other = _together(one, two)
+                compared[key] = _apart(one, two, other, here.different(samples))
             if compared[key] is Conflict.NONE:
                 refuse(f"this guard and that of transition {i} do not exclude each other", f"question.transitions[{j}]")
             if compared[key] is Conflict.TIES:
@@ -261,21 +256,26 @@ def _exclusive(
     return frozenset(tied)
 
 
-def _together(one: Step, two: Step) -> tuple[Sample, ...] | None:
-    """The samples of two steps of one state; None if both compare one that is not the same."""
-    compared = [{term for low, high, _ in s.guard for term in (low, high) if isinstance(term, int)} for s in (one, two)]
-    result = list(one.samples if len(one.samples) >= len(two.samples) else two.samples)
-    for step, used in zip((one, two), compared, strict=True):
-        for i in used:
-            result[i] = step.samples[i]
-    if any(one.samples[i] != two.samples[i] for i in compared[0] & compared[1]):
-        return None
-    return tuple(result)
+def _together(one: Step, two: Step) -> tuple[tuple[Sample, ...], frozenset[int]]:
+    """The samples of two steps of one state, and those of which the two have different ones."""
+    longer = one.samples if len(one.samples) >= len(two.samples) else two.samples
+    shared = range(min(len(one.samples), len(two.samples)))
+    return longer, frozenset(i for i in shared if one.samples[i] != two.samples[i])
 
 
-def _apart(one: Step, two: Step, different: Different) -> Conflict:
-    """Whether two guards exclude each other.  Of a guard with alternatives, every one must."""
-    parts = [[(order,) for order in step.guard] if step.some else [step.guard] for step in (one, two)]
+def _apart(one: Step, two: Step, other: frozenset[int], different: Different) -> Conflict:
+    """Whether two guards exclude each other, even without orders on samples that the two do not share.
+
+    Of a guard with alternatives, every one must.
+    """
+
+    def same(step: Step) -> tuple[tuple[Term, Term, Rational], ...]:
+        return tuple(order for order in step.guard if order[0] not in other and order[1] not in other)
+
+    parts = [
+        [(order,) if order in same(step) else () for order in step.guard] if step.some else [same(step)]
+        for step in (one, two)
+    ]
     least = Conflict.ALWAYS
     for first, second in product(*parts):
         opposite = {(low, high): offset for low, high, offset in second}

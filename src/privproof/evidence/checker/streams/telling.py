@@ -1,9 +1,10 @@
 """What the output of a stream automaton tells about the path that was taken.
 
-A transition is *told* if no other transition of its state writes the same, and if it writes something, or is always
-taken, or is a last step: it ends the run where one of the guards always holds, so that a run which writes nothing more
-has taken it.  If all transitions of a path are told, the path is an event of the output.  Otherwise all paths that write
-the same are one, as long as only steps before the first guard and last steps write nothing.
+A transition is *told* if no other transition of its state writes the same, or nothing in the middle of a run, and if
+it writes something, or is always taken, or is a last step: it ends the run where one of the guards always holds, so that
+a run which writes nothing more has taken it.  If all transitions of a path are told, the path is an event of the output.
+Otherwise all paths that write the same are one, as long as only steps before the first guard and last steps write
+nothing.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ def told(automaton: Automaton, number: int) -> bool:
     for other in automaton.leaving[transition.source]:
         each = automaton.transitions[other]
         if other != number and (each.symbol, len(each.step.values)) == written:
+            return False
+        if other != number and each.silent and not _last(automaton, other):
             return False
     return not transition.silent or not transition.step.guard or _last(automaton, number)
 
