@@ -28,7 +28,7 @@ if __name__ == "__main__":
     print("  loss ", witness.loss().str(6, radius=False))
     print("  for every epsilon:", tight_epsilon(no_cutoff).status)
     print()
-    for path in sorted(Path(__file__).parent / "models" / "streams".glob("*.yaml")):
+    for path in sorted((Path(__file__).parent / "models" / "streams").glob("*.yaml")):
         found = tight_epsilon(read_question(path))
         answer = found.tight if found.status == "proved" else found.leak.kind
         print(f"{path.stem}: {answer} ({recheck(found.certificate).verdict} again by the checker)")
