@@ -168,13 +168,25 @@ class Products:
             return one.constant <= two.constant
         pairs.sort(key=lambda pair: pair[0][0])
         for i, ((_, left_front), (_, right_front)) in enumerate(pairs):
-            if i == 0:
-                left_front = [tuple(cost + one.constant for cost in vector) for vector in left_front]
-                right_front = [tuple(cost + two.constant for cost in vector) for vector in right_front]
-            same = set(right_front)
-            if not all(low in same or any(all(map(le, low, high)) for high in right_front) for low in left_front):
+            more = one.constant - two.constant if i == 0 and one.constant != two.constant else 0
+            if more:
+                left_front = [tuple(cost + more for cost in vector) for vector in left_front]
+            if not _each_below(left_front, right_front):
                 return False
         return True
+
+
+def _each_below(lower: Sequence[Vector], upper: Sequence[Vector]) -> bool:
+    """Whether each of some vectors is nowhere above one of the others."""
+    same = set(upper)
+    last: Vector | None = None
+    for low in lower:
+        if low in same or (last is not None and all(map(le, low, last))):
+            continue
+        last = next((high for high in upper if all(map(le, low, high))), None)
+        if last is None:
+            return False
+    return True
 
 
 def _clusters(groups: int, linked: Sequence[set[int]]) -> list[tuple[list[int], list[int]]]:
