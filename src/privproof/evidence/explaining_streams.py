@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import inf
 from typing import Any
 
 from privproof.engines.streams.deciding import Isolated, Leak
@@ -40,12 +39,7 @@ def shift_table(question: StreamQuestion, solution: Solution) -> tuple[Shifted, 
     view = Isolated(arena, names)
     rows: list[dict[tuple[int, ...], float]] = [dict.fromkeys(view.points, 0.0)]
     for number, change in zip(edges, changes, strict=True):
-        table = view.table(arena.edges[number], change)
-        after: dict[tuple[int, ...], float] = {}
-        for point, cost in rows[-1].items():
-            for new, more in table[point].items():
-                after[new] = min(cost + more, after.get(new, inf))
-        rows.append(after)
+        rows.append(view.onward(rows[-1], arena.edges[number], change))
     here = min(rows[-1], key=lambda point: (rows[-1][point], sum(map(abs, point))))
     found: list[Shifted] = []
     for place in range(len(edges) - 1, -1, -1):

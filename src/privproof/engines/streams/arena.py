@@ -82,11 +82,6 @@ class Arena:
         """For every node its strongly connected component, and the components so that edges lead to later ones."""
         return _components(len(self.states), self.leaving, self.edges)
 
-    def cyclic(self, edge: Edge) -> bool:
-        """Whether an edge lies on a cycle."""
-        label = self.components[0]
-        return label[edge.source] == label[edge.target]
-
     @cached_property
     def inner(self) -> list[list[int]]:
         """For every component the cyclic edges in it."""
@@ -98,11 +93,26 @@ class Arena:
         return found
 
     @cached_property
+    def replaced(self) -> list[frozenset[str]]:
+        """For every component the thresholds that its cycles replace."""
+        return [frozenset[str]().union(*(self.step(number).stored for number in inside)) for inside in self.inner]
+
+    @cached_property
+    def looked(self) -> list[frozenset[str]]:
+        """For every component the thresholds that its cycles look at."""
+        return [frozenset[str]().union(*(self.step(number).thresholds for number in inside)) for inside in self.inner]
+
+    @cached_property
+    def entering(self) -> list[list[int]]:
+        """The numbers of the edges that lead to each node."""
+        found: list[list[int]] = [[] for _ in self.states]
+        for number, edge in enumerate(self.edges):
+            found[edge.target].append(number)
+        return found
+
+    @cached_property
     def live(self) -> list[frozenset[str]]:
         """For every node the thresholds that may be looked at before they are replaced."""
-        entering: list[list[int]] = [[] for _ in self.states]
-        for number, edge in enumerate(self.edges):
-            entering[edge.target].append(number)
         looked = [step.thresholds for step in self.automaton.transitions]
         stored = [step.stored for step in self.automaton.transitions]
         live: list[frozenset[str]] = [frozenset()] * len(self.states)
@@ -113,11 +123,9 @@ class Arena:
             for number in self.leaving[node]:
                 edge = self.edges[number]
                 now = now | looked[edge.step] | (live[edge.target] - stored[edge.step])
-            if now != live[node] or not now:
-                changed = now != live[node]
+            if now != live[node]:
                 live[node] = now
-                if changed:
-                    waiting += [self.edges[number].source for number in entering[node]]
+                waiting += [self.edges[number].source for number in self.entering[node]]
         return live
 
     def path(self, source: int, target: int, among: Iterable[int] | None = None) -> list[int] | None:
@@ -146,22 +154,19 @@ class Arena:
             row = following
         return None
 
-    def tour(self, number: int, avoiding: frozenset[str] = frozenset()) -> list[int] | None:
-        """A cycle that begins with an edge and replaces none of some thresholds after it."""
+    def tour(self, number: int) -> list[int]:
+        """A cycle that begins with an edge."""
         edge = self.edges[number]
-        label = self.components[0][edge.source]
-        among = [n for n in self.inner[label] if not self.step(n).stored & avoiding]
-        back = self.path(edge.target, edge.source, among)
-        return None if back is None else [number, *back]
+        back = self.path(edge.target, edge.source, self.inner[self.components[0][edge.source]])
+        assert back is not None
+        return [number, *back]
 
     def unfolded(self) -> Arena:
         """The same graph, in which a node remembers which thresholds its component has replaced but does not look at."""
         label, _ = self.components
         idle: dict[int, frozenset[str]] = {}
-        for number, inside in enumerate(self.inner):
-            stored = frozenset[str]().union(*(self.step(n).stored for n in inside))
-            looked = frozenset[str]().union(*(self.step(n).thresholds for n in inside))
-            kept = stored - looked
+        for number, (replaced, looked) in enumerate(zip(self.replaced, self.looked, strict=True)):
+            kept = replaced - looked
             if kept and len(kept) <= _MOST_REPLACED:
                 idle[number] = kept
         if not idle:

@@ -19,50 +19,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
+from math import inf
 from typing import TypeAlias
 
 from privproof.engines.streams.arena import Arena, Edge
-from privproof.engines.streams.fronts import free
+from privproof.engines.streams.cycles import Family, Segment, demands, free, touring
 from privproof.engines.streams.shifts import SHIFTS, Shifts
 from privproof.models.stream_automaton import Term, Transition
 
 _TOGETHER = 4
-_Place: TypeAlias = "tuple[int, frozenset[tuple[int, ...]]]"
+
+Point: TypeAlias = tuple[int, ...]
+"""A shift for each of some thresholds."""
+
+_Place: TypeAlias = "tuple[int, frozenset[Point]]"
 _Came: TypeAlias = "dict[_Place, tuple[_Place, int, int] | None]"
 
 
 @dataclass(frozen=True)
-class Segment:
-    """Edges in a row, with the difference of the data on each, once or again and again."""
-
-    edges: tuple[int, ...]
-    changes: tuple[int, ...]
-    repeated: bool = False
-
-
-@dataclass(frozen=True)
-class Leak:
+class Leak(Family):
     """A structure for which no coupling has a finite cost.
 
     Attributes:
-        kind: leaking cycle, leaking pair, disclosing cycle, privacy violating path, or noiseless comparison.
         segments: the path with its cycles.
+        kind: leaking cycle, leaking pair, disclosing cycle, privacy violating path, or noiseless comparison.
         thresholds: the thresholds that it needs.
     """
 
     kind: str
-    segments: tuple[Segment, ...]
     thresholds: tuple[str, ...]
-
-    def unrolled(self, times: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The edges and the differences, with every cycle gone around so often."""
-        edges: list[int] = []
-        changes: list[int] = []
-        for segment in self.segments:
-            for _ in range(times if segment.repeated else 1):
-                edges += segment.edges
-                changes += segment.changes
-        return tuple(edges), tuple(changes)
 
 
 def leak(arena: Arena) -> Leak | None:
@@ -90,7 +75,6 @@ def on_cycles(arena: Arena) -> Leak | None:
             for change in arena.edges[edge].changes:
                 if not _free_alone(arena.step(edge), change):
                     tour = arena.tour(edge)
-                    assert tour is not None
                     kind = "disclosing cycle" if arena.step(edge).values else "leaking cycle"
                     return _cycle(arena, kind, tour, {0: change}, ())
         found = _leaking_cycle(arena, number)
@@ -164,8 +148,8 @@ def _cycle(arena: Arena, kind: str, tour: list[int], marks: dict[int, int], name
     assert before is not None
     changes = tuple(marks.get(place, 0) for place in range(len(tour)))
     segments = (Segment(tuple(before), (0,) * len(before)), Segment(tuple(tour), changes, repeated=True))
-    found = Leak(kind, tuple(s for s in segments if s.edges), names)
-    return found if unbounded(arena, found) else None
+    found = Leak(tuple(s for s in segments if s.edges), kind, names)
+    return found if unbounded(Isolated(arena, names), found) else None
 
 
 # ------------------------------------------------------------------------------------------------------- contradictions
@@ -179,23 +163,23 @@ class Isolated:
         self.points = tuple(product(SHIFTS, repeat=len(names)))
         self.all = frozenset(self.points)
         self.shifts = Shifts(arena)
-        self._tables: dict[object, dict[tuple[int, ...], dict[tuple[int, ...], float]]] = {}
-        self._images: dict[object, frozenset[tuple[int, ...]]] = {}
-        self._asked: dict[int, frozenset[tuple[int, ...]]] = {}
+        self._tables: dict[object, dict[Point, dict[Point, float]]] = {}
+        self._images: dict[object, frozenset[Point]] = {}
+        self._asked: dict[int, frozenset[Point]] = {}
 
-    def table(self, edge: Edge, change: int) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
+    def table(self, edge: Edge, change: int) -> dict[Point, dict[Point, float]]:
         """From old shifts to new ones, with the least cost."""
         key = (self.shifts.form(edge.step), change)
         if key not in self._tables:
             self._tables[key] = self._table(edge.step, change)
         return self._tables[key]
 
-    def _table(self, number: int, change: int) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
+    def _table(self, number: int, change: int) -> dict[Point, dict[Point, float]]:
         kept = set(self.names)
         step = self.arena.automaton.transitions[number]
         alone = isolated(step, kept)
         parts = self.shifts.alone(alone, change)
-        found: dict[tuple[int, ...], dict[tuple[int, ...], float]] = {}
+        found: dict[Point, dict[Point, float]] = {}
         for old in self.points:
             own = dict(zip(self.names, old, strict=True))
             ways: list[tuple[dict[str, int], float]] = [(own, 0)]
@@ -207,14 +191,14 @@ class Isolated:
                     for before, after, cost in part.moves
                     if before == looked
                 ]
-            row: dict[tuple[int, ...], float] = {}
+            row: dict[Point, float] = {}
             for new, total in ways:
                 point = tuple(new[name] for name in self.names)
                 row[point] = min(total, row.get(point, total))
             found[old] = row
         return found
 
-    def image(self, edge: Edge, change: int, shifts: frozenset[tuple[int, ...]]) -> frozenset[tuple[int, ...]]:
+    def image(self, edge: Edge, change: int, shifts: frozenset[Point]) -> frozenset[Point]:
         """The shifts that are possible after a step."""
         key = (self.shifts.form(edge.step), change, shifts)
         if key not in self._images:
@@ -222,23 +206,26 @@ class Isolated:
             self._images[key] = frozenset(new for old in shifts for new in table[old])
         return self._images[key]
 
-    def asked(self, node: int) -> frozenset[tuple[int, ...]]:
+    def asked(self, node: int) -> frozenset[Point]:
         """The shifts that the cycles through a node allow."""
         label = self.arena.components[0][node]
         if label not in self._asked:
-            limits = {name: frozenset(SHIFTS) for name in self.names}
-            inside = self.arena.inner[label]
-            stored = frozenset[str]().union(*(self.arena.step(n).stored for n in inside))
-            for number in inside:
-                for name, shifts in free(self.arena, number).items():
-                    if name in limits and name not in stored:
-                        limits[name] &= shifts
+            limits = demands(self.arena, label)
             self._asked[label] = frozenset(
                 point
                 for point in self.points
-                if all(s in limits[name] for name, s in zip(self.names, point, strict=True))
+                if all(s in limits.get(name, SHIFTS) for name, s in zip(self.names, point, strict=True))
             )
         return self._asked[label]
+
+    def onward(self, costs: dict[Point, float], edge: Edge, change: int) -> dict[Point, float]:
+        """The least costs of shifts after a step, from those before it."""
+        table = self.table(edge, change)
+        after: dict[Point, float] = {}
+        for old, cost in costs.items():
+            for new, more in table[old].items():
+                after[new] = min(cost + more, after.get(new, inf))
+        return after
 
 
 def isolated(step: Transition, names: set[str]) -> Transition:
@@ -296,76 +283,14 @@ def _way(came: _Came, there: _Place) -> tuple[list[int], list[int]]:
 
 def _smallest(arena: Arena, view: Isolated, edges: list[int], changes: list[int]) -> Leak | None:
     """The leak of a path: with the cycles on the way that are needed, and no others."""
-    segments: list[Segment] = []
-    nodes = [0, *(arena.edges[number].target for number in edges)]
-    visited: set[int] = set()
-    for place, node in enumerate(nodes):
-        label = arena.components[0][node]
-        if label not in visited:
-            visited.add(label)
-            segments += tours(arena, view.names, node)
-        if place < len(edges):
-            segments.append(Segment((edges[place],), (changes[place],)))
-    found = Leak("", tuple(segments), view.names)
-    if not unbounded(arena, found):
+    found = touring(arena, edges, changes, lambda _: view.names)
+    if not unbounded(view, found):
         return None
-    for segment in segments:
-        less = replace(found, segments=tuple(other for other in found.segments if other is not segment))
-        if segment.repeated and unbounded(arena, less):
-            found = less
-    return replace(found, kind=_kind(arena, found), segments=joined(found.segments))
+    found = found.fewer(lambda less: unbounded(view, less))
+    return Leak(found.segments, _kind(arena, found), view.names)
 
 
-def tours(arena: Arena, names: Iterable[str], node: int) -> list[Segment]:
-    """Cycles through a node that make all demands on thresholds; one cycle for every difference of the data that makes some."""
-    label = arena.components[0][node]
-    inside = arena.inner[label]
-    listed = set(names)
-    chosen: dict[tuple[str, frozenset[int]], tuple[int, int]] = {}
-    for number in inside:
-        for change in arena.edges[number].changes:
-            for name, shifts in free(arena, number, (change,)).items():
-                if name in listed and len(shifts) < len(SHIFTS):
-                    chosen.setdefault((name, shifts), (number, change))
-    demands: dict[str, list[frozenset[int]]] = {}
-    for name, shifts in chosen:
-        demands.setdefault(name, []).append(shifts)
-    wanted: dict[int, set[int]] = {}
-    for (name, shifts), (number, change) in chosen.items():
-        if not any(shifts > fewer for fewer in demands[name]):
-            wanted.setdefault(change, set()).add(number)
-    return [_around(arena, node, numbers, change, inside) for change, numbers in wanted.items()]
-
-
-def _around(arena: Arena, node: int, numbers: set[int], change: int, inside: list[int]) -> Segment:
-    """A closed walk from a node over some edges, on which the data differ."""
-    edges: list[int] = []
-    changes: list[int] = []
-    here, left = node, set(numbers)
-    while left:
-        way = _nearest(arena, here, left, inside)
-        edges += way
-        changes += [*(0 for _ in way[1:]), change]
-        left.discard(way[-1])
-        here = arena.edges[way[-1]].target
-    back = arena.path(here, node, inside)
-    assert back is not None
-    return Segment((*edges, *back), (*changes, *(0 for _ in back)), repeated=True)
-
-
-def _nearest(arena: Arena, here: int, numbers: set[int], inside: list[int]) -> list[int]:
-    """The shortest way over one of some edges, which is the last of it."""
-    ways = []
-    for number in numbers:
-        if arena.edges[number].source == here:
-            return [number]
-        way = arena.path(here, arena.edges[number].source, inside)
-        assert way is not None
-        ways.append([*way, number])
-    return min(ways, key=len)
-
-
-def _kind(arena: Arena, found: Leak) -> str:
+def _kind(arena: Arena, found: Family) -> str:
     cycles = sum(segment.repeated for segment in found.segments)
     if cycles >= 2:
         return "leaking pair"
@@ -375,27 +300,15 @@ def _kind(arena: Arena, found: Leak) -> str:
     return "noiseless comparison" if not cycles or (bare and not written) else "privacy violating path"
 
 
-def joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:
-    """Segments that are not repeated, joined with their neighbours."""
-    found: list[Segment] = []
-    for segment in segments:
-        if found and not segment.repeated and not found[-1].repeated:
-            last = found.pop()
-            segment = Segment((*last.edges, *segment.edges), (*last.changes, *segment.changes))
-        found.append(segment)
-    return tuple(found)
-
-
 # ---------------------------------------------------------------------------------------------------------- unbounded
 
 
-def unbounded(arena: Arena, found: Leak) -> bool:
+def unbounded(view: Isolated, found: Family) -> bool:
     """Whether the cost of a structure grows without bound as its cycles are repeated.
 
     What a coupling of bounded cost can do, however often a cycle is repeated, is to come to shifts from which the cycle leads back
     to the same shifts at no cost, and to leave again.  If nothing is left at the end, the cost is unbounded.
     """
-    view = Isolated(arena, found.thresholds)
     possible = view.all
     for segment in found.segments:
         whole = _composed(view, segment)
@@ -410,23 +323,15 @@ def unbounded(arena: Arena, found: Leak) -> bool:
     return not possible
 
 
-def _composed(view: Isolated, segment: Segment) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
-    whole = {point: {point: 0.0} for point in view.points}
+def _composed(view: Isolated, segment: Segment) -> dict[Point, dict[Point, float]]:
+    whole: dict[Point, dict[Point, float]] = {point: {point: 0.0} for point in view.points}
     for number, change in zip(segment.edges, segment.changes, strict=True):
-        table = view.table(view.arena.edges[number], change)
-        for row in whole.values():
-            after: dict[tuple[int, ...], float] = {}
-            for middle, cost in row.items():
-                for new, more in table[middle].items():
-                    after[new] = min(cost + more, after.get(new, cost + more))
-            row.clear()
-            row.update(after)
+        edge = view.arena.edges[number]
+        whole = {point: view.onward(row, edge, change) for point, row in whole.items()}
     return whole
 
 
-def _closure(
-    steps: dict[tuple[int, ...], set[tuple[int, ...]]], begin: Iterable[tuple[int, ...]]
-) -> frozenset[tuple[int, ...]]:
+def _closure(steps: dict[Point, set[Point]], begin: Iterable[Point]) -> frozenset[Point]:
     seen = set(begin)
     waiting = list(seen)
     while waiting:

@@ -6,13 +6,12 @@ coupling, and by the exactness theorem the supremum of the losses of the event t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
-from math import inf
 
-from privproof.engines.streams.arena import Arena, Edge
-from privproof.engines.streams.deciding import Isolated, Leak, Segment, joined, tours
+from privproof.engines.streams.arena import Edge
+from privproof.engines.streams.cycles import Family, Segment, touring
 from privproof.engines.streams.fronts import START, Fronts, Names, Product, Vector, lowest
 from privproof.engines.streams.shifts import Cost
 
@@ -68,12 +67,10 @@ def hardest(fronts: Fronts, edges: Sequence[int]) -> Execution:
 
 def _few(fronts: Fronts, listed: Sequence[Product]) -> list[Product]:
     """Products without those that are below others, with those joined that differ in one group; of many the hardest."""
-    keeper = Fronts.__new__(Fronts)
-    keeper.__dict__.update(fronts.__dict__)
-    keeper.at, keeper.past, keeper.broken = [[]], [[]], (0, START)
+    kept: list[Product] = []
     for found in listed:
-        keeper.insert(0, found)
-    return sorted(keeper.at[0], key=lowest, reverse=True)[:_KEPT]
+        fronts.keep(kept, fronts.limited(found))
+    return sorted(kept, key=lowest, reverse=True)[:_KEPT]
 
 
 def _chosen(found: Product) -> dict[Names, Vector]:
@@ -109,16 +106,13 @@ def _before(
 def worst(fronts: Fronts) -> Execution | None:
     """A path through the arena that makes the best coupling pay the whole cost, cycles not yet gone around."""
     arena = fronts.arena
-    label = arena.components[0]
     node, found = max(
         ((node, found) for node, listed in enumerate(fronts.at) for found in listed), key=lambda p: lowest(p[1])
     )
-    entering: list[list[int]] = [[] for _ in arena.states]
-    for number, edge in enumerate(arena.edges):
-        entering[edge.target].append(number)
     begin = fronts.limited(fronts.settled(0, START))
-    stack = [(node, _chosen(found), iter(_ways(fronts, entering, label, node, _chosen(found))))]
-    seen = {(node, repr(sorted(stack[0][1].items())))}
+    chosen = _chosen(found)
+    stack = [(node, chosen, _ways(fronts, node, chosen))]
+    seen = {(node, repr(sorted(chosen.items())))}
     taken: list[tuple[int, int]] = []
     while stack:
         node, chosen, ways = stack[-1]
@@ -131,7 +125,7 @@ def worst(fronts: Fronts) -> Execution | None:
             if mark not in seen:
                 seen.add(mark)
                 taken.append((number, change))
-                stack.append((source, choice, _ways(fronts, entering, label, source, choice)))
+                stack.append((source, choice, _ways(fronts, source, choice)))
                 break
         else:
             stack.pop()
@@ -140,10 +134,9 @@ def worst(fronts: Fronts) -> Execution | None:
     return None
 
 
-def _ways(
-    fronts: Fronts, entering: Sequence[Sequence[int]], label: Sequence[int], node: int, chosen: dict[Names, Vector]
-) -> Iterator[tuple[int, dict[Names, Vector], int]]:
-    for number in entering[node]:
+def _ways(fronts: Fronts, node: int, chosen: dict[Names, Vector]) -> Iterator[tuple[int, dict[Names, Vector], int]]:
+    label = fronts.arena.components[0]
+    for number in fronts.arena.entering[node]:
         edge = fronts.arena.edges[number]
         settle = label[edge.source] != label[node]
         for choice, change in _before(fronts, fronts.past[edge.source], edge, chosen, settle=settle):
@@ -153,37 +146,22 @@ def _ways(
 # ------------------------------------------------------------------------------------------------------------ stretching
 
 
-def stretched(fronts: Fronts, execution: Execution) -> tuple[Leak, int] | None:
+def stretched(fronts: Fronts, execution: Execution) -> tuple[Family, int] | None:
     """A path with cycles, and how often to go around them so that the best coupling pays the whole cost; None if it never does."""
-    if value(fronts, execution.edges, execution.changes) == execution.value:
-        return Leak("", (Segment(execution.edges, execution.changes),), ()), 1
-    arena = fronts.arena
-    label = arena.components[0]
-    segments: list[Segment] = []
-    nodes = [0, *(arena.edges[number].target for number in execution.edges)]
-    visited: set[int] = set()
-    for place, node in enumerate(nodes):
-        if label[node] not in visited:
-            visited.add(label[node])
-            names = tuple(fronts.allowed(label[node]))
-            segments += tours(arena, names, node)
-        if place < len(execution.edges):
-            segments.append(Segment((execution.edges[place],), (execution.changes[place],)))
-    found = Leak("", tuple(segments), ())
-    times = _enough(fronts, found, execution.value)
+    wanted = execution.value
+    plain = Family((Segment(execution.edges, execution.changes),))
+    if value(fronts, *plain.unrolled(1)) == wanted:
+        return plain, 1
+    found = touring(fronts.arena, execution.edges, execution.changes, fronts.asked)
+    times = _enough(fronts, found, wanted)
     if times is None:
         return None
-    cycles = [segment for segment in segments if segment.repeated]
-    for segment in cycles if len(cycles) <= _FEW else ():
-        less = replace(found, segments=tuple(other for other in found.segments if other is not segment))
-        if value(fronts, *less.unrolled(times)) == execution.value:
-            found = less
-    return replace(found, segments=joined(found.segments)), least(
-        lambda k: value(fronts, *found.unrolled(k)) >= execution.value, times
-    )
+    few = sum(segment.repeated for segment in found.segments) <= _FEW
+    found = found.fewer(lambda less: few and value(fronts, *less.unrolled(times)) == wanted)
+    return found, least(lambda k: value(fronts, *found.unrolled(k)) >= wanted, times)
 
 
-def _enough(fronts: Fronts, found: Leak, wanted: Cost) -> int | None:
+def _enough(fronts: Fronts, found: Family, wanted: Cost) -> int | None:
     if not any(segment.repeated for segment in found.segments):
         return 1 if value(fronts, *found.unrolled(1)) == wanted else None
     times = 1
@@ -198,9 +176,8 @@ def _enough(fronts: Fronts, found: Leak, wanted: Cost) -> int | None:
     return None
 
 
-def least(holds: object, most: int) -> int:
+def least(holds: Callable[[int], bool], most: int) -> int:
     """The least number from 1 on that holds, where the largest one does and larger ones follow smaller ones."""
-    assert callable(holds)
     low, high = 0, most
     while high - low > 1:
         middle = (low + high) // 2
@@ -211,7 +188,7 @@ def least(holds: object, most: int) -> int:
     return high
 
 
-def repeated(fronts: Fronts, found: Leak, above: Cost) -> tuple[int, Execution] | None:
+def repeated(fronts: Fronts, found: Family, above: Cost) -> tuple[int, Execution] | None:
     """The fewest repetitions for which the best coupling pays more than a cost, and the data; None if there are too many."""
     times = 1
     while (execution := hardest(fronts, found.unrolled(times)[0])).value <= above:
@@ -220,17 +197,3 @@ def repeated(fronts: Fronts, found: Leak, above: Cost) -> tuple[int, Execution] 
             return None
     fewest = least(lambda k: hardest(fronts, found.unrolled(k)[0]).value > above, times)
     return fewest, execution if fewest == times else hardest(fronts, found.unrolled(fewest)[0])
-
-
-def isolated_value(arena: Arena, names: tuple[str, ...], edges: Sequence[int], changes: Sequence[int]) -> float:
-    """What the best coupling pays on an execution when only some thresholds count."""
-    view = Isolated(arena, names)
-    row = dict.fromkeys(view.points, 0.0)
-    for number, change in zip(edges, changes, strict=True):
-        table = view.table(arena.edges[number], change)
-        after: dict[tuple[int, ...], float] = {}
-        for point, cost in row.items():
-            for new, more in table[point].items():
-                after[new] = min(cost + more, after.get(new, inf))
-        row = after
-    return min(row.values(), default=inf)

@@ -23,9 +23,9 @@ import numpy as np
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.streams.arena import Arena, Edge
+from privproof.engines.streams.cycles import demands
 from privproof.engines.streams.shifts import SHIFTS, Cost, Part, Shifts
 from privproof.errors import QuestionError
-from privproof.models.stream_automaton import Term
 
 Names: TypeAlias = tuple[str, ...]
 Vector: TypeAlias = "tuple[Cost, ...]"
@@ -72,18 +72,14 @@ class Fronts:
         self.broken: tuple[int, Product] | None = None
         self._plans: dict[object, object] = {}
         self._recipes: dict[object, tuple[Names, tuple[tuple[int, int, Cost], ...]] | None] = {}
-        self._allowed: dict[int, dict[str, frozenset[int]]] = {}
+        self._asked: dict[int, dict[str, frozenset[int]]] = {}
 
     def tangled(self) -> bool:
         """Whether a cycle replaces a threshold that it looks at: then costs may grow on it without end.
 
         Where that is no leak, some coupling pays nothing on the cycle all the same.
         """
-        for inside in self.arena.inner:
-            stored = frozenset[str]().union(*(self.arena.step(number).stored for number in inside))
-            if any(self.arena.step(number).thresholds & stored for number in inside):
-                return True
-        return False
+        return any(replaced & looked for replaced, looked in zip(self.arena.replaced, self.arena.looked, strict=True))
 
     def bounded(self) -> None:
         """Find a cost that some coupling never exceeds; entries above it are of no use to the best one.
@@ -285,22 +281,15 @@ class Fronts:
 
     # ----------------------------------------------------------------------------------------------------------- cycles
 
-    def allowed(self, component: int) -> dict[str, frozenset[int]]:
-        """The shifts of thresholds for which the cycles of a component cost nothing, whatever the data."""
-        if component not in self._allowed:
-            found: dict[str, frozenset[int]] = {}
-            inside = self.arena.inner[component]
-            stored = frozenset[str]().union(*(self.arena.step(n).stored for n in inside))
-            for number in inside:
-                for name, shifts in free(self.arena, number).items():
-                    if name not in stored:
-                        found[name] = found.get(name, frozenset(SHIFTS)) & shifts
-            self._allowed[component] = found
-        return self._allowed[component]
+    def asked(self, component: int) -> dict[str, frozenset[int]]:
+        """The demands of a component, found once."""
+        if component not in self._asked:
+            self._asked[component] = demands(self.arena, component)
+        return self._asked[component]
 
     def settled(self, node: int, found: Product) -> Product:
         """What is left over when the cycles of a node's component have been gone around often enough."""
-        asked = self.allowed(self.arena.components[0][node])
+        asked = self.asked(self.arena.components[0][node])
         if not asked:
             return found
         after: Product = {}
@@ -324,7 +313,13 @@ class Fronts:
         found = self.limited(found)
         if self.broken is None and impossible(found):
             self.broken = (node, found)
-        listed = self.at[node]
+        fresh = self.keep(self.at[node], found, node)
+        if fresh is not None:
+            self.past[node].append(fresh)
+        return fresh
+
+    def keep(self, listed: list[Product], found: Product, node: int = 0) -> Product | None:
+        """Add to products what is new in another; products that differ in one group only become one."""
         for position, other in enumerate(listed):
             if other.keys() != found.keys():
                 continue
@@ -339,11 +334,8 @@ class Fronts:
                 if self.patience is not None:
                     merged = self.given_up(node, other, merged)
                 listed[position] = merged
-                found = {**found, **{key: merged[key] if self.joined else fresh[key] or found[key] for key in apart}}
-                self.past[node].append(found)
-                return found
+                return {**found, **{key: merged[key] if self.joined else fresh[key] or found[key] for key in apart}}
         listed.append(found)
-        self.past[node].append(found)
         return found
 
     def limited(self, found: Product) -> Product:
@@ -392,26 +384,6 @@ def lowest(found: Product) -> Cost:
 def impossible(found: Product) -> bool:
     """Whether the adversary has a choice for which no coupling is left."""
     return any(min(vector) == inf for front in found.values() for vector in front)
-
-
-def free(arena: Arena, number: int, changes: tuple[int, ...] | None = None) -> dict[str, frozenset[int]]:
-    """For a cyclic edge: the shifts of thresholds for which it costs nothing, whatever the adversary chooses (among some changes)."""
-    step = arena.step(number)
-    changes = arena.edges[number].changes if changes is None else changes
-    found: dict[str, set[int]] = {}
-    for change in changes:
-        own = [sample.reads * change for sample in step.samples]
-        limits: list[tuple[Term, Term, bool, bool]] = []  # a threshold, the other term, whether at most, at least that
-        for order in step.guard:
-            limits += [(order.low, order.high, True, False), (order.high, order.low, False, True)]
-        for value in step.values:
-            limits += [(value.plus, value.minus, True, True), (value.minus, value.plus, True, True)]
-        for name, other, below, above in limits:
-            if isinstance(name, str) and not isinstance(other, str):
-                limit = 0 if other is None else own[other]
-                fits = {s for s in SHIFTS if (s <= limit or not below) and (s >= limit or not above)}
-                found.setdefault(name, set(SHIFTS)).intersection_update(fits)
-    return {name: frozenset(shifts) for name, shifts in found.items()}
 
 
 _NOTHING = Part((), (), (((), (), 0),))

@@ -7,6 +7,7 @@ from math import inf
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.streams.arena import Arena, arenas
+from privproof.engines.streams.cycles import Family
 from privproof.engines.streams.deciding import Leak, joint_leak, leak, on_cycles
 from privproof.engines.streams.executions import stretched, worst
 from privproof.engines.streams.fronts import Fronts
@@ -21,24 +22,30 @@ class Solution:
     """What was found out about an automaton, in one arena.
 
     Attributes:
-        arena: the arena.
         fronts: what the adversary can reach, where no cycle leaks by itself.
         leak: why no coupling has a finite cost, if that is so and the structure was found.
         cost: the cost of the best coupling; None where there is none of finite cost.
-        exact: whether the cost is exact, or an upper bound only.
         hardest: a path with cycles that makes every coupling pay the cost, where one was found.
         times: how often to go around its cycles.
         everywhere: the fronts of all arenas.
     """
 
-    arena: Arena
     fronts: Fronts
     leak: Leak | None = None
     cost: Rational | None = None
-    exact: bool = False
-    hardest: Leak | None = None
+    hardest: Family | None = None
     times: int = 1
     everywhere: tuple[Fronts, ...] = ()
+
+    @property
+    def arena(self) -> Arena:
+        """The arena."""
+        return self.fronts.arena
+
+    @property
+    def exact(self) -> bool:
+        """Whether the cost is exact, or an upper bound only."""
+        return self.hardest is not None
 
 
 def decide(
@@ -105,13 +112,12 @@ def _solved(arena: Arena, monitor: Monitor) -> Solution:
     alone = len(arena.automaton.thresholds) <= 1
     found = _possible(arena, leak(arena) if alone else on_cycles(arena))
     if found is not None:
-        return Solution(arena, fronts, leak=found)
+        return Solution(fronts, leak=found)
     fronts.explore()
     if fronts.broken is not None or fronts.cost == inf:
-        return Solution(arena, fronts, leak=_possible(arena, leak(arena)) or _possible(arena, joint_leak(arena)))
+        return Solution(fronts, leak=_possible(arena, leak(arena)) or _possible(arena, joint_leak(arena)))
     cost = int(fronts.cost) * arena.unit
     execution = None if fronts.joined else worst(fronts)
     longer = None if execution is None else stretched(fronts, execution)
-    if longer is None:
-        return Solution(arena, fronts, cost=cost)
-    return Solution(arena, fronts, cost=cost, exact=True, hardest=longer[0], times=longer[1])
+    hardest, times = longer or (None, 1)
+    return Solution(fronts, cost=cost, hardest=hardest, times=times)
