@@ -26,12 +26,13 @@ from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
 from privproof.models import Horizon, Letter, Transducer, Word, can_halt, compares_something
 from privproof.scenarios import (
+    AnyQuestion,
     ParametricQuestion,
     ProgramQuestion,
     PufferfishQuestion,
     Question,
+    ReleaseQuestion,
     StreamQuestion,
-    UnderPriors,
     is_program,
     program_question,
 )
@@ -43,7 +44,7 @@ _CHECKED_AT_ONCE = 1_200_000
 
 
 def check(
-    subject: Question | UnderPriors | ProgramQuestion | StreamQuestion | Mechanism,
+    subject: AnyQuestion | Mechanism,
     epsilon_: EpsilonLike | None = None,
     delta_: Number = 0,
     *,
@@ -79,6 +80,10 @@ def check(
         from privproof.under_priors import check_under_prior
 
         return check_under_prior(subject, budget, monitor or Monitor())
+    if isinstance(subject, ReleaseQuestion):
+        from privproof.about_releases import check_release
+
+        return check_release(subject if epsilon_ is None else subject.under(Budget.of(epsilon_, delta_)))
     question = asked(subject, size=size, horizon=horizon)
     if epsilon_ is not None:
         question = question.under(Budget(epsilon(epsilon_), delta(delta_), pointwise))
@@ -90,7 +95,7 @@ def check(
 
 
 def tight_epsilon(
-    subject: Question | UnderPriors | ProgramQuestion | StreamQuestion | Mechanism,
+    subject: AnyQuestion | Mechanism,
     delta_: Number = 0,
     *,
     size: int | None = None,
@@ -112,6 +117,10 @@ def tight_epsilon(
         from privproof.under_priors import tight_under_prior
 
         return tight_under_prior(subject, delta(delta_), monitor or Monitor())
+    if isinstance(subject, ReleaseQuestion):
+        from privproof.about_releases import tight_release
+
+        return tight_release(subject)
     question = asked(subject, size=size, horizon=horizon)
     if not isinstance(question, Question):
         return _continuous(question, engine, monitor or Monitor(), delta(delta_))

@@ -48,7 +48,7 @@ from privproof.reporting import (
     print_profile,
     profile_data,
 )
-from privproof.scenarios import ProgramQuestion, Question, StreamQuestion, UnderPriors, claims
+from privproof.scenarios import AnyQuestion, Question, claims
 from privproof.sizes import over_sizes
 
 
@@ -76,7 +76,7 @@ def check(
     """Is the mechanism private within the budget?"""
     writable(certificate, report)
 
-    def posed(number: int | None) -> Question | UnderPriors | ProgramQuestion | StreamQuestion:
+    def posed(number: int | None) -> AnyQuestion:
         question = loaded(target, number, horizon, pair, settings)
         question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
         if word is None and not claims(question):

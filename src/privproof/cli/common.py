@@ -36,12 +36,13 @@ from privproof.reporting import (
     print_verdict,
 )
 from privproof.scenarios import (
+    AnyQuestion,
     ParametricQuestion,
     ProgramQuestion,
     PufferfishQuestion,
     Question,
+    ReleaseQuestion,
     StreamQuestion,
-    UnderPriors,
 )
 from privproof.sizes import Table
 
@@ -108,7 +109,7 @@ def monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
 
 def loaded(
     target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
-) -> Question | UnderPriors | ProgramQuestion | StreamQuestion:
+) -> AnyQuestion:
     lengths = None if horizon is None else Horizon.of(horizon)
     question = load(target, size=size, horizon=lengths, parameters=parameters_of(settings))
     if pair is None:
@@ -116,7 +117,7 @@ def loaded(
     return only_pair(about_words(question, "--pair"), pair)
 
 
-def about_words(question: Question | UnderPriors | ProgramQuestion | StreamQuestion, place: str) -> Question:
+def about_words(question: AnyQuestion, place: str) -> Question:
     """The question, if it is one about the words of a model."""
     if isinstance(question, ProgramQuestion | StreamQuestion):
         raise QuestionError(
@@ -125,7 +126,7 @@ def about_words(question: Question | UnderPriors | ProgramQuestion | StreamQuest
             place=place,
             hint="privproof check, privproof epsilon, privproof explain",
         )
-    if isinstance(question, PufferfishQuestion | ParametricQuestion):
+    if isinstance(question, PufferfishQuestion | ParametricQuestion | ReleaseQuestion):
         raise QuestionError(
             "question",
             "this does not apply to secrets under a prior",
@@ -255,12 +256,12 @@ def write(path: Path, text: str) -> None:
 
 
 def budgeted(
-    question: Question | UnderPriors | ProgramQuestion | StreamQuestion,
+    question: AnyQuestion,
     epsilon_: str | None,
     delta_: str | None,
     *,
     pointwise: bool,
-) -> Question | UnderPriors | ProgramQuestion | StreamQuestion:
+) -> AnyQuestion:
     """The question under the budget of the command line; what it does not name comes from the file."""
     if pointwise and isinstance(question, ProgramQuestion | StreamQuestion):
         raise QuestionError(

@@ -23,17 +23,21 @@ from privproof.formats.documents import Scalar
 from privproof.formats.processes import OURS, PRISM, has_enclosures, read_process, related
 from privproof.language import Mechanism
 from privproof.models import DecisionProcess, Horizon
+from privproof.release import Calibrated, Protected
 from privproof.scenarios import (
+    AnyQuestion,
     Pair,
     ParametricQuestion,
     ProgramQuestion,
     PufferfishQuestion,
     Question,
+    ReleaseQuestion,
     Scenario,
     StreamQuestion,
-    UnderPriors,
     ordered_pairs,
 )
+
+_QUESTIONS = Question | PufferfishQuestion | ParametricQuestion | ProgramQuestion | StreamQuestion | ReleaseQuestion
 
 
 def load(
@@ -42,7 +46,7 @@ def load(
     size: int | None = None,
     horizon: Horizon | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Question | UnderPriors | ProgramQuestion | StreamQuestion:
+) -> AnyQuestion:
     """The question that ``FILE[:NAME]`` stands for.
 
     For a model file NAME is the name of one of its pairs; for a Python file it is a `Question` or a function that returns one
@@ -55,13 +59,15 @@ def load(
             return _posed(found, path, size, horizon, parameters or {})
         _no_parameters(parameters)
         made = _made(found, path, name, size)
-        if isinstance(made, PufferfishQuestion | ParametricQuestion):
+        if isinstance(made, PufferfishQuestion | ParametricQuestion | ReleaseQuestion):
             if horizon is not None:
                 raise QuestionError("horizon", "a prior and secrets have no horizon", place="--horizon", hint="drop it")
             return made
         if isinstance(made, StreamQuestion):
             return _every_length(made, horizon)
-        return made if horizon is None else replace(made, horizon=horizon)
+        if horizon is not None and isinstance(made, Question):
+            return replace(made, horizon=horizon)
+        return made
     _no_parameters(parameters)
     if path.suffix.lower() in (*PRISM, ".drn"):
         raise QuestionError(
@@ -239,17 +245,19 @@ def _found(path: Path, name: str | None) -> tuple[Any, str]:
     return getattr(module, name), name
 
 
-def _made(found: Any, path: Path, name: str, size: int | None) -> Question | UnderPriors:
+def _made(found: Any, path: Path, name: str, size: int | None) -> AnyQuestion:
+    if isinstance(found, Calibrated | Protected):
+        found = found.question
     if callable(found):
         return _called(found, path, name, size)
-    if not isinstance(found, Question | PufferfishQuestion | ParametricQuestion):
+    if not isinstance(found, _QUESTIONS):
         raise QuestionError("name", f"{name!r} is a {type(found).__name__}, not a question", place=str(path))
     if size is not None:
         raise QuestionError("size", f"{name!r} has the size it has", place="--size", hint="drop --size")
     return found
 
 
-def _called(maker: Callable[..., object], path: Path, name: str, size: int | None) -> Question | UnderPriors:
+def _called(maker: Callable[..., object], path: Path, name: str, size: int | None) -> AnyQuestion:
     place = f"{path}:{name}"
     takes_size = "size" in inspect.signature(maker).parameters
     if size is not None and not takes_size:
@@ -264,7 +272,9 @@ def _called(maker: Callable[..., object], path: Path, name: str, size: int | Non
         raise QuestionError("size", f"it needs {', '.join(missing)}", place=place, hint=hint)
     with _running(path, place):
         made = maker(size=size) if size is not None else maker()
-    if not isinstance(made, Question | PufferfishQuestion | ParametricQuestion):
+    if isinstance(made, Calibrated | Protected):
+        made = made.question
+    if not isinstance(made, _QUESTIONS):
         raise QuestionError("name", f"it returned a {type(made).__name__}, not a question", place=place)
     return made
 
@@ -277,7 +287,7 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(value, Question | PufferfishQuestion | ParametricQuestion | DecisionProcess)
+    return isinstance(value, _QUESTIONS | DecisionProcess | Calibrated | Protected)
 
 
 def _run(path: Path) -> ModuleType:

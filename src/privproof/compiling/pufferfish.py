@@ -21,7 +21,7 @@ from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
-from privproof.language import Mechanism
+from privproof.language import Mechanism, Prior
 from privproof.language.running import explored
 from privproof.language.running import outputs as runs_of
 from privproof.language.values import plain, tails, text
@@ -83,7 +83,7 @@ def compared(question: PufferfishQuestion | ParametricQuestion) -> Compared:
     """
     if isinstance(question, ParametricQuestion):
         return _of_model(question)
-    data = _data(question)
+    data = data_sets(question.prior)
     names = list(question.secrets)
     shown: dict[str, list[tuple[Any, Rational]]] = {}
     grouped: dict[tuple[frozenset[str], str], tuple[Polynomial, str]] = {}
@@ -103,9 +103,8 @@ def compared(question: PufferfishQuestion | ParametricQuestion) -> Compared:
     return Compared(question, rows, question.pairs, tuple(names), shown=values)
 
 
-def _data(question: PufferfishQuestion) -> list[tuple[Any, Polynomial]]:
-    """The data sets of the prior with their probabilities."""
-    prior = question.prior
+def data_sets(prior: Prior) -> list[tuple[Any, Polynomial]]:
+    """The data sets of a prior with their probabilities, polynomials in its unknown parameters."""
     explorer = Explorer(prior.flow)
     found = explorer.settle(explorer.state(0, prior.store))
     if len(found) > _MOST_ROWS:

@@ -16,7 +16,7 @@ from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum, loss
 from privproof.language.patterns import shown
 from privproof.models import Distribution, Letter
-from privproof.scenarios import ProgramQuestion, Question, StreamQuestion, UnderPriors
+from privproof.scenarios import AnyQuestion, Question
 
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 
@@ -178,6 +178,35 @@ class StreamWitness:
             return (self.left_probability / self.right_probability).log()
 
 
+@dataclass(frozen=True)
+class ReleaseWitness:
+    """What is released, with probabilities too far apart given two values of one entry.
+
+    Attributes:
+        prior: the prior under which they are.
+        secrets: the value of the entry that makes the output more likely, and the other, in words.
+        output: the event, in words.
+        left_probability: its probability given the first, as a ball; exact where it is a fraction.
+        right_probability: the same given the second.
+    """
+
+    prior: str
+    secrets: tuple[str, str]
+    output: str
+    left_probability: arb
+    right_probability: arb
+
+    @property
+    def infinite(self) -> bool:
+        """Whether it is impossible on the right."""
+        return bool(self.right_probability == 0)
+
+    def loss(self, bits: int = 192) -> arb:
+        """The logarithm of the ratio of the probabilities, as a ball."""
+        with precision(bits):
+            return (self.left_probability / self.right_probability).log()
+
+
 def counted(word: Sequence[str]) -> str:
     """A word in which equal parts in a row are counted.
 
@@ -301,11 +330,11 @@ class Verdict:
 
     status: ClassVar[Status] = "unknown"
 
-    question: Question | UnderPriors | ProgramQuestion | StreamQuestion
+    question: AnyQuestion
     engine: str
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE
-    witness: Witness | PriorWitness | LossWitness | StreamWitness | None = None
+    witness: Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness | None = None
     event: tuple[Witness, ...] = ()
     growth: Growth | None = None
     formula: Affine | None = None

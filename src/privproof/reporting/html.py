@@ -10,13 +10,20 @@ from typing import Any
 
 from flint import arb
 
-from privproof.evidence import LossWitness, PriorWitness, StreamWitness, Verdict, Witness
+from privproof.evidence import LossWitness, PriorWitness, ReleaseWitness, StreamWitness, Verdict, Witness
 from privproof.exact import decimal, fraction
 from privproof.exact.exponentials import ExponentialSum
 from privproof.formats import stream_picture, svg
 from privproof.reporting.facts import Fact, rounded
 from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
-from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, StreamQuestion, UnderPriors
+from privproof.scenarios import (
+    ProgramQuestion,
+    PufferfishQuestion,
+    Question,
+    ReleaseQuestion,
+    StreamQuestion,
+    UnderPriors,
+)
 
 _DRAWN = 60
 _COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
@@ -86,9 +93,11 @@ def _automaton(verdict: Verdict) -> str:
     return f"<h2>The mechanism</h2>{''.join(parts)}"
 
 
-def _mechanism(question: Question | UnderPriors | ProgramQuestion) -> str:
+def _mechanism(question: Question | UnderPriors | ProgramQuestion | ReleaseQuestion) -> str:
     """The mechanism: its source where it has one, and the drawing of a model that is not too large to be looked at."""
     parts = []
+    if isinstance(question, ReleaseQuestion):
+        return ""
     if isinstance(question, ProgramQuestion):
         return f"<h2>The mechanism</h2><pre>{escape(inspect.getsource(question.mechanism.function))}</pre>"
     if isinstance(question, Question) and question.origin is not None:
@@ -102,8 +111,8 @@ def _mechanism(question: Question | UnderPriors | ProgramQuestion) -> str:
     return f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
 
 
-def _bars(witness: Witness | PriorWitness | LossWitness | StreamWitness) -> str:
-    if isinstance(witness, LossWitness | StreamWitness):
+def _bars(witness: Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness) -> str:
+    if isinstance(witness, LossWitness | StreamWitness | ReleaseWitness):
         shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
         shown = [_rounded(p) for p in (witness.left_probability, witness.right_probability)]
     else:

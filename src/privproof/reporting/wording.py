@@ -11,19 +11,31 @@ from pathlib import Path
 from typing import Any
 
 from privproof.compiling import printable
-from privproof.evidence import Growth, LossWitness, PriorWitness, StreamWitness, Unknown, Verdict, Witness
+from privproof.evidence import (
+    Growth,
+    LossWitness,
+    PriorWitness,
+    ReleaseWitness,
+    StreamWitness,
+    Unknown,
+    Verdict,
+    Witness,
+)
 from privproof.exact import fraction, show, text
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.reporting.facts import Fact, bound_words, outward, plain_data
 from privproof.reporting.programs import loss_data, program_data, program_facts, program_headline, question_data
+from privproof.reporting.releases import release_facts, release_question_data, release_witness_data
 from privproof.reporting.streams import stream_data, stream_facts, stream_question_data, stream_witness_data
 from privproof.scenarios import (
+    AnyQuestion,
     Origin,
     ParametricQuestion,
     ProgramQuestion,
     PufferfishQuestion,
     Question,
+    ReleaseQuestion,
     Several,
     StreamQuestion,
     UnderPriors,
@@ -56,10 +68,14 @@ def headline(verdict: Verdict, *, asked_tight: bool) -> str:
     return f"{name} is {'' if verdict.status == 'proved' else 'not '}{claim}"
 
 
-def budget_words(question: Question | UnderPriors | StreamQuestion) -> str:
+def budget_words(question: Question | UnderPriors | StreamQuestion | ReleaseQuestion) -> str:
     """The budget as an adjective: ``ln(2)-private``."""
     budget = question.budget
-    private = "Pufferfish private" if isinstance(question, PufferfishQuestion | ParametricQuestion) else "private"
+    private = (
+        "Pufferfish private"
+        if isinstance(question, PufferfishQuestion | ParametricQuestion | ReleaseQuestion)
+        else "private"
+    )
     if budget is None:
         return private
     if budget.delta == 0:
@@ -207,6 +223,8 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
         return program_facts(verdict, question, target=target, asked_tight=asked_tight)
     if isinstance(question, StreamQuestion):
         return stream_facts(verdict, question, asked_tight=asked_tight)
+    if isinstance(question, ReleaseQuestion):
+        return release_facts(verdict, question, _tight_words(verdict))
     if isinstance(question, PufferfishQuestion | ParametricQuestion):
         compared = prior_words(question)
     else:
@@ -378,7 +396,11 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
     return result
 
 
-def _question_data(question: Question | UnderPriors | ProgramQuestion | StreamQuestion) -> dict[str, Any]:
+def _question_data(
+    question: AnyQuestion,
+) -> dict[str, Any]:
+    if isinstance(question, ReleaseQuestion):
+        return release_question_data(question)
     if isinstance(question, StreamQuestion):
         return stream_question_data(question)
     if isinstance(question, ProgramQuestion):
@@ -398,9 +420,11 @@ def _question_data(question: Question | UnderPriors | ProgramQuestion | StreamQu
 
 
 def _any_witness(
-    witness: Witness | PriorWitness | LossWitness | StreamWitness,
-    question: Question | UnderPriors | ProgramQuestion | StreamQuestion,
+    witness: Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness,
+    question: AnyQuestion,
 ) -> dict[str, Any]:
+    if isinstance(witness, ReleaseWitness):
+        return release_witness_data(witness)
     if isinstance(witness, StreamWitness):
         return stream_witness_data(witness)
     if isinstance(witness, LossWitness):

@@ -14,6 +14,7 @@ from privproof.language.taint import samples
 from privproof.scenarios.parametric import ParametricQuestion
 from privproof.scenarios.pufferfish import PufferfishQuestion
 from privproof.scenarios.question import Question
+from privproof.scenarios.releases import ReleaseQuestion
 from privproof.scenarios.streams import StreamQuestion
 
 _DIGITS = 10**12
@@ -65,7 +66,9 @@ class ProgramQuestion:
         return replace(self, budget=budget, claim=None if budget is None else _bound(budget.epsilon))
 
 
-def claims(question: Question | PufferfishQuestion | ParametricQuestion | ProgramQuestion | StreamQuestion) -> bool:
+def claims(
+    question: Question | PufferfishQuestion | ParametricQuestion | ProgramQuestion | StreamQuestion | ReleaseQuestion,
+) -> bool:
     """Whether a question makes a claim, so that it asks whether and not how much."""
     return question.budget is not None or (isinstance(question, ProgramQuestion) and question.claim is not None)
 

@@ -9,22 +9,44 @@ from pathlib import Path
 from privproof.evidence.checker.cones import proved_by_cone
 from privproof.evidence.checker.documents import a_text, an_object, load, plain
 from privproof.evidence.checker.enumeration import proved_by_enumeration
+from privproof.evidence.checker.locations import check_location
 from privproof.evidence.checker.logic import check_logic
-from privproof.evidence.checker.outcomes import DEFAULT_LIMITS, Accepted, Limits, Outcome, Refusal, Rejected, refuse
+from privproof.evidence.checker.outcomes import (
+    DEFAULT_LIMITS,
+    Accepted,
+    Limits,
+    Outcome,
+    Refusal,
+    Rejected,
+    Verdict,
+    refuse,
+)
 from privproof.evidence.checker.programs import check_program
 from privproof.evidence.checker.pufferfish import check_pufferfish
 from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
+from privproof.evidence.checker.releases import check_release
 from privproof.evidence.checker.streams.checking import check_stream
 from privproof.evidence.checker.systems import Question
 from privproof.evidence.checker.tensors import proved_by_tensors
 from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
 
 Method = Callable[[Question, dict[str, object], Limits], Accepted]
+Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
 
 _METHODS: Mapping[str, Mapping[str, Method]] = {
     "proved": {"cone": proved_by_cone, "enumeration": proved_by_enumeration, "tensors": proved_by_tensors},
     "refuted": {"word": refuted_by_word, "event": refuted_by_event, "pump": refuted_by_pump},
+}
+
+
+_KINDS: Mapping[str, Kind] = {
+    "location": check_location,
+    "logic": check_logic,
+    "program": check_program,
+    "pufferfish": check_pufferfish,
+    "release": check_release,
+    "stream": check_stream,
 }
 
 
@@ -65,14 +87,9 @@ def checked(document: object, limits: Limits) -> Accepted:
     if verdict != "proved" and verdict != "refuted":
         refuse("the verdict is neither proved nor refuted", "verdict")
     asked = an_object(certificate.get("question"), "question")
-    if asked.get("kind") == "pufferfish":
-        return check_pufferfish(verdict, asked, certificate, limits)
-    if asked.get("kind") == "logic":
-        return check_logic(verdict, asked, certificate, limits)
-    if asked.get("kind") == "program":
-        return check_program(verdict, asked, certificate, limits)
-    if asked.get("kind") == "stream":
-        return check_stream(verdict, asked, certificate, limits)
+    kind = asked.get("kind")
+    if isinstance(kind, str) and kind in _KINDS:
+        return _KINDS[kind](verdict, asked, certificate, limits)
     question = read_question(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")

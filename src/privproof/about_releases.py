@@ -1,0 +1,318 @@
+"""Asking about a release: is a noisy query of correlated data private under its priors, and how private is it?
+
+Where the laws of the query given every entry can be computed, the loss is exact: it is enclosed by floating point with known
+errors, and the independent checker computes it again.  Otherwise quilts bound it from above.  The mechanism may be anybody's:
+nothing is assumed about how its noise was chosen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import inf, nextafter
+
+from flint import arb
+
+from privproof.errors import PrivproofError, QuestionError
+from privproof.evidence import Proved, Refuted, ReleaseWitness, Unknown, Verdict
+from privproof.evidence.confirming import accepted
+from privproof.evidence.release_certificates import (
+    certificate,
+    contraction_evidence,
+    event_evidence,
+    laws_evidence,
+    network_evidence,
+    quilts_evidence,
+)
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
+from privproof.exact.balls import precision, rational_bounds
+from privproof.release.calibrating import budget_below, laws_of, sensitivity, upper
+from privproof.release.curves import best_distances, contraction
+from privproof.release.laws import Laws
+from privproof.release.losses import Loss, largest_loss, loss_of
+from privproof.release.networks import best_network_quilts
+from privproof.release.quilts import Quilts, quilts, spent
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.releases import Geometric, ReleaseQuestion
+
+ENGINE = "release"
+_CHECKED_AT_ONCE = 300_000
+_EXACT = 25_000
+_NARROW = Fraction(1, 10**6)
+
+
+def check_release(question: ReleaseQuestion) -> Verdict:
+    """Is the release private within its budget?"""
+    if question.budget is None:
+        raise QuestionError("budget", "no budget is given", hint="ask for one, such as 1, or for the tight epsilon")
+    if question.budget.delta != 0:
+        raise QuestionError("delta", "releases are asked about without a delta", place="delta", hint="drop it")
+    started = time.monotonic()
+    return replace(_Asking(question).decided(question.budget.epsilon), seconds=time.monotonic() - started)
+
+
+def tight_release(question: ReleaseQuestion) -> Verdict:
+    """How private is the release: exactly, or bounds."""
+    started = time.monotonic()
+    return replace(_Asking(question).measured(), seconds=time.monotonic() - started)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    question: ReleaseQuestion
+
+    @cached_property
+    def laws(self) -> list[Laws] | str:
+        """The laws, or why they are not computed."""
+        try:
+            return laws_of(self.question.priors, self.question.lengths, self.question.query)
+        except PrivproofError as problem:
+            return problem.message
+
+    @cached_property
+    def loss(self) -> Loss | None:
+        """The exact loss, enclosed; None where it is not computed."""
+        if isinstance(self.laws, str):
+            return None
+        less, more = self._alphas()
+        worst = largest_loss(self.laws, less)
+        return replace(worst, low=loss_of(worst.laws, more).low)
+
+    def _alphas(self) -> tuple[float, float]:
+        """The ratio of neighbouring probabilities, from below and from above."""
+        with precision(192):
+            low, high = rational_bounds((-self.question.noise.rate(192) * arb(self.question.query.step)).exp())
+        return nextafter(float(fraction(low)), 0.0), nextafter(float(fraction(high)), 1.0)
+
+    @cached_property
+    def cost(self) -> Fraction:
+        """What one entry costs."""
+        moved = max(sensitivity(self.question.query, prior) for prior in self.question.priors)
+        return upper(self.question.noise.rate(192)) * fraction(moved)
+
+    @property
+    def size(self) -> int:
+        """How large the tables of the laws are."""
+        return sum(laws.masses.size for laws in self.laws) if not isinstance(self.laws, str) else 0
+
+    # ------------------------------------------------------------------------------------------------------ the verdicts
+
+    def decided(self, budget: Epsilon) -> Verdict:
+        loss = self.loss
+        claimed = self.question.under(Budget(budget))
+        low, high = (fraction(end) for end in rational_bounds(budget.ball(192)))
+        if loss is not None and loss.high < inf:
+            lower, top = _bounds(loss)
+            if Fraction(loss.low) > high:
+                return self.refuted(claimed, loss)
+            if Fraction(loss.high) <= low:
+                return self.proved(claimed, lower, top, loss)
+        return self.by_quilts(claimed, budget)
+
+    def measured(self) -> Verdict:
+        loss = self.loss
+        if loss is None or loss.high == inf:
+            bound = self.bound()
+            if bound is None:
+                return Unknown(self.question, ENGINE, reason=self._why_not(), notes=self.notes())
+            return self.by_quilts(self.question.under(Budget(bound)), bound)
+        lower, top = _bounds(loss)
+        if isinstance(self.question.noise, Geometric) and self.size <= _EXACT:
+            ratio = self.exact_ratio(loss)
+            exact = log(ratio)
+            verdict = self.proved(self.question.under(Budget(exact)), exact, exact, loss)
+            if verdict.status == "proved":
+                return verdict
+        return self.proved(self.question.under(Budget(top)), lower, top, loss)
+
+    def proved(self, claimed: ReleaseQuestion, lower: Epsilon, top: Epsilon, loss: Loss) -> Verdict:
+        """Proved by the laws; large ones are proved by quilts where these suffice, otherwise left to the checker's own command."""
+        found = Proved(
+            claimed,
+            ENGINE,
+            lower=lower,
+            upper=top,
+            witness=self.witness(loss),
+            notes=self.notes(),
+            certificate=certificate("proved", claimed, laws_evidence()),
+        )
+        if self.size <= _CHECKED_AT_ONCE:
+            return accepted(found)
+        assert claimed.budget is not None
+        easier = self.by_quilts(claimed, claimed.budget.epsilon)
+        if easier.status == "proved":
+            return replace(easier, lower=lower, upper=top, witness=found.witness)
+        note = "the certificate is large and was not checked yet: privproof recheck"
+        return replace(found, notes=(*found.notes, note))
+
+    def by_quilts(self, claimed: ReleaseQuestion, budget: Epsilon) -> Verdict:
+        """Proved by quilts, if they allow what an entry costs."""
+        evidence = self.quilts_within(budget)
+        bound = self.bound()
+        lower = epsilon(0) if self.loss is None else _bounds(self.loss)[0]
+        if evidence is None:
+            reason = "the quilts do not allow so little noise" + (
+                "" if self.loss is not None else f"; {self._why_not()}"
+            )
+            return Unknown(claimed, ENGINE, lower=lower, upper=bound or INFINITE, reason=reason, notes=self.notes())
+        document = certificate("proved", claimed, evidence)
+        top = budget if bound is None or bound.compare(budget) > 0 else bound
+        return accepted(
+            Proved(claimed, ENGINE, lower=lower, upper=top, notes=(*self.notes(), _QUILTED), certificate=document)
+        )
+
+    def quilts_within(self, budget: Epsilon) -> dict[str, object] | None:
+        """Quilts that allow what an entry costs, as evidence."""
+        question, first = self.question, self.question.priors[0]
+        if isinstance(first, Network):
+            best = [best_network_quilts(p, budget) for p in question.priors if isinstance(p, Network)]
+            return (
+                network_evidence([b.quilts for b in best]) if all(b.rate >= rational(self.cost) for b in best) else None
+            )
+        below, longest = budget_below(budget), max(question.lengths)
+        if isinstance(first, Band):
+            found = best_distances(contraction(first), longest, below, by_entry=False)
+            return contraction_evidence(question, found) if found.rate >= self.cost else None
+        listed = [quilts(p, longest, below) for p in question.priors if isinstance(p, Chain)]
+        return quilts_evidence(question, listed) if all(q.rate >= self.cost for q in listed) else None
+
+    def bound(self) -> Epsilon | None:
+        """What the release loses at most by its quilts."""
+        if not all(isinstance(prior, Chain) for prior in self.question.priors):
+            return None
+        longest = max(self.question.lengths)
+        losses = [spent(prior, longest, self.cost)[0] for prior in self.question.priors if isinstance(prior, Chain)]
+        return epsilon(rational(_up(max(losses))))
+
+    def refuted(self, claimed: ReleaseQuestion, loss: Loss) -> Verdict:
+        """Refuted by an event: the sum itself under geometric noise, a narrow interval around it under Laplace noise."""
+        low, high = self.interval(loss)
+        laws = loss.laws
+        single = replace(claimed, lengths=(laws.length,) if laws.length else ())
+        evidence = event_evidence(
+            prior=laws.prior, length=laws.length, node=laws.node, left=loss.left, right=loss.right, low=low, high=high
+        )
+        lower, top = _bounds(loss)
+        return accepted(
+            Refuted(
+                claimed,
+                ENGINE,
+                lower=lower,
+                upper=top,
+                witness=self.witness(loss),
+                notes=self.notes(),
+                certificate=certificate("refuted", single, evidence),
+            )
+        )
+
+    # ------------------------------------------------------------------------------------------------------- the witness
+
+    def interval(self, loss: Loss) -> tuple[Fraction, Fraction]:
+        """The event in the unit of the query."""
+        middle = loss.output * fraction(self.question.query.step)
+        if isinstance(self.question.noise, Geometric):
+            return middle, middle
+        half = min(fraction(self.question.noise.scale), fraction(self.question.query.step)) * _NARROW
+        return middle - half, middle + half
+
+    def witness(self, loss: Loss) -> ReleaseWitness:
+        """The entry, its two values and the output, with both probabilities computed from the laws."""
+        laws, (low, high) = loss.laws, self.interval(loss)
+        rows = self._rows(laws)
+        with precision(256):
+            sides = [
+                self._probability(rows[laws.values.index(v)], laws.lowest, low, high) for v in (loss.left, loss.right)
+            ]
+        where = f"X_{laws.node}" if isinstance(laws.node, int) else str(laws.node)
+        said = (
+            f"released value = {rational(low)}"
+            if low == high
+            else f"released value within {_short(low)}..{_short(high)}"
+        )
+        prior = self.question.priors[laws.prior]
+        name = str(prior) + (f", length {laws.length}" if laws.length else "")
+        return ReleaseWitness(name, (f"{where} = {loss.left}", f"{where} = {loss.right}"), said, sides[0], sides[1])
+
+    def _rows(self, laws: Laws) -> list[list[arb]]:
+        try:
+            return [[arb(p) for p in row] for row in laws.exactly()]
+        except QuestionError:
+            error = 2 * laws.error
+            return [[arb(float(p), float(p) * error) for p in row] for row in laws.masses]
+
+    def _probability(self, row: Sequence[arb], lowest: int, low: Fraction, high: Fraction) -> arb:
+        """The probability that the noisy sum lies in an interval."""
+        noise, step = self.question.noise, self.question.query.step
+        total = arb(0)
+        if isinstance(noise, Geometric):
+            alpha = noise.alpha
+            share = arb((1 - alpha) / (1 + alpha))
+            for offset, mass in enumerate(row):
+                away = (rational(low) - (lowest + offset) * step) / noise.step
+                total += mass * share * arb(alpha) ** abs(int(away.p))
+            return total
+        for offset, mass in enumerate(row):
+            centre = (lowest + offset) * step
+            total += mass * (
+                _laplace(rational(high) - centre, noise.scale) - _laplace(rational(low) - centre, noise.scale)
+            )
+        return total
+
+    def exact_ratio(self, loss: Loss) -> Fraction:
+        """The ratio at the worst output, as a fraction."""
+        noise, laws = self.question.noise, loss.laws
+        assert isinstance(noise, Geometric)
+        alpha = noise.alpha ** int((self.question.query.step / noise.step).p)
+        rows = laws.exactly()
+        sides = []
+        for value in (loss.left, loss.right):
+            row = rows[laws.values.index(value)]
+            at = loss.output - laws.lowest
+            sides.append(sum((mass * alpha ** abs(at - c) for c, mass in enumerate(row)), Rational(0)))
+        return fraction(sides[0] / sides[1])
+
+    def notes(self) -> tuple[str, ...]:
+        """What the reader must know."""
+        query = self.question.query
+        if query.kind == "function":
+            return (f"that one entry moves {query.name} by at most {query.sensitivity} is stated, not verified",)
+        return ()
+
+    def _why_not(self) -> str:
+        return f"the exact loss was not computed: {self.laws}" if isinstance(self.laws, str) else ""
+
+
+_QUILTED = "proved by Markov quilts, which bound the loss from above"
+
+
+def _laplace(away: Rational, scale: Rational) -> arb:
+    """The cumulative distribution of Laplace noise."""
+    ratio = arb(away) / arb(scale)
+    return ratio.exp() / 2 if away <= 0 else 1 - (-ratio).exp() / 2
+
+
+def _bounds(loss: Loss) -> tuple[Epsilon, Epsilon]:
+    low = epsilon(rational(_down(Fraction(loss.low))))
+    return low, INFINITE if loss.high == inf else epsilon(rational(_up(Fraction(loss.high))))
+
+
+def _down(value: Fraction) -> Fraction:
+    return Fraction(int(value * 10**12), 10**12)
+
+
+def _up(value: Fraction) -> Fraction:
+    return -Fraction(int(-value * 10**12 // 1), 1) / 10**12
+
+
+def _short(value: Fraction) -> str:
+    return f"{float(value):.9g}"
+
+
+def quilts_of(question: ReleaseQuestion) -> list[Quilts]:
+    """The quilts behind the bound on the loss of a release, for reports."""
+    cost = _Asking(question).cost
+    return [spent(prior, max(question.lengths), cost)[1] for prior in question.priors if isinstance(prior, Chain)]

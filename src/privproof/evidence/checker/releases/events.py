@@ -1,0 +1,215 @@
+"""Refutations by an event: an interval of released values that is too likely given one value of an entry.
+
+Both probabilities are computed from the definition: the law of the sum given the value, times the chance that the noise
+carries each sum into the interval.  Also the loss that is attained at one output, which a proof may add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flint import arb
+
+from privproof.evidence.checker.documents import (
+    a_list,
+    a_number,
+    a_text,
+    an_integer,
+    an_object,
+    known,
+    only_members,
+    text,
+)
+from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
+from privproof.evidence.checker.releases.laws import Law, Sums, sums
+from privproof.evidence.checker.releases.losses import Geometric, Noise
+from privproof.evidence.checker.releases.priors import Band, Network
+from privproof.evidence.checker.releases.questions import Release, Sum
+from privproof.exact import Rational
+from privproof.exact.balls import precision
+
+_BITS = (128, 512, 2048)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A node under a prior, and two values of it."""
+
+    sums: Sums
+    node: Any
+    left: str
+    right: str
+    said: str
+
+    def laws(self) -> tuple[Law, Law]:
+        """Both laws, in balls of the current precision."""
+        ((_, laws),) = self.sums.balls([self.node])
+        return laws[self.left], laws[self.right]
+
+
+def _compared(release: Release, given: dict[str, object], place: str) -> Compared:
+    """The node and the two values that a document names; both must be possible."""
+    if not isinstance(release.query, Sum):
+        refuse("outputs are compared for sums alone", "question.query")
+    number = an_integer(given.get("prior"), f"{place}.prior")
+    if not 0 <= number < len(release.priors):
+        refuse(f"there is no prior {number}", f"{place}.prior")
+    prior = release.priors[number]
+    if isinstance(prior, Band):
+        refuse("a band has no one law of the sum", f"{place}.prior")
+    node: int | str
+    if isinstance(prior, Network):
+        if given.get("length") is not None:
+            refuse("a network has its nodes and no length", f"{place}.length")
+        found = sums(prior, None, release.query, f"{place}.prior")
+        node = known(a_text(given.get("node"), f"{place}.node"), found.nodes, "node", f"{place}.node")  # type: ignore[arg-type]
+        said = f"node {node!r}"
+    else:
+        length = an_integer(given.get("length"), f"{place}.length")
+        if length not in release.lengths:
+            refuse(f"the question has no series of length {length}", f"{place}.length")
+        found = sums(prior, length, release.query, f"{place}.prior")
+        node = an_integer(given.get("node"), f"{place}.node")
+        if not 1 <= node <= length:
+            refuse(f"there is no node {node}", f"{place}.node")
+        said = f"entry {node} of a series of {length}"
+    left, right = (a_text(given.get(side), f"{place}.{side}") for side in ("left", "right"))
+    if left == right:
+        refuse("the two values are the same", place)
+    with precision(64):
+        ((_, laws),) = found.balls([node])  # type: ignore[list-item]
+    for side, value in (("left", left), ("right", right)):
+        known(value, laws, "possible value", f"{place}.{side}")
+    return Compared(found, node, left, right, said)
+
+
+# --------------------------------------------------------------------------------------------------------------- event
+
+
+def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
+    """Check that an interval of released values is more likely than the claim allows."""
+    only_members(evidence, ("method", "prior", "length", "node", "left", "right", "low", "high"), "evidence")
+    if len(release.lengths) > 1:
+        refuse("an event is about the released value of one series, and the question has several", "question.lengths")
+    compared = _compared(release, evidence, "evidence")
+    low, high = (_end(evidence.get(end), end, limits) for end in ("low", "high"))
+    if low is not None and high is not None and low > high:
+        refuse(f"the interval from {text(low)} to {text(high)} is empty", "evidence.low")
+    allowance = release.allowance(release.priors[0])
+    for bits in _BITS:
+        with precision(bits):
+            chances = [_chance(law, compared.sums, release.noise, low, high) for law in compared.laws()]
+            rest = chances[0] - allowance.claimed().exp() * chances[1]
+            if rest < 0 or rest > 0:
+                break
+    if not rest > 0:
+        refuse(f"{_shown(chances[0])} does not exceed e^epsilon times {_shown(chances[1])}", "evidence")
+    left, right = (_shown(chance) for chance in chances)
+    interval = f"[{'-inf' if low is None else text(low)}, {'inf' if high is None else text(high)}]"
+    return Accepted(
+        "refuted",
+        f"epsilon = {release.epsilon.show()} is violated with {release.noise}: the released value is in {interval} with "
+        f"probability {left} if the {compared.said} is {compared.left!r}, and {right} if it is {compared.right!r}",
+        {"method": "event", "left_probability": left, "right_probability": right, "interval": interval},
+    )
+
+
+def _end(value: object, end: str, limits: Limits) -> Rational | None:
+    """An end of an interval, None if it is infinite."""
+    if value == {"low": "-inf", "high": "inf"}[end]:
+        return None
+    return a_number(value, f"evidence.{end}", limits)
+
+
+def _chance(law: Law, found: Sums, noise: Noise, low: Rational | None, high: Rational | None) -> arb:
+    """The probability that the sum plus noise is between low and high, both included."""
+    total = arb(0)
+    for place, term in enumerate(law.terms, law.low):
+        if not term.is_zero():
+            value = found.offset + found.unit * place
+            ends = (None if end is None else end - value for end in (low, high))
+            total += term * carried(noise, *ends)
+    return arb(total / law.mass)
+
+
+def carried(noise: Noise, low: Rational | None, high: Rational | None) -> arb:
+    """The probability that the noise is between low and high, both included; None is no end.
+
+    >>> carried(Geometric(Rational(1, 2), Rational(1)), Rational(-1), Rational(1, 2)).str(5, radius=False)
+    '0.50000'
+    """
+    if isinstance(noise, Geometric):
+        low = None if low is None else Rational(-_floor(-low / noise.step))
+        high = None if high is None else Rational(_floor(high / noise.step))
+        logarithm, whole, width = arb(noise.alpha).log(), 1 / (1 + arb(noise.alpha)), Rational(1)
+    else:
+        logarithm, whole, width = -1 / arb(noise.scale), arb(1) / 2, Rational(0)
+    if low is not None and high is not None and low > high:
+        return arb(0)
+
+    def beyond(end: Rational | None) -> arb:
+        """The probability of an end above 0 or more."""
+        return arb(0) if end is None else whole * (logarithm * arb(end)).exp()
+
+    if low is not None and low >= 0:
+        return beyond(low) - beyond(None if high is None else high + width)
+    if high is not None and high <= 0:
+        return beyond(-high) - beyond(None if low is None else width - low)
+    return 1 - beyond(None if high is None else high + width) - beyond(None if low is None else width - low)
+
+
+def _floor(value: Rational) -> int:
+    return int(value.p // value.q)
+
+
+def _shown(ball: arb) -> str:
+    return str(ball.str(12, radius=False))
+
+
+# ------------------------------------------------------------------------------------------------------------ attained
+
+
+def attained(release: Release, evidence: dict[str, object], accepted: Accepted, limits: Limits) -> Accepted:
+    """What was accepted, with the loss that is attained at an output if the evidence gives one."""
+    if evidence.get("attained") is None:
+        return accepted
+    place = "evidence.attained"
+    given = an_object(evidence["attained"], place)
+    only_members(given, ("prior", "length", "node", "left", "right", "output", "loss"), place)
+    compared = _compared(release, given, place)
+    output = a_number(given.get("output"), f"{place}.output", limits)
+    if isinstance(release.noise, Geometric) and (output / release.noise.step).q != 1:
+        refuse(f"{text(output)} is never released: it is no multiple of the step", f"{place}.output")
+    ends = [
+        a_number(end, f"{place}.loss[{i}]", limits) for i, end in enumerate(a_list(given.get("loss"), f"{place}.loss"))
+    ]
+    if len(ends) != 2 or ends[0] > ends[1]:
+        refuse("expected a lower and an upper bound of the loss", f"{place}.loss")
+    for bits in _BITS:
+        with precision(bits):
+            likely = [_density(law, compared.sums, release.noise, output) for law in compared.laws()]
+            loss = (likely[0] / likely[1]).log()
+            shown = _shown(loss)
+            if loss >= arb(ends[0]) and loss <= arb(ends[1]):
+                break
+            if loss < arb(ends[0]) or loss > arb(ends[1]):
+                refuse(f"the loss at this output is {shown}", f"{place}.loss")
+    else:
+        refuse(f"the loss at this output, about {shown}, cannot be told from its bounds", f"{place}.loss")
+    return replace(
+        accepted,
+        statement=f"{accepted.statement}; the loss {shown} is attained at the output {text(output)} if the "
+        f"{compared.said} is {compared.left!r} rather than {compared.right!r}",
+        details={**accepted.details, "attained": shown, "attained_bounds": [text(end) for end in ends]},
+    )
+
+
+def _density(law: Law, found: Sums, noise: Noise, output: Rational) -> arb:
+    """The probability or density of an output, up to the factor of the noise."""
+    total, rate = arb(0), noise.rate()
+    for place, term in enumerate(law.terms, law.low):
+        if not term.is_zero():
+            distance = abs(output - found.offset - found.unit * place)
+            total += term * (-rate * arb(distance)).exp()
+    return arb(total / law.mass)

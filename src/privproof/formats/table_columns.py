@@ -1,0 +1,374 @@
+"""Columns of a piece of a table, and what whole columns mean: states, series and times as arrays of numbers.
+
+A column is a list of texts, or an Arrow array.  Both know their *factors*: the distinct texts in the order of their first appearance,
+and for every row the number of its text.  An Arrow array also parses all its cells at once where it can; where it cannot, the
+distinct texts are understood one by one, with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from privproof.formats.table_cells import MOST_STATES, PARTS, Bins, Clock, clock_of, instant
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Times: TypeAlias = "tuple[Ints, Ints | None]"
+
+NOTHING = -1
+
+
+class Refusal(Exception):
+    """A cell that cannot be understood: its row in the piece, counted from 0, its column, and what to say about it."""
+
+    column = ""
+
+    def __init__(self, row: int, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.row = row
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+
+class Column(Protocol):
+    """One column of a piece of a table."""
+
+    def factors(self) -> tuple[Ints, list[str | None]]:
+        """For every row the number of its text, and the distinct texts; a cell without any is None."""
+        ...
+
+    def whole(self) -> tuple[Ints, Ints] | None:
+        """The factors where all texts are whole numbers, written as usual; None where one is not, or it costs a look at each."""
+        ...
+
+    def floats(self) -> Floats | None:
+        """The float nearest to every cell, not finite where there is none; None where not all cells can be parsed at once."""
+        ...
+
+    def times(self, clock: Clock) -> Times | None:
+        """The instants of all cells; None where they cannot be parsed at once."""
+        ...
+
+    def at(self, rows: Ints) -> Column:
+        """The column of some of the rows."""
+        ...
+
+
+class TextColumn:
+    """A column of texts."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+
+    def factors(self) -> tuple[Ints, list[str | None]]:
+        number: dict[str, int] = {}
+        for text in self._texts:
+            number.setdefault(text, len(number))
+        codes = np.fromiter(map(number.__getitem__, self._texts), dtype=np.int64, count=len(self._texts))
+        return codes, list(number)
+
+    def whole(self) -> tuple[Ints, Ints] | None:
+        return None
+
+    def floats(self) -> Floats | None:
+        return None
+
+    def times(self, clock: Clock) -> Times | None:
+        return None
+
+    def at(self, rows: Ints) -> TextColumn:
+        return TextColumn([self._texts[row] for row in rows.tolist()])
+
+
+class ArrowColumn:
+    """An Arrow array; `arrow` and `compute` are the modules pyarrow and pyarrow.compute."""
+
+    def __init__(self, array: Any, *, arrow: Any, compute: Any) -> None:
+        self._arrow = arrow
+        self._compute = compute
+        self._array = array
+
+    def factors(self) -> tuple[Ints, list[str | None]]:
+        numbers, distinct = self._factors()
+        if not self._arrow.types.is_string(distinct.type):
+            distinct = distinct.cast(self._arrow.string())
+        return numbers, distinct.to_pylist()
+
+    def whole(self) -> tuple[Ints, Ints] | None:
+        arrow = self._arrow
+        numbers, distinct = self._factors()
+        if distinct.null_count:
+            return None
+        try:
+            found = distinct.cast(arrow.int64())
+            if not arrow.types.is_integer(distinct.type) and not found.cast(distinct.type).equals(distinct):
+                return None
+        except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
+            return None
+        return numbers, found.to_numpy()
+
+    def _factors(self) -> tuple[Ints, Any]:
+        array = self._array
+        values = None
+        if self._arrow.types.is_dictionary(array.type):
+            values = array.dictionary
+            array = array.indices
+        coded = self._compute.dictionary_encode(array, null_encoding="encode")
+        distinct = coded.dictionary if values is None else values.take(coded.dictionary)
+        return coded.indices.to_numpy().astype(np.int64), distinct
+
+    def floats(self) -> Floats | None:
+        arrow, types = self._arrow, self._arrow.types
+        array = self._decoded()
+        if types.is_integer(array.type):
+            array = array.cast(arrow.float64(), safe=False)
+        elif not types.is_float64(array.type):
+            try:
+                array = array.cast(arrow.string()).cast(arrow.float64())
+            except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
+                return None
+        floats: Floats = array.to_numpy(zero_copy_only=False)
+        return floats
+
+    def times(self, clock: Clock) -> Times | None:
+        array = self._decoded()
+        if array.null_count:
+            return None
+        try:
+            return self._numbers(array) if clock == "numbers" else (self._moments(array, clock), None)
+        except (self._arrow.ArrowInvalid, self._arrow.ArrowNotImplementedError):
+            return None
+
+    def _numbers(self, array: Any) -> Times | None:
+        arrow, compute = self._arrow, self._compute
+        if arrow.types.is_integer(array.type):
+            return array.cast(arrow.int64()).to_numpy(), None
+        texts = array.cast(arrow.string())
+        try:
+            whole = texts.cast(arrow.int64()).to_numpy()
+            hexadecimal = any(compute.any(compute.match_substring(texts, mark)).as_py() for mark in "xX")
+            return None if hexadecimal else (whole, None)
+        except arrow.ArrowInvalid:
+            exact = texts.cast(arrow.decimal128(38, 18))
+        whole = exact.cast(arrow.decimal128(38, 0), safe=False).cast(arrow.int64())
+        parts = compute.subtract(exact, whole.cast(arrow.decimal128(19, 0))).cast(arrow.decimal128(38, 18))
+        low = np.frombuffer(parts.buffers()[1], dtype=np.int64)[2 * parts.offset :: 2][: len(parts)]
+        below = low < 0
+        return whole.to_numpy() - below, low + below * np.int64(PARTS)
+
+    def _moments(self, array: Any, clock: Clock) -> Ints:
+        arrow, types = self._arrow, self._arrow.types
+        if types.is_date(array.type):
+            array = array.cast(arrow.timestamp("s"))
+        zone = "UTC" if clock == "zoned times" else None
+        if types.is_timestamp(array.type) and (array.type.tz is None) != (zone is None):
+            raise arrow.ArrowInvalid("another clock")
+        moments: Ints = array.cast(arrow.timestamp("ns", zone)).cast(arrow.int64()).to_numpy()
+        return moments
+
+    def at(self, rows: Ints) -> ArrowColumn:
+        return ArrowColumn(self._array.take(self._arrow.array(rows)), arrow=self._arrow, compute=self._compute)
+
+    def _decoded(self) -> Any:
+        return self._array.dictionary_decode() if self._arrow.types.is_dictionary(self._array.type) else self._array
+
+
+class States:
+    """The states as they are met: what every cell of a column stands for.
+
+    Without `known` states, every new text is a new state.
+    """
+
+    def __init__(
+        self,
+        known: Sequence[str] | None,
+        *,
+        bins: Bins | None = None,
+        mapping: Mapping[str, str] | None = None,
+        missing: Sequence[str] = (),
+    ) -> None:
+        self.names: list[str] = list(known or ())
+        self._number = {name: i for i, name in enumerate(self.names)}
+        self._open = known is None
+        self._bins = bins
+        self._mapping = mapping
+        self._missing = {"", *missing}
+        self._edges = np.array(bins.rounded if bins else (), dtype=np.float64)
+        if bins:
+            self._of_bin = np.array([self._state(name, 0) for name in bins.names], dtype=np.int64)
+
+    def codes(self, column: Column) -> Ints:
+        """The number of every cell's state, or `NOTHING` where an entry is missing."""
+        floats = column.floats() if self._bins else None
+        if floats is None:
+            return self._one_by_one(column)
+        found = np.searchsorted(self._edges, floats, side="right")
+        doubtful = ~np.isfinite(floats)
+        if len(self._edges):
+            doubtful |= self._edges[np.maximum(found - 1, 0)] == floats
+        if not doubtful.any():
+            return self._of_bin[found]
+        rows = np.flatnonzero(doubtful)
+        found[rows] = 0
+        codes = self._of_bin[found]
+        try:
+            codes[rows] = self._one_by_one(column.at(rows))
+        except Refusal as refusal:
+            refusal.row = int(rows[refusal.row])
+            raise
+        return codes
+
+    def _one_by_one(self, column: Column) -> Ints:
+        numbers, texts = column.factors()
+        table = np.full(len(texts), NOTHING, dtype=np.int64)
+        for i, text in enumerate(texts):
+            if text is None or text in self._missing:
+                continue
+            try:
+                table[i] = self._state(text, i) if self._bins is None else self._of_bin[self._bin(text, i)]
+            except Refusal as refusal:
+                refusal.row = int(np.argmax(numbers == i))
+                raise
+        return table[numbers]
+
+    def _bin(self, text: str, row: int) -> int:
+        assert self._bins is not None
+        found = self._bins.find(text)
+        if found is None:
+            raise Refusal(
+                row,
+                "number",
+                f"{_cut(text)} is no number",
+                f"a decimal such as 12.5; if it marks a missing entry: missing: [{_cut(text)}]",
+            )
+        return found
+
+    def _state(self, text: str, row: int) -> int:
+        name = text
+        if self._mapping is not None:
+            if text not in self._mapping:
+                raise Refusal(
+                    row, "unknown-value", f"the mapping has no state for {_cut(text)}", _near(text, list(self._mapping))
+                )
+            name = self._mapping[text]
+        code = self._number.get(name)
+        if code is not None:
+            return code
+        if not self._open:
+            raise Refusal(row, "unknown-state", f"{_cut(name)} is none of the states", _near(name, self.names))
+        if len(self.names) >= MOST_STATES:
+            raise Refusal(
+                row,
+                "states",
+                f"more than {MOST_STATES} different values, among them {_cut(name)}",
+                "bins for a column of numbers, or a mapping to fewer states",
+            )
+        self._number[name] = len(self.names)
+        self.names.append(name)
+        return self._number[name]
+
+
+class Identities:
+    """The series as they are met, each with a number.
+
+    As long as all are called by whole numbers these are kept in a sorted array; otherwise their names are kept.
+    """
+
+    def __init__(self, missing: Sequence[str] = ()) -> None:
+        self._missing = {"", None, *missing}
+        self._named: dict[str | None, int] | None = {} if missing else None
+        self._whole: Ints = np.zeros(0, dtype=np.int64)
+        self._numbers: Ints = np.zeros(0, dtype=np.int64)
+
+    def numbers(self, column: Column) -> tuple[Ints, Ints]:
+        """For every row the number of its series in the column, and the numbers of these series among all.
+
+        Raises:
+            Refusal: a row without a series.
+        """
+        factors = column.whole() if self._named is None else None
+        if factors is not None:
+            return factors[0], self._of_whole(factors[1])
+        if self._named is None:
+            self._named = dict(zip(map(str, self._whole.tolist()), self._numbers.tolist(), strict=True))
+        inside, names = column.factors()
+        found = list(map(self._named.get, names))
+        if None in found:
+            for i, name in enumerate(names):
+                if found[i] is None:
+                    if name in self._missing:
+                        row = int(np.argmax(inside == i))
+                        raise Refusal(row, "series", "there is no series", "every row says to which one it belongs")
+                    found[i] = self._named.setdefault(name, len(self._named))
+        return inside, np.array(found, dtype=np.int64)
+
+    def _of_whole(self, names: Ints) -> Ints:
+        at = np.searchsorted(self._whole, names)
+        if len(self._whole):
+            near = np.minimum(at, len(self._whole) - 1)
+            new = self._whole[near] != names
+            found = self._numbers[near]
+        else:
+            new, found = np.ones(len(names), dtype=np.bool_), np.zeros(len(names), dtype=np.int64)
+        if new.any():
+            added = np.unique(names[new])
+            places = np.searchsorted(self._whole, added)
+            self._numbers = np.insert(self._numbers, places, len(self._whole) + np.arange(len(added)))
+            self._whole = np.insert(self._whole, places, added)
+            found = self._numbers[np.searchsorted(self._whole, names)]
+        return found
+
+
+def times(column: Column, clock: Clock | None) -> tuple[Clock, Times]:
+    """The instants of a column, and the kind of clock, which the first cell decides.
+
+    Raises:
+        Refusal: a cell without a time, or with a time of another kind.
+    """
+    numbers: Ints | None = None
+    if clock is None:
+        first = column.at(np.zeros(1, dtype=np.int64)).factors()[1][0]
+        clock = clock_of(first) if first else None
+        if clock is None:
+            raise Refusal(0, "time", f"{_cut(first)} is no time", "a number, or a time such as 2024-03-01T12:00:00")
+    found = column.times(clock)
+    if found is not None:
+        return clock, found
+    numbers, texts = column.factors()
+    table = np.zeros((len(texts), 2), dtype=np.int64)
+    for i, text in enumerate(texts):
+        read = None if text is None else instant(text, clock)
+        if read is None:
+            other = None if text is None else clock_of(text)
+            message = (
+                "there is no time"
+                if not text
+                else f"{_cut(text)} is no time"
+                if other is None
+                else f"{_cut(text)} is one of the {other}, and the times before are {clock}"
+                if other != clock
+                else f"the time {_cut(text)} is beyond what is read exactly: 18 decimals, the years 1678 to 2261"
+            )
+            raise Refusal(
+                int(np.argmax(numbers == i)), "time", message, "every row has a number, or a time 2024-03-01T12:00:00"
+            )
+        table[i] = read
+    read_all = table[numbers]
+    return clock, (read_all[:, 0], read_all[:, 1] if table[:, 1].any() else None)
+
+
+def _cut(text: str | None) -> str:
+    """A text for a message: quoted, and not without end."""
+    return repr(text) if text is None or len(text) <= 60 else repr(text[:60]) + "..."
+
+
+def _near(text: str, known: Sequence[str]) -> str:
+    near = get_close_matches(text, known, n=1)
+    listed = ", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else "")
+    return f"did you mean {near[0]!r}?" if near else f"known: {listed}"

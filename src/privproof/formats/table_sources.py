@@ -1,0 +1,331 @@
+"""Tables as files: CSV, plain or packed with gzip, and Parquet, piece by piece.
+
+What a file is, its first bytes say.  With pyarrow (the optional extra ``privproof[data]``) pieces are Arrow arrays; without it CSV is
+read by the standard library, more slowly and with the same result.  When pyarrow cannot parse a CSV file, the careful reader reads it
+once more and says on which line the fault is.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from privproof.errors import FormatError
+from privproof.formats.table_columns import ArrowColumn, Column, TextColumn
+
+Backend: TypeAlias = Literal["auto", "arrow", "plain"]
+Pieces: TypeAlias = "Generator[Mapping[str, Column], None, None]"
+Kind: TypeAlias = Literal["csv", "gzip", "parquet"]
+
+BLOCK = 1 << 20
+_NEEDS_ARROW = "pip install 'privproof[data]'"
+_UNREADABLE = (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError, zlib.error)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file with a table.
+
+    Attributes:
+        path: where it is.
+        columns: the columns to read; the first one should have few distinct texts, Parquet reads it as numbers of texts.
+        delimiter: what stands between two cells of a CSV file; None for a tab in files called .tsv and a comma elsewhere.
+        header: whether the first row of a CSV file names the columns; otherwise they are called 1, 2, 3.
+        missing: the texts, next to the empty one, that stand for no value.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    delimiter: str | None = None
+    header: bool = True
+    missing: tuple[str, ...] = ()
+
+    @property
+    def between(self) -> str:
+        """What stands between two cells."""
+        if self.delimiter is not None:
+            return self.delimiter
+        name = self.path.name.lower().removesuffix(".gz")
+        return "\t" if name.endswith((".tsv", ".tab")) else ","
+
+
+def pieces(source: Source, *, rows: int, backend: Backend = "auto") -> Pieces:
+    """The table's columns, at most so many rows at a time; pieces are never empty.
+
+    Raises:
+        FormatError: no file, no table, no such column, rows of unequal length.
+    """
+    kind = _kind(source.path)
+    arrow = None if backend == "plain" else _pyarrow(source.path, needed=backend == "arrow" or kind == "parquet")
+    if kind == "parquet":
+        if arrow is None:
+            raise FormatError("extra", "Parquet is read by pyarrow", place=str(source.path), hint=_NEEDS_ARROW)
+        return _parquet_pieces(source, arrow, rows=rows)
+    names, more = _names(source, packed=kind == "gzip")
+    if arrow is None or not more:
+        return _plain_pieces(source, names, rows=rows, packed=kind == "gzip")
+    return _arrow_pieces(source, names, arrow, rows=rows, packed=kind == "gzip")
+
+
+def _kind(path: Path) -> Kind:
+    try:
+        with path.open("rb") as file:
+            head = file.read(1 << 16)
+    except FileNotFoundError:
+        raise FormatError("file", "there is no such file", place=str(path), hint="check the name of the file") from None
+    except IsADirectoryError:
+        raise FormatError("file", "this is a directory", place=str(path), hint="name the files in it") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FormatError("file", f"the file cannot be read: {reason}", place=str(path)) from None
+    if not head:
+        raise FormatError("empty", "the file is empty", place=str(path), hint="a first row that names the columns")
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if path.suffix.lower() in (".parquet", ".pq"):
+        raise FormatError("parquet", "this is no Parquet file: it does not begin with PAR1", place=str(path))
+    if head.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if b"\0" in head:
+        raise _binary(path)
+    return "csv"
+
+
+def _binary(path: Path) -> FormatError:
+    return FormatError("binary", "this is no text: it holds a byte 0", place=str(path), hint="CSV in UTF-8, or Parquet")
+
+
+def _pyarrow(path: Path, *, needed: bool) -> Any:
+    try:
+        for part in ("compute", "csv", "parquet"):
+            import_module(f"pyarrow.{part}")
+        return import_module("pyarrow")
+    except ImportError:
+        if needed:
+            raise FormatError(
+                "extra", "this needs pyarrow, which is not installed", place=str(path), hint=_NEEDS_ARROW
+            ) from None
+        return None
+
+
+def _choose(source: Source, names: Sequence[str]) -> None:
+    """Complain about a column that is not there, or there twice."""
+    for name in source.columns:
+        if names.count(name) == 1:
+            continue
+        place = str(source.path)
+        if name in names:
+            raise FormatError("column", f"{names.count(name)} columns are called {name!r}", place=place)
+        other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+        near = get_close_matches(name, names, n=1)
+        listed = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+        raise FormatError(
+            "column",
+            f"there is no column {name!r}; the columns are {listed}",
+            place=place,
+            hint=f"delimiter: {other!r}" if other else f"did you mean {near[0]!r}?" if near else "one of these columns",
+        )
+
+
+class _Watched(io.RawIOBase):
+    """A stream of bytes that counts the quotation marks, and notices bytes 0."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.quotes = 0
+        self.binary = False
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._stream.read(size)
+        self.quotes += data.count(b'"')
+        self.binary = self.binary or b"\0" in data
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@contextmanager
+def _opened(path: Path, *, packed: bool) -> Iterator[_Watched]:
+    with gzip.open(path, "rb") if packed else path.open("rb") as stream:
+        yield _Watched(stream)
+
+
+def _csv_rows(source: Source, stream: _Watched, *, strict: bool = False) -> Any:
+    text = io.TextIOWrapper(io.BufferedReader(stream, 1 << 16), encoding="utf-8-sig", newline="")
+    return csv.reader(text, delimiter=source.between, strict=strict)
+
+
+def _names(source: Source, *, packed: bool) -> tuple[tuple[str, ...], bool]:
+    """The names of the columns, with a complaint if one that is asked for is missing; and whether anything follows them."""
+    if len(source.between) != 1 or source.between in '"\r\n':
+        raise FormatError(
+            "delimiter", f"{source.between!r} is not one character", place="delimiter", hint=', or ; or "\\t"'
+        )
+    try:
+        with _opened(source.path, packed=packed) as stream:
+            reader = _csv_rows(source, stream)
+            first: list[str] = next(reader, [])
+            more = not source.header or next(reader, None) is not None
+            binary = stream.binary
+    except _UNREADABLE:
+        raise _fault(source, (), packed=packed) from None
+    if binary:
+        raise _binary(source.path)
+    if not first:
+        raise FormatError(
+            "header", "the first line is empty", place=f"{source.path}: line 1", hint="name the columns there"
+        )
+    names = tuple(first) if source.header else tuple(str(i + 1) for i in range(len(first)))
+    _choose(source, names)
+    return names, more
+
+
+def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bool) -> Pieces:
+    width = len(names)
+    chosen = [itemgetter(names.index(name)) for name in source.columns]
+    try:
+        with _opened(source.path, packed=packed) as stream:
+            reader = _csv_rows(source, stream)
+            if source.header:
+                next(reader)
+            while piece := list(islice(reader, rows)):
+                if width > 1:
+                    piece = [row for row in piece if row]
+                else:
+                    piece = [row or [""] for row in piece]
+                if any(len(row) != width for row in piece) or stream.binary:
+                    raise _fault(source, names, packed=packed)
+                if piece:
+                    yield {
+                        name: TextColumn(list(map(get, piece)))
+                        for name, get in zip(source.columns, chosen, strict=True)
+                    }
+            _closed(source, names, stream, packed=packed)
+    except _UNREADABLE:
+        raise _fault(source, names, packed=packed) from None
+
+
+def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int, packed: bool) -> Pieces:
+    columns = list(dict.fromkeys(source.columns))
+    try:
+        with _opened(source.path, packed=packed) as stream:
+            opened = arrow.csv.open_csv(
+                stream,
+                read_options=arrow.csv.ReadOptions(
+                    block_size=BLOCK, column_names=None if source.header else list(names)
+                ),
+                parse_options=arrow.csv.ParseOptions(
+                    delimiter=source.between, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+                ),
+                convert_options=arrow.csv.ConvertOptions(
+                    include_columns=columns,
+                    column_types={name: arrow.string() for name in columns},
+                    strings_can_be_null=True,
+                    null_values=["", *source.missing],
+                ),
+            )
+            with opened as reader:
+                for batch in reader:
+                    if stream.binary:
+                        raise _fault(source, names, packed=packed)
+                    yield from _slices(batch, arrow, rows)
+            _closed(source, names, stream, packed=packed)
+    except (*_UNREADABLE, arrow.ArrowException) as error:
+        raise _fault(source, names, packed=packed, otherwise=str(error)) from None
+
+
+def _closed(source: Source, names: Sequence[str], stream: _Watched, *, packed: bool) -> None:
+    """Complain about a quotation mark that opens and never closes: it would swallow rows."""
+    if stream.binary or stream.quotes % 2:
+        fault = _fault(source, names, packed=packed)
+        if fault.code != "csv":
+            raise fault
+
+
+def _parquet_pieces(source: Source, arrow: Any, *, rows: int) -> Pieces:
+    types = arrow.types
+    columns = list(dict.fromkeys(source.columns))
+    place = str(source.path)
+    try:
+        schema = arrow.parquet.read_schema(source.path)
+        _choose(source, tuple(schema.names))
+        for name in columns:
+            if types.is_nested(schema.field(name).type):
+                raise FormatError("column", f"the cells of {name!r} are {schema.field(name).type}", place=place)
+        coded = [name for name in columns[:1] if types.is_string(schema.field(name).type)]
+        with arrow.parquet.ParquetFile(source.path, read_dictionary=coded, buffer_size=1 << 20) as file:
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=columns):
+                    yield from _slices(batch, arrow, rows)
+    except (arrow.ArrowException, OSError) as error:
+        raise FormatError("parquet", f"the Parquet file cannot be read: {error}", place=place) from None
+
+
+def _slices(batch: Any, arrow: Any, rows: int) -> Pieces:
+    for begin in range(0, batch.num_rows, rows):
+        part = batch.slice(begin, rows)
+        yield {name: ArrowColumn(part.column(name), arrow=arrow, compute=arrow.compute) for name in part.schema.names}
+
+
+def _fault(source: Source, names: Sequence[str], *, packed: bool, otherwise: str = "") -> FormatError:
+    """What is wrong with a CSV file, on which line; the code is csv where the careful reader finds nothing wrong."""
+    place = str(source.path)
+    line = 0
+    try:
+        with _opened(source.path, packed=packed) as stream:
+            reader = _csv_rows(source, stream, strict=True)
+            for row in reader:
+                line = reader.line_num
+                if stream.binary:
+                    return _binary(source.path)
+                if names and len(row) != len(names) and (row or len(names) > 1):
+                    if not row:
+                        continue
+                    return FormatError(
+                        "row",
+                        f"{len(row)} cells, expected {len(names)}",
+                        place=f"{place}: line {line}",
+                        hint="quote cells that contain the delimiter",
+                    )
+    except UnicodeDecodeError:
+        return _no_text(source.path, packed=packed)
+    except csv.Error as error:
+        return FormatError("quotes", str(error), place=f"{place}: after line {line}", hint="close every quotation mark")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        return FormatError("gzip", f"the packed file is damaged: {error}", place=place)
+    return FormatError("csv", otherwise or "the file cannot be parsed", place=place)
+
+
+def _no_text(path: Path, *, packed: bool) -> FormatError:
+    """The first line that is not UTF-8."""
+    with _opened(path, packed=packed) as stream:
+        for number, line in enumerate(io.BufferedReader(stream), start=1):
+            if b"\0" in line:
+                break
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                return FormatError(
+                    "encoding",
+                    f"the file is not UTF-8 text: byte 0x{line[error.start]:02x}",
+                    place=f"{path}: line {number}",
+                    hint="save it as UTF-8",
+                )
+    return _binary(path)

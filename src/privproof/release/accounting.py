@@ -1,0 +1,288 @@
+"""Accounting by quilt curves: what several releases about the same series cost together.
+
+Pufferfish privacy does not compose in general; quilts do.  If entry j costs b_j in all (the sum of what every release loses between
+two series that differ in it), then
+
+    total loss  =  max over entries i of  min over quilts Q of  ( influence(Q | X_i) + sum of b_j over the entries between the nodes
+    of Q ).
+
+It covers sequential releases (costs add up), parallel ones (disjoint parts of the series), sliding windows, adaptively chosen
+queries, and every mechanism that states what an entry costs, also one of another library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from privproof.errors import BudgetError, QuestionError, ScenarioError
+from privproof.exact import Epsilon, EpsilonLike, Number, fraction, rational
+from privproof.exact import epsilon as exact_epsilon
+from privproof.release.calibrating import Calibrated, budget_below
+from privproof.release.powers import UNIT, Powers
+from privproof.release.quilts import Ratio, Ratios, stationary_ratios
+from privproof.scenarios.chains import Chain
+
+_NEGLIGIBLE = 1e-4
+_WIDEST = 400
+_MOST_NODES = 200_000
+_HAIR = 1e-9
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What one release costs: every entry first..last so much."""
+
+    first: int
+    last: int
+    cost: Fraction
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Accountant:
+    """What has been released about a series, and what it costs in all.
+
+    Attributes:
+        chains: the class of priors.
+        length: the length of the series.
+        budget: what may be spent in all; None for no limit.
+        spendings: the releases so far.
+    """
+
+    chains: tuple[Chain, ...]
+    length: int
+    budget: Epsilon | None = None
+    spendings: tuple[Spending, ...] = ()
+
+    @classmethod
+    def of(cls, chains: Chain | Sequence[Chain], *, length: int, epsilon: EpsilonLike | None = None) -> Accountant:
+        """An accountant of a series about which nothing was released yet.
+
+        >>> chain = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
+        >>> accountant = Accountant.of(chain, length=100, epsilon=3)
+        >>> for _ in range(5):
+        ...     accountant = accountant.spending("0.0778818", note="a count of all entries, private at epsilon = 1")
+        Traceback (most recent call last):
+        ...
+        privproof.errors.BudgetError: budget: this release would bring the loss to 3.02504, above 3 [budget]
+          hint: at most 0.07287 for each of these entries is left
+        >>> f"{float(accountant.epsilon):.4f}"
+        '2.6239'
+        """
+        listed = (chains,) if isinstance(chains, Chain) else tuple(chains)
+        if not listed or not all(isinstance(chain, Chain) for chain in listed):
+            raise ScenarioError("prior", f"{chains!r} holds no chains", place="chains", hint="a Chain")
+        if not isinstance(length, int) or length < 1:
+            raise ScenarioError("length", f"{length!r} is no length", place="length", hint="length=100")
+        return cls(listed, length, None if epsilon is None else exact_epsilon(epsilon))
+
+    def spending(
+        self, cost: Number | Calibrated, *, first: int = 1, last: int | None = None, note: str = ""
+    ) -> Accountant:
+        """The account after another release about the entries first..last.
+
+        Args:
+            cost: what the release loses between two series that differ in one of its entries, or the calibrated release.
+            first: the first entry it looks at.
+            last: the last one; without it the last of the series.
+            note: what it was.
+
+        Raises:
+            BudgetError: the budget would be exceeded, with what is left.
+        """
+        paid = cost.cost if isinstance(cost, Calibrated) else fraction(rational(cost))
+        end = self.length if last is None else last
+        if paid <= 0:
+            raise BudgetError("cost", f"an entry costs {paid}", place="cost", hint="a number above 0")
+        if not 1 <= first <= end <= self.length:
+            raise ScenarioError(
+                "entries", f"{first}..{end} are no entries of a series of length {self.length}", place="first"
+            )
+        after = replace(self, spendings=(*self.spendings, Spending(first, end, paid, note)))
+        if self.budget is not None and after.epsilon > self._allowed:
+            left = self.left(first=first, last=end)
+            said = f"this release would bring the loss to {float(after.epsilon):.6g}, above {self.budget}"
+            hint = "nothing is left" if left == 0 else f"at most {float(left):.4g} for each of these entries is left"
+            raise BudgetError("budget", said, place="budget", hint=hint)
+        return after
+
+    @property
+    def _allowed(self) -> Fraction:
+        assert self.budget is not None
+        return Fraction(budget_below(self.budget))
+
+    @cached_property
+    def epsilon(self) -> Fraction:
+        """What all releases lose together, rounded up."""
+        if not self.spendings:
+            return Fraction(0)
+        return max(_total(chain, self.length, self.costs) for chain in self.chains)
+
+    @property
+    def simple(self) -> Fraction:
+        """What adding up every release's own loss would give."""
+        return sum((max(_total(chain, self.length, [s]) for chain in self.chains) for s in self.spendings), Fraction(0))
+
+    @cached_property
+    def costs(self) -> list[Spending]:
+        """What every entry costs, as pieces of the series that cost the same."""
+        changes: dict[int, Fraction] = {}
+        for spending in self.spendings:
+            changes[spending.first] = changes.get(spending.first, Fraction(0)) + spending.cost
+            changes[spending.last + 1] = changes.get(spending.last + 1, Fraction(0)) - spending.cost
+        pieces, cost, start = [], Fraction(0), 1
+        for place in sorted({*changes, self.length + 1}):
+            if place > start:
+                pieces.append(Spending(start, place - 1, cost))
+                start = place
+            cost += changes.get(place, Fraction(0))
+        return pieces
+
+    def left(self, *, first: int = 1, last: int | None = None, digits: int = 4) -> Fraction:
+        """The largest cost for each of the entries first..last that the budget still allows, rounded down."""
+        if self.budget is None:
+            raise QuestionError("budget", "there is no budget", place="budget", hint="Accountant.of(..., epsilon=3)")
+        end = self.length if last is None else last
+        free = replace(self, budget=None)
+        low, high = Fraction(0), Fraction(1)
+        while free.spending(high, first=first, last=end).epsilon <= self._allowed:
+            low, high = high, 2 * high
+        for _ in range(60):
+            middle = (low + high) / 2
+            if free.spending(middle, first=first, last=end).epsilon <= self._allowed:
+                low = middle
+            else:
+                high = middle
+            if low > 0 and high - low < low / 10 ** (digits + 1):
+                break
+        return low
+
+
+class _Paid:
+    """What the entries 1..n cost together, as a function of n: floats for many n, or exactly."""
+
+    def __init__(self, pieces: Sequence[Spending], length: int) -> None:
+        self.pieces, self.length = pieces, length
+        self.edges, self.sums = [0], [0.0]
+        for piece in pieces:
+            before = self.sums[-1]
+            self.edges += [piece.first - 1, piece.last]
+            self.sums += [before, before + float(piece.cost * (piece.last - piece.first + 1))]
+
+    def upto(self, entries: np.ndarray) -> np.ndarray:
+        """The sums, as floats."""
+        found: np.ndarray = np.interp(np.clip(entries, 0, self.length), self.edges, self.sums)
+        return found
+
+    def between(self, first: int, last: int) -> Fraction:
+        """What the entries first..last cost, exactly."""
+        return sum(
+            (
+                piece.cost * (min(last, piece.last) - max(first, piece.first) + 1)
+                for piece in self.pieces
+                if piece.last >= first and piece.first <= last
+            ),
+            Fraction(0),
+        )
+
+
+def _total(chain: Chain, length: int, pieces: Sequence[Spending]) -> Fraction:
+    """The loss of a series whose entries cost what the pieces say; entries outside cost nothing.
+
+    Floats find the best quilt of every entry; where the loss is within a hair of the largest it is summed up exactly.
+    """
+    powers, paid = Powers(chain), _Paid(pieces, length)
+    width = _reach(powers, length)
+    distances = powers.distances[:width]
+    found: list[tuple[float, int, int, float]] = []
+    for ratios, nodes in _groups(chain, powers, length, pieces, int(distances[-1]) if width else 0):
+        two, left, right = _curves(powers, ratios, width)
+        for node in nodes:
+            before = float(paid.upto(np.array([node - 1.0]))[0])
+            options = [(float(paid.upto(np.array([length]))[0]), 1, length, 0.0)]
+            if width:
+                to_left, to_right = before - paid.upto(node - distances), paid.upto(node + distances - 1) - before
+                sums = two + to_left[:, None] + to_right[None, :]
+                a, b = divmod(int(np.argmin(sums)), width)
+                start, end = node - int(distances[a]) + 1, node + int(distances[b]) - 1
+                options.append((float(sums[a, b]), start, end, float(two[a, b])))
+                a, b = int(np.argmin(left + to_left)), int(np.argmin(right + to_right))
+                rest = float(paid.upto(np.array([length]))[0])
+                start, end = node - int(distances[a]) + 1, node + int(distances[b]) - 1
+                options.append((float(left[a] + to_left[a]) + rest - before, start, length, float(left[a])))
+                options.append((float(right[b] + to_right[b]) + before, 1, end, float(right[b])))
+            found.append(min(options))
+    worst = max(loss for loss, *_ in found)
+    near = [(first, last, told) for loss, first, last, told in found if loss >= worst * (1 - _HAIR)]
+    exact = max(Fraction(told) + paid.between(max(1, first), min(length, last)) for first, last, told in near)
+    return max(exact, Fraction(worst * (1 - _HAIR / 2)))
+
+
+def _reach(powers: Powers, length: int) -> int:
+    """The number of distances worth looking at: until an entry tells next to nothing."""
+    width = 8
+    while True:
+        number = powers.reach(min(width, length - 1))
+        if number == 0:
+            return 0
+        told = max(float(powers.forth[number - 1].max()), 0.0)
+        if told < _NEGLIGIBLE or powers.furthest < width or width >= _WIDEST or width >= length - 1:
+            return number
+        width *= 2
+
+
+def _curves(powers: Powers, ratios: Ratio, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The influences of all quilts: two-sided, left alone, right alone."""
+    forth = powers.forth[:width, ratios.pairs]
+    left = ratios.left(powers.back[:width, ratios.pairs])
+    two = np.zeros((width, width))
+    for pair in range(left.shape[1]):
+        np.maximum(two, left[:, pair, None] + forth[None, :, pair], out=two)
+    wider = 1 + 4 * UNIT
+    return two * wider, left.max(axis=1, initial=0.0) * wider, forth.max(axis=1, initial=0.0) * wider
+
+
+def _groups(
+    chain: Chain, powers: Powers, length: int, pieces: Sequence[Spending], reach: int
+) -> Iterator[tuple[Ratio, list[int]]]:
+    """Entries with the same bound on their ratios, and of those with the same costs around them only one."""
+    nodes = _different(length, pieces, reach)
+    if chain.start == "stationary":
+        yield stationary_ratios(chain), nodes
+        return
+    ratios = Ratios(chain, powers)
+    first = 1
+    while first <= length:
+        last = min(2 * first - 1, length)
+        some = [node for node in nodes if first <= node <= last] or [last]
+        if ratios.spread(first) < _NEGLIGIBLE * _NEGLIGIBLE or first > reach * 8:
+            yield ratios.within(first, length), [node for node in nodes if node >= first] or [length]
+            return
+        inside = {min(max(first, n), last) for n in (first, last, *some)}
+        bound = ratios.within(first, last)
+        yield bound, sorted(inside)
+        first = last + 1
+
+
+def _different(length: int, pieces: Sequence[Spending], reach: int) -> list[int]:
+    """Entries that differ in what the entries around them cost; within long pieces of equal cost one stands for all."""
+    listed: set[int] = set()
+    for piece in pieces:
+        if piece.last - piece.first + 1 <= 2 * reach + 1:
+            listed.update(range(piece.first, piece.last + 1))
+        else:
+            listed.update(range(piece.first, piece.first + reach + 1))
+            listed.update(range(piece.last - reach, piece.last + 1))
+            listed.add((piece.first + piece.last) // 2)
+        for edge in (piece.first, piece.last):
+            listed.update(range(max(1, edge - reach), min(length, edge + reach) + 1))
+        if len(listed) > _MOST_NODES:
+            raise QuestionError(
+                "size", f"more than {_MOST_NODES} entries differ in their surroundings", place="spendings"
+            )
+    return sorted(listed)

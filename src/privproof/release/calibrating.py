@@ -1,0 +1,457 @@
+"""Calibration: the least noise that is proved to keep the secrets of correlated data within a budget.
+
+Every method says how much one unit of distance may cost (its *rate*), which is the noise: Laplace noise of scale 1/rate, or
+geometric noise with ``alpha = e^(-rate step)``.
+
+| method | idea | applies to |
+| --- | --- | --- |
+| ``exact`` | the largest rate whose exact loss is within the budget | sums, given or stationary starts, moderate lengths; networks |
+| ``wasserstein`` | the distance between the laws given two values | the same |
+| ``quilt`` | Markov quilts, exact influence | every query, every start, any length; networks |
+| ``contraction`` | quilts, with the Birkhoff bound on influence | the same, and bands of chains |
+| ``spectral-tight``, ``spectral`` | quilts, with influence bounded by the spectral gap | chains with positive stationary probabilities |
+| ``gk16`` | Ghosh and Kleinberg's influence matrix | chains without zeros whose neighbours influence each other little |
+| ``group`` | the whole series is one group | everything |
+
+``auto`` takes the largest rate of the first four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf
+from typing import Literal, TypeAlias
+
+from flint import arb, fmpz
+
+from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
+from privproof.exact import Budget, Epsilon, EpsilonLike, Number, Rational, fraction, rational
+from privproof.exact.balls import precision, rational_bounds
+from privproof.models.distributions import known_name
+from privproof.release.curves import best_distances, contraction, ghosh_kleinberg, spectral, spectral_tight, spectrum
+from privproof.release.distances import Distance, largest_distance
+from privproof.release.drawing import simplest
+from privproof.release.laws import Laws, chain_laws, network_laws_of
+from privproof.release.losses import largest_rate
+from privproof.release.networks import NetworkQuilt, best_network_quilts
+from privproof.release.quilts import Quilts, below, down, quilts, up
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import Query
+from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
+
+Method: TypeAlias = Literal[
+    "auto", "exact", "wasserstein", "quilt", "contraction", "spectral-tight", "spectral", "gk16", "group"
+]
+METHODS: tuple[Method, ...] = (
+    "exact",
+    "wasserstein",
+    "quilt",
+    "contraction",
+    "spectral-tight",
+    "spectral",
+    "gk16",
+    "group",
+)
+_AUTOMATIC: tuple[Method, ...] = ("quilt", "contraction", "wasserstein", "exact")
+_COARSER = Fraction(1, 10**6)
+_AUTOMATIC_SIZE = 8_000_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a method found.
+
+    Attributes:
+        method: the method.
+        rate: what one unit of distance may cost.
+        quilts: for every prior its quilts, where they are the reason.
+        network: for every network the quilt of every node, where they are the reason.
+        distance: the largest distance between two laws, where it is the reason.
+    """
+
+    method: Method
+    rate: Fraction
+    quilts: tuple[Quilts, ...] = ()
+    network: tuple[tuple[NetworkQuilt, ...], ...] = ()
+    distance: Distance | None = None
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A query with noise that keeps the secrets within the budget.
+
+    Attributes:
+        question: the query, the priors, the noise and the budget.
+        plan: the method that was taken, and why its noise is enough.
+        others: what other methods would need: the expected error, or why they do not apply.
+    """
+
+    question: ReleaseQuestion
+    plan: Plan
+    others: Mapping[str, Fraction | str] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """The method that was taken."""
+        return self.plan.method
+
+    @property
+    def noise(self) -> Noise:
+        """The noise."""
+        return self.question.noise
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of Laplace noise at this rate, in the unit of the query before a division."""
+        return 1 / self.plan.rate
+
+    @property
+    def cost(self) -> Fraction:
+        """What one entry costs: the loss between two series that differ in it; what an accountant is told."""
+        moved = max(sensitivity(self.question.query, prior) for prior in self.question.priors)
+        return upper(self.question.noise.rate()) * fraction(moved)
+
+    @property
+    def expected_error(self) -> Fraction:
+        """The expected distance (all components together) between what is released and the truth."""
+        return expected_error(self.question.query, self.question.noise, self.question.entries)
+
+    def accuracy(self, beta: Number = "1/20") -> Fraction:
+        """A distance that one component's noise exceeds with probability at most beta, in whole steps for geometric noise."""
+        divisor = self.question.entries if self.question.query.divided else 1
+        return accuracy(self.question.noise, fraction(rational(beta)), divisor)
+
+    @property
+    def quilt(self) -> tuple[int, ...] | tuple[str, ...] | None:
+        """The quilt of the entry that needs the most noise."""
+        worst = self.worst_quilts
+        return None if worst is None else worst.quilt
+
+    @property
+    def worst_quilts(self) -> Quilts | None:
+        """The quilts of the prior that needs the most noise."""
+        return min(self.plan.quilts, key=lambda found: found.rate) if self.plan.quilts else None
+
+
+def calibrate(
+    priors: Prior | Sequence[Prior],
+    *,
+    query: Query,
+    epsilon: EpsilonLike,
+    length: int | None = None,
+    lengths: Sequence[int] = (),
+    method: Method = "auto",
+    noise: Literal["geometric", "laplace"] = "geometric",
+    name: str = "",
+) -> Calibrated:
+    """The least noise for a query that a method proves to be enough.
+
+    Args:
+        priors: a chain, a band, a network, or several chains or networks.
+        query: what is released.
+        epsilon: the budget.
+        length: the length of the series.
+        lengths: the lengths of several series, drawn independently of each other.
+        method: see the module; ``auto`` takes the least noise.
+        noise: geometric noise in whole steps, or Laplace noise.
+        name: how reports call the release.
+
+    Raises:
+        QuestionError: the method does not apply, with the reason.
+
+    >>> from privproof.scenarios.queries import count
+    >>> chain = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
+    >>> made = calibrate(chain, length=100, query=count("walk"), epsilon=1, method="quilt", noise="laplace")
+    >>> f"{float(made.scale):.4f}", made.quilt
+    ('12.8400', (45, 55))
+    """
+    listed = _priors(priors)
+    sizes, entries = _lengths(listed, length, lengths)
+    budget = Budget.of(epsilon)
+    _fits(listed, query, budget.epsilon)
+    if method != "auto" and method not in METHODS:
+        raise QuestionError("method", f"unknown method {method!r}", place="method", hint=f"auto, {', '.join(METHODS)}")
+    found: dict[str, Plan] = {}
+    refused: dict[str, str] = {}
+    for candidate in _AUTOMATIC if method == "auto" else (method,):
+        if method == "auto" and candidate in ("wasserstein", "exact") and _large(listed, sizes, query):
+            refused[candidate] = "the tables of laws would be large: ask for it by name"
+            continue
+        try:
+            found[candidate] = _PLANS[candidate](listed, sizes, query, budget.epsilon)
+        except PrivproofError as problem:
+            if method != "auto":
+                raise
+            refused[candidate] = problem.message
+    if not found:
+        found["group"] = _group(listed, sizes, query, budget.epsilon)
+    plan = max(found.values(), key=lambda each: each.rate)
+    drawn = noise_of(plan.rate, query, noise)
+    question = ReleaseQuestion(
+        priors=listed,
+        lengths=sizes,
+        entries=entries,
+        query=query,
+        noise=drawn,
+        budget=budget,
+        name=name or f"noisy {query.name}",
+    )
+    others: dict[str, Fraction | str] = {
+        each: expected_error(query, noise_of(other.rate, query, noise), entries) for each, other in found.items()
+    }
+    return Calibrated(question, plan, {**others, **refused})
+
+
+# ------------------------------------------------------------------------------------------------------------ the noise
+
+
+def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]) -> Noise:
+    """Noise of which a unit of distance costs at most the rate: rounded up, to simple numbers."""
+    if kind == "laplace":
+        return Laplace(rational(up(1 / rate)))
+    if kind != "geometric":
+        raise QuestionError("noise", f"unknown noise {kind!r}", place="noise", hint="geometric, laplace")
+    step = rational(1) if query.kind == "histogram" else query.step
+    cost = rate * fraction(step)
+    with precision(256):
+        least = upper((-arb(rational(cost))).exp())
+        most = upper((-arb(rational(cost * (1 - _COARSER)))).exp())
+    return Geometric(rational(simplest(least, most)), step)
+
+
+def upper(ball: arb) -> Fraction:
+    """A rational that is not below a ball."""
+    return fraction(rational_bounds(ball)[1])
+
+
+def expected_error(query: Query, noise: Noise, entries: int) -> Fraction:
+    """The expected distance, over all components, after a division if there is one."""
+    components = len(query.bins) if query.kind == "histogram" else 1
+    return fraction(noise.expected) * components / (entries if query.divided else 1)
+
+
+def accuracy(noise: Noise, beta: Fraction, divisor: int = 1) -> Fraction:
+    """A distance that the noise exceeds with probability at most beta.
+
+    For Laplace noise ``scale ln(1/beta)``; for geometric noise the least t with ``2 alpha^(t+1)/(1+alpha) <= beta`` steps.
+    """
+    if not 0 < beta < 1:
+        raise BudgetError("beta", f"it is {beta}", place="beta", hint="between 0 and 1, such as 1/20")
+    with precision(128):
+        if isinstance(noise, Laplace):
+            return upper(arb(noise.scale) * -arb(rational(beta)).log()) / divisor
+        alpha = arb(noise.alpha)
+        wanted = ((arb(rational(beta)) * (1 + alpha) / 2).log() / alpha.log() - 1).ceil()
+        steps = int(fmpz(int(fraction(rational_bounds(wanted)[1]))))
+    return max(0, steps) * fraction(noise.step) / divisor
+
+
+# ---------------------------------------------------------------------------------------------------------- the methods
+
+
+Planner: TypeAlias = Callable[[tuple[Prior, ...], tuple[int, ...], Query, Epsilon], Plan]
+
+
+def budget_below(epsilon: Epsilon) -> float:
+    """The budget as a float that is not above it."""
+    low, _ = rational_bounds(epsilon.ball(192))
+    return below(fraction(low))
+
+
+def sensitivity(query: Query, prior: Prior) -> Rational:
+    """The most that one entry can move the query."""
+    if isinstance(prior, Network):
+        return max(query.moved(node.values) for node in prior.nodes)
+    return query.moved(prior.states)
+
+
+def _quilt(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+    if isinstance(priors[0], Network):
+        networks = [_network(prior) for prior in priors]
+        best = [best_network_quilts(network, epsilon) for network in networks]
+        rate = min(fraction(found.rate / sensitivity(query, n)) for found, n in zip(best, networks, strict=True))
+        return Plan("quilt", rate, network=tuple(found.quilts for found in best))
+    budget = budget_below(epsilon)
+    return _by_quilts(priors, query, "quilt", lambda chain: quilts(_chain(chain, "quilt"), max(lengths), budget))
+
+
+def _contraction(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+    budget = budget_below(epsilon)
+
+    def planned(prior: Prior) -> Quilts:
+        if isinstance(prior, Network):
+            raise _unfit("contraction", "a network is no chain", "quilt")
+        return best_distances(contraction(prior), max(lengths), budget, by_entry=isinstance(prior, Chain))
+
+    return _by_quilts(priors, query, "contraction", planned)
+
+
+def _spectral(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+    return _by_spectrum(priors, lengths, query, epsilon, "spectral")
+
+
+def _spectral_tight(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+    return _by_spectrum(priors, lengths, query, epsilon, "spectral-tight")
+
+
+def _by_spectrum(
+    priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon, method: Method
+) -> Plan:
+    budget = budget_below(epsilon)
+
+    def planned(prior: Prior) -> Quilts:
+        chain = _chain(prior, method)
+        seen = spectrum(chain)
+        if seen is None:
+            raise _unfit(method, "a state has stationary probability 0", "quilt")
+        tight = spectral_tight(seen, stationary=chain.start == "stationary")
+        curves = spectral(seen.least, seen.gap) if method == "spectral" else tight
+        return best_distances(curves, max(lengths), budget)
+
+    return _by_quilts(priors, query, method, planned)
+
+
+def _by_quilts(priors: tuple[Prior, ...], query: Query, method: Method, planned: Callable[[Prior], Quilts]) -> Plan:
+    found = tuple(planned(prior) for prior in priors)
+    rate = min(f.rate / fraction(sensitivity(query, prior)) for f, prior in zip(found, priors, strict=True))
+    return Plan(method, rate, quilts=found)
+
+
+def laws_of(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query) -> list[Laws]:
+    """The laws of the query given every entry, under every prior."""
+    result: list[Laws] = []
+    for number, prior in enumerate(priors):
+        if isinstance(prior, Network):
+            result += network_laws_of(prior, query, number)
+            continue
+        chain = _chain(prior, "exact")
+        for length in lengths:
+            result += (laws for laws in chain_laws(chain, length, query, number) if len(laws.values) > 1)
+    if not result:
+        raise ScenarioError("secrets", "no entry has two possible values: there is nothing to hide", place="priors")
+    return result
+
+
+def _wasserstein(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+    distance = largest_distance(laws_of(priors, lengths, query))
+    return Plan("wasserstein", _distance_rate(distance, query, epsilon), distance=distance)
+
+
+def _distance_rate(distance: Distance, query: Query, epsilon: Epsilon) -> Fraction:
+    steps = max(1, distance.steps)  # a distance of 0 means that the query tells nothing; a step of noise does no harm
+    return down(Fraction(budget_below(epsilon)) / (steps * fraction(query.step)))
+
+
+def _exact(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+    laws = laws_of(priors, lengths, query)
+    distance = largest_distance(laws)
+    step, budget = fraction(query.step), budget_below(epsilon)
+    sure = float(_distance_rate(distance, query, epsilon) * step) * (1 - 1e-12)
+    found = largest_rate(laws, budget, low=sure, high=inf)
+    return Plan("exact", down(Fraction(found) * (1 - Fraction(1, 10**14)) / step), distance=distance)
+
+
+def _gk16(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+    chains = tuple(_chain(prior, "gk16") for prior in priors)
+    rate = ghosh_kleinberg(chains, max(lengths), budget_below(epsilon))
+    if rate is None:
+        raise _unfit("gk16", "neighbouring entries influence each other too much", "quilt")
+    return Plan("gk16", rate / fraction(sensitivity(query, chains[0])))
+
+
+def _group(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+    size = max(len(p.nodes) if isinstance(p, Network) else max(lengths) for p in priors)
+    moved = max(fraction(sensitivity(query, prior)) for prior in priors)
+    return Plan("group", down(Fraction(budget_below(epsilon)) / (size * moved)))
+
+
+_PLANS: Mapping[str, Planner] = {
+    "exact": _exact,
+    "wasserstein": _wasserstein,
+    "quilt": _quilt,
+    "contraction": _contraction,
+    "spectral-tight": _spectral_tight,
+    "spectral": _spectral,
+    "gk16": _gk16,
+    "group": _group,
+}
+
+
+def _chain(prior: Prior, method: str) -> Chain:
+    if isinstance(prior, Band):
+        raise _unfit(method, "a band holds chains that change from step to step", "contraction")
+    if isinstance(prior, Network):
+        raise _unfit(method, "a network is no chain", "quilt")
+    return prior
+
+
+def _network(prior: Prior) -> Network:
+    assert isinstance(prior, Network)
+    return prior
+
+
+def _unfit(method: str, reason: str, other: str) -> QuestionError:
+    return QuestionError("method", f"{method} does not apply: {reason}", place="method", hint=f'method="{other}"')
+
+
+def _large(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query) -> bool:
+    """Whether the tables of laws would be large."""
+    if query.kind != "sum" or isinstance(priors[0], Network):
+        return False
+    steps = query.steps(priors[0].states)
+    width = max(steps) - min(steps)
+    entries = sum(length * len(steps) * (width * length + 1) for length in lengths)
+    return entries * len(priors) > _AUTOMATIC_SIZE
+
+
+# ---------------------------------------------------------------------------------------------------- what is asked for
+
+
+def _priors(priors: Prior | Sequence[Prior]) -> tuple[Prior, ...]:
+    listed = (priors,) if isinstance(priors, Chain | Band | Network) else tuple(priors)
+    if not listed or not all(isinstance(prior, Chain | Band | Network) for prior in listed):
+        raise ScenarioError("prior", f"{priors!r} is no prior", place="priors", hint="a Chain, a Band or a Network")
+    kinds = {type(prior) for prior in listed}
+    if len(kinds) > 1 or (Band in kinds and len(listed) > 1):
+        raise ScenarioError("prior", "chains, networks and a band do not mix", place="priors", hint="chains alone")
+    if len({_places(prior) for prior in listed}) > 1:
+        raise ScenarioError("prior", "the priors are about different states", place="priors", hint="the same states")
+    return listed
+
+
+def _places(prior: Prior) -> tuple[object, ...]:
+    return tuple((n.name, n.values) for n in prior.nodes) if isinstance(prior, Network) else prior.states
+
+
+def _lengths(priors: tuple[Prior, ...], length: int | None, lengths: Sequence[int]) -> tuple[tuple[int, ...], int]:
+    """The different lengths, and the number of all entries."""
+    if isinstance(priors[0], Network):
+        if length is not None or lengths:
+            raise ScenarioError("length", "a network has the nodes it has", place="length", hint="drop it")
+        return (), len(priors[0].nodes)
+    listed = [*([] if length is None else [length]), *lengths]
+    if not listed:
+        raise ScenarioError("length", "how long is the series?", place="length", hint="length=100")
+    for each in listed:
+        if not isinstance(each, int) or isinstance(each, bool) or each < 1:
+            raise ScenarioError("length", f"{each!r} is no length", place="length", hint="length=100")
+    return tuple(sorted(set(listed))), sum(listed)
+
+
+def _fits(priors: tuple[Prior, ...], query: Query, epsilon: Epsilon) -> None:
+    """Complain about a query that speaks of other states, or never changes, and about a budget of nothing."""
+    if epsilon.infinite or budget_below(epsilon) <= 0:
+        raise BudgetError("budget", f"epsilon = {epsilon}", place="epsilon", hint="a number above 0, such as 1")
+    for prior in priors:
+        states = (
+            tuple(dict.fromkeys(value for node in prior.nodes for value in node.values))
+            if isinstance(prior, Network)
+            else prior.states
+        )
+        for state in (*query.weights, *query.bins):
+            known_name(state, among=states, what="state", place="query", error=ScenarioError)
+        if sensitivity(query, prior) == 0:
+            raise ScenarioError("query", f"{query.name} is the same for all data", place="query", hint="other weights")

@@ -1,0 +1,78 @@
+"""Noise drawn exactly: whole numbers of steps, from uniform random bits, without floating point.
+
+The number of failures before a success, Pr(G >= n) = q^n, is ``floor(ln U / ln q)`` for a uniform U.  Bits of U are drawn until the
+floor is certain in ball arithmetic, so the law is exact for every q that balls can enclose, rational or ``e^-rate``.  A two-sided
+draw is the difference of two such numbers.
+
+Laplace noise is drawn on a lattice much finer than its scale that contains all possible answers.  There the ratio of probabilities
+equals the ratio of the densities, so what is proved about the density holds for what is drawn, and no rounding leaks.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb, fmpz
+
+from privproof.exact import Rational
+from privproof.exact.balls import precision
+from privproof.language.randomness import source
+from privproof.scenarios.releases import Geometric, Laplace, Noise
+
+_BITS = 96
+_FINER = 2**20
+
+
+def draw(noise: Noise, step: Rational) -> Rational:
+    """Noise for an answer that is a multiple of the step.
+
+    >>> from privproof.language.randomness import seeded
+    >>> with seeded(1):
+    ...     [draw(Geometric.of("9/10"), Rational(1)) for _ in range(5)]  # doctest: +SKIP
+    """
+    if isinstance(noise, Geometric):
+        return noise.step * _two_sided(noise, noise.step)
+    unit = lattice(noise, step)
+    return unit * _two_sided(noise, unit)
+
+
+def lattice(noise: Laplace, step: Rational) -> Rational:
+    """The lattice that Laplace noise is drawn on: the step, divided by a power of two until it is fine."""
+    unit = step
+    while unit * _FINER > noise.scale:
+        unit /= 2
+    return unit
+
+
+def _two_sided(noise: Noise, unit: Rational) -> int:
+    return failures(noise, unit) - failures(noise, unit)
+
+
+def failures(noise: Noise, unit: Rational) -> int:
+    """A number n with probability ``(1 - q) q^n``, where ``q = e^(-rate * unit)``."""
+    bits, drawn = _BITS, source().below(1 << _BITS)
+    while True:
+        with precision(bits + 64):
+            scale = arb(2) ** -bits
+            rate = noise.rate(bits + 64) * arb(unit)
+            low, high = arb(fmpz(drawn)) * scale, arb(fmpz(drawn + 1)) * scale
+            if drawn > 0:
+                most, least = (-low.log() / rate).floor(), (-high.log() / rate).floor()
+                found, other = most.unique_fmpz(), least.unique_fmpz()
+                if found is not None and found == other:
+                    return int(found)
+        bits, drawn = bits + _BITS, (drawn << _BITS) + source().below(1 << _BITS)
+
+
+def simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction with the least denominator between two numbers, 0 < low <= high.
+
+    >>> simplest(Fraction(31, 100), Fraction(34, 100))
+    Fraction(1, 3)
+    """
+    whole = low.numerator // low.denominator
+    if low == whole:
+        return Fraction(whole)
+    if whole + 1 <= high:
+        return Fraction(whole + 1)
+    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))

@@ -1,0 +1,156 @@
+"""Releasing: the answer of a calibrated query on data, with noise drawn exactly, and the record of everything assumed.
+
+The record says what was released, under which priors and where they come from, the method, the noise, the budget and the exact
+loss, the expected error, and what is only stated.  A prior that was fitted to the private data itself is told in capitals: the
+guarantee takes the prior as known to everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from privproof.errors import QuestionError, ScenarioError
+from privproof.exact import Rational, decimal, fraction, rational
+from privproof.models.distributions import known_name
+from privproof.release.calibrating import Calibrated
+from privproof.release.drawing import draw
+from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import Query
+from privproof.scenarios.releases import Prior
+
+FITTED = (
+    "WARNING: the prior was fitted to the private data itself. The guarantee holds for a prior that the adversary knows "
+    "anyway; a prior that was learnt from the data can leak them. Fit it on public data, or state it."
+)
+
+
+@dataclass(frozen=True)
+class Released:
+    """A noisy answer.
+
+    Attributes:
+        values: what is released, by name: one number, or one for every bin.
+        made: the query with its noise.
+        warnings: what must not be overlooked.
+    """
+
+    values: Mapping[str, Fraction]
+    made: Calibrated
+    warnings: tuple[str, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> Fraction:
+        """The number that is released, where it is one."""
+        if len(self.values) != 1:
+            raise QuestionError("query", f"{len(self.values)} numbers were released", place="value", hint=".values")
+        return next(iter(self.values.values()))
+
+
+def release(made: Calibrated, data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str]) -> Released:
+    """The noisy answer on a series, on several series, or on a data set of a network (values by node).
+
+    Noise comes from the operating system's generator; inside `privproof.seeded` it can be repeated, for tests alone.
+
+    Raises:
+        ScenarioError: the data are not what the noise was calibrated for.
+    """
+    question = made.question
+    if isinstance(question.priors[0], Network):
+        if not isinstance(data, Mapping):
+            raise ScenarioError("data", "a network wants a value for every node", place="data", hint='{"john": "ill"}')
+        nodes = {node.name: node.values for node in question.priors[0].nodes}
+        if set(data) != set(nodes):
+            raise ScenarioError("data", f"values for {sorted(data)}, nodes {sorted(nodes)}", place="data")
+        for name, value in data.items():
+            known_name(value, among=nodes[name], what="value", place=f"data.{name}", error=ScenarioError)
+        listed = [[data[name] for name in nodes]]
+    else:
+        listed = _series(data)
+        _as_calibrated(made, [len(series) for series in listed], [value for series in listed for value in series])
+    everything = [value for series in listed for value in series]
+    query = question.query
+    if query.kind == "function":
+        assert query.function is not None
+        return noisy(made, {query.name: rational(query.function(listed if len(listed) > 1 else listed[0]))})
+    return noisy(made, exact_answers(query, _tally(everything)))
+
+
+def _series(data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str]) -> list[list[str]]:
+    if isinstance(data, Mapping | str) or not data:
+        raise ScenarioError("data", f"{data!r} is no series", place="data", hint='["rest", "walk", "walk"]')
+    if isinstance(data[0], str):
+        return [list(data)]  # type: ignore[arg-type]
+    return [list(series) for series in data]
+
+
+def _as_calibrated(made: Calibrated, lengths: Sequence[int], values: Sequence[str]) -> None:
+    question = made.question
+    if sum(lengths) != question.entries:
+        raise ScenarioError(
+            "data", f"{sum(lengths)} entries, the noise is for {question.entries}", place="data", hint="calibrate anew"
+        )
+    check_lengths(made, lengths)
+    prior = question.priors[0]
+    assert not isinstance(prior, Network)
+    for value in dict.fromkeys(values):
+        known_name(value, among=prior.states, what="state", place="data", error=ScenarioError)
+
+
+def check_lengths(made: Calibrated, lengths: Sequence[int]) -> None:
+    """Complain about series that are longer than the noise was made for, or of other lengths where it depends on them."""
+    known = made.question.lengths
+    some = made.method in ("exact", "wasserstein", "gk16")
+    for length in dict.fromkeys(lengths):
+        if length > max(known) or (some and length not in known):
+            listed = ", ".join(map(str, known[:5])) + (", ..." if len(known) > 5 else "")
+            raise ScenarioError(
+                "length", f"a series of length {length}; the noise is for {listed}", place="data", hint="calibrate anew"
+            )
+
+
+def _tally(values: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    return counts
+
+
+def exact_answers(query: Query, counts: Mapping[str, int]) -> dict[str, Rational]:
+    """The answers of a sum or a histogram, from how often every state occurs; without noise and not divided."""
+    if query.kind == "histogram":
+        return {state: rational(counts.get(state, 0)) for state in query.bins}
+    total = sum((query.weight(state) * number for state, number in counts.items()), rational(0))
+    return {query.name: total}
+
+
+def noisy(made: Calibrated, answers: Mapping[str, Rational], *, warnings: Sequence[str] = ()) -> Released:
+    """The answers with noise, divided where the query says so."""
+    question = made.question
+    divisor = question.entries if question.query.divided else 1
+    step = rational(1) if question.query.kind == "histogram" else question.query.step
+    values = {}
+    for name, answer in answers.items():
+        steps = answer / step
+        if int(steps.q) != 1:
+            raise ScenarioError(
+                "query",
+                f"{name} is {answer}, no multiple of the step {step}",
+                place="query",
+                hint="step=... in lipschitz",
+            )
+        values[name] = fraction(answer + draw(question.noise, step)) / divisor
+    return Released(values, made, tuple(warnings))
+
+
+def describe(prior: Prior) -> str:
+    """A prior in words."""
+    return str(prior) if not isinstance(prior, Network) else f"{prior.name or 'a network'} of {len(prior.nodes)} nodes"
+
+
+def shown(value: Fraction) -> str:
+    """A released number as a decimal."""
+    return decimal(rational(value), digits=10)

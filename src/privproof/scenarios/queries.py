@@ -1,0 +1,135 @@
+"""Queries: what is released of a series or a data set, and how far one entry can move it.
+
+A query is a vector of numbers on a lattice: every value is a multiple of `step`, so that noise can be whole steps and no rounding
+leaks.  Its *sensitivity* is the most that changing one entry moves it, all components together.
+
+* a **sum** adds a weight for every entry: counts, totals, means (a mean is a sum that is divided afterwards);
+* a **histogram** counts the entries in every state;
+* a **function** is any other one, with a stated Lipschitz constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd, lcm
+from types import MappingProxyType
+from typing import Any, Literal
+
+from privproof.errors import ScenarioError
+from privproof.exact import ONE, ZERO, Number, Rational, rational, show
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is released.
+
+    Attributes:
+        kind: a sum of weights, a histogram, or a function.
+        name: the query in words.
+        sensitivity: the most that one entry can move it, in its own unit.
+        step: its values are multiples of this.
+        weights: for a sum, the weight of every state that has one; other states weigh nothing.
+        bins: for a histogram, the states that are counted; empty for all.
+        divided: whether reports divide by the number of entries, as a mean and relative frequencies are.
+        function: for a function, what to evaluate.
+    """
+
+    kind: Literal["sum", "histogram", "function"]
+    name: str
+    sensitivity: Rational
+    step: Rational = ONE
+    weights: Mapping[str, Rational] = field(default_factory=dict)
+    bins: tuple[str, ...] = ()
+    divided: bool = False
+    function: Callable[[Sequence[Any]], Any] | None = None
+
+    def weight(self, state: str) -> Rational:
+        """For a sum: what an entry in this state adds."""
+        return self.weights.get(state, ZERO)
+
+    def moved(self, states: Sequence[str]) -> Rational:
+        """The most that one entry can move it, where the entries are these states."""
+        if self.kind != "sum":
+            return self.sensitivity
+        weights = [self.weight(state) for state in states]
+        return max(weights) - min(weights)
+
+    def steps(self, states: Sequence[str]) -> tuple[int, ...]:
+        """For a sum: what every state adds, in steps."""
+        return tuple(int((self.weight(state) / self.step).p) for state in states)
+
+    def __call__(self, series: Sequence[Any]) -> Rational | tuple[int, ...]:
+        """The exact answer on a series: a number, or the counts of a histogram; not yet divided."""
+        if self.kind == "sum":
+            return sum((self.weight(value) for value in series), ZERO)
+        if self.kind == "histogram":
+            counts = dict.fromkeys(self.bins, 0)
+            for value in series:
+                if value in counts:
+                    counts[value] += 1
+            return tuple(counts.values())
+        assert self.function is not None
+        return rational(self.function(series))
+
+
+def count(*states: str) -> Query:
+    """How many entries are in one of the states.
+
+    >>> query = count("walk", "run")
+    >>> query(["rest", "walk", "walk"]), query.sensitivity
+    (2, 1)
+    """
+    if not states:
+        raise ScenarioError("query", "a count of nothing", place="count", hint='count("walk")')
+    return Query("sum", f"count of {', '.join(states)}", ONE, ONE, MappingProxyType(dict.fromkeys(states, ONE)))
+
+
+def weighted_sum(weights: Mapping[str, Number], *, name: str = "") -> Query:
+    """The sum of a weight for every entry.
+
+    >>> weighted_sum({"rest": 0, "walk": "1/3", "run": "1/2"}).step
+    1/6
+    """
+    return _sum(weights, name or "weighted sum", divided=False)
+
+
+def mean(weights: Mapping[str, Number], *, name: str = "") -> Query:
+    """The mean of a weight over the entries: the sum is released, and divided by their number, which is public."""
+    return _sum(weights, name or "mean", divided=True)
+
+
+def histogram(states: Sequence[str], *, relative: bool = False) -> Query:
+    """How many entries are in every state; relative for shares of the number of entries, which is public.
+
+    >>> histogram(["rest", "walk"])(["rest", "walk", "walk"])
+    (1, 2)
+    """
+    names = tuple(states)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ScenarioError("query", "a histogram counts two or more different states", place="histogram")
+    said = "shares of the states" if relative else "histogram of the states"
+    return Query("histogram", said, rational(2), bins=names, divided=relative)
+
+
+def lipschitz(function: Callable[[Sequence[Any]], Any], *, constant: Number, step: Number = 1, name: str = "") -> Query:
+    """A function of the series that one entry moves by at most the constant; its values are multiples of the step.
+
+    Both are statements of the caller: they are recorded with every release, and not verified.
+    """
+    moved, unit = rational(constant), rational(step)
+    if moved <= 0 or unit <= 0:
+        raise ScenarioError(
+            "query", f"constant = {show(moved)}, step = {show(unit)}: both are above 0", place="lipschitz"
+        )
+    return Query("function", name or getattr(function, "__name__", "function"), moved, unit, function=function)
+
+
+def _sum(weights: Mapping[str, Number], name: str, *, divided: bool) -> Query:
+    exact = {state: rational(weight) for state, weight in weights.items()}
+    if len(set(exact.values()) | {ZERO}) < 2:
+        raise ScenarioError("query", "every weight is 0", place="weights", hint='{"walk": 1}')
+    whole = lcm(*(int(weight.q) for weight in exact.values()))
+    parts = [int((weight * whole).p) for weight in exact.values()]
+    moved = max(*exact.values(), ZERO) - min(*exact.values(), ZERO)
+    return Query("sum", name, moved, Rational(gcd(*parts), whole), MappingProxyType(exact), divided=divided)

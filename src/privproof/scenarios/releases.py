@@ -1,0 +1,111 @@
+"""Releases as questions: a query of correlated data, answered with noise, under a class of priors.
+
+The secrets are the values of single entries: for every entry i and any two values x, x' that are possible for it, the released
+value must be about as likely given X_i = x as given X_i = x'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from flint import arb
+
+from privproof.errors import ScenarioError
+from privproof.exact import Budget, Number, Rational, rational, show
+from privproof.exact.balls import precision
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import Query
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Two-sided geometric noise in whole steps: k steps with probability ``(1 - alpha)/(1 + alpha) alpha^|k|``."""
+
+    alpha: Rational
+    step: Rational
+
+    @classmethod
+    def of(cls, alpha: Number, *, step: Number = 1) -> Geometric:
+        """The noise, from exact numbers."""
+        ratio, unit = rational(alpha), rational(step)
+        if not 0 < ratio < 1 or unit <= 0:
+            raise ScenarioError(
+                "noise", f"alpha = {show(ratio)}, step = {show(unit)}", place="noise", hint="0 < alpha < 1"
+            )
+        return cls(ratio, unit)
+
+    def rate(self, bits: int = 128) -> arb:
+        """What one unit of distance costs: the logarithm of the ratio of probabilities."""
+        with precision(bits):
+            return -arb(self.alpha).log() / arb(self.step)
+
+    @property
+    def expected(self) -> Rational:
+        """The expected size of the noise: ``2 alpha / (1 - alpha^2)`` steps."""
+        return self.step * 2 * self.alpha / (1 - self.alpha * self.alpha)
+
+    def __str__(self) -> str:
+        return f"geometric noise with alpha = {show(self.alpha)}" + (
+            "" if self.step == 1 else f" in steps of {self.step}"
+        )
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Laplace noise: the density is ``e^(-|w|/scale) / (2 scale)``."""
+
+    scale: Rational
+
+    @classmethod
+    def of(cls, scale: Number) -> Laplace:
+        """The noise, from an exact number."""
+        width = rational(scale)
+        if width <= 0:
+            raise ScenarioError("noise", f"scale = {show(width)}", place="noise", hint="a scale above 0")
+        return cls(width)
+
+    def rate(self, bits: int = 128) -> arb:
+        """What one unit of distance costs."""
+        with precision(bits):
+            return 1 / arb(self.scale)
+
+    @property
+    def expected(self) -> Rational:
+        """The expected size of the noise."""
+        return self.scale
+
+    def __str__(self) -> str:
+        return f"Laplace noise of scale {show(self.scale)}"
+
+
+Noise: TypeAlias = "Geometric | Laplace"
+Prior: TypeAlias = "Chain | Band | Network"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseQuestion:
+    """A query of a series or a network, answered with noise, under a class of priors.
+
+    Attributes:
+        priors: the class: chains, or one band, or networks; privacy is asked under each of them.
+        lengths: how long the series are, each drawn on its own; empty for networks, which have their nodes.
+        entries: how many entries there are in all, which is public; a mean is divided by it.
+        query: what is asked.
+        noise: what is added to every component of the answer.
+        budget: the claim, if one is made.
+        name: how reports call it.
+    """
+
+    priors: tuple[Prior, ...]
+    lengths: tuple[int, ...] = ()
+    entries: int = 1
+    query: Query
+    noise: Noise
+    budget: Budget | None = None
+    name: str = ""
+
+    def under(self, budget: Budget | None) -> ReleaseQuestion:
+        """The same question with another claim."""
+        return replace(self, budget=budget)
