@@ -17,7 +17,7 @@ from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import weighted_sum
 
 BATCHES = range(8)
-EACH = 32
+EACH = 24
 
 
 def random_row(chance, values, zeros):

@@ -5,6 +5,7 @@ from privproof.cli import converting as converting
 from privproof.cli import examples as examples
 from privproof.cli import explaining as explaining
 from privproof.cli import logic as logic
+from privproof.cli import releasing as releasing
 from privproof.cli.common import main
 
 __all__ = ["main"]

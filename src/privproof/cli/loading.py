@@ -20,12 +20,15 @@ from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.exact import fraction, rational
 from privproof.formats import read_document, read_question
 from privproof.formats.documents import Scalar
+from privproof.formats.prior_files import read_prior
 from privproof.formats.processes import OURS, PRISM, has_enclosures, read_process, related
 from privproof.language import Mechanism
 from privproof.models import DecisionProcess, Horizon
 from privproof.release import Calibrated, Protected
 from privproof.scenarios import (
     AnyQuestion,
+    Band,
+    Chain,
     Pair,
     ParametricQuestion,
     ProgramQuestion,
@@ -94,6 +97,27 @@ def load(
             raise QuestionError("pair", f"there is no pair {name!r}", place="pair", hint=f"pairs: {names}")
         return replace(question, pairs=chosen)
     return question if name is None else only_pair(question, name)
+
+
+def load_priors(target: str) -> tuple[Chain, ...] | tuple[Band, ...]:
+    """The class of priors that ``FILE[:NAME]`` stands for: a file of kind prior, or chains or a band in a Python file."""
+    path, name = _split(target)
+    if path.suffix != ".py":
+        if name is not None:
+            raise QuestionError("name", "a file holds one class of priors", place=target, hint=str(path))
+        return read_prior(path)
+    found, name = _found(path, name)
+    with _running(path, f"{path}:{name}"):
+        made = found() if callable(found) else found
+    listed = (made,) if isinstance(made, Chain | Band) else made
+    if isinstance(listed, list | tuple) and listed:
+        if all(isinstance(one, Chain) for one in listed):
+            return tuple(listed)
+        if len(listed) == 1 and isinstance(listed[0], Band):
+            return (listed[0],)
+    raise QuestionError(
+        "name", f"{name!r} is a {type(made).__name__}, no prior", place=str(path), hint="release.Chain.of(...)"
+    )
 
 
 def _every_length(question: StreamQuestion, horizon: Horizon | None) -> StreamQuestion:
@@ -287,7 +311,7 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(value, _QUESTIONS | DecisionProcess | Calibrated | Protected)
+    return isinstance(value, _QUESTIONS | DecisionProcess | Calibrated | Protected | Chain | Band)
 
 
 def _run(path: Path) -> ModuleType:

@@ -97,6 +97,11 @@ class Bins:
         _few(len(exact) - 1)
         return cls(exact)
 
+    @property
+    def middles(self) -> tuple[Rational, ...]:
+        """The middle of every interval."""
+        return tuple((low + high) / 2 for low, high in pairwise(self.edges))
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The bins in words: lower end, two dots, upper end."""

@@ -21,6 +21,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Times: TypeAlias = "tuple[Ints, Ints | None]"
 
 NOTHING = -1
+_OF_INTEGERS = frozenset("0123456789-")
+_OF_DECIMALS = frozenset("0123456789+-.eE")
 
 
 class Refusal(Exception):
@@ -67,9 +69,7 @@ class TextColumn:
         self._texts = texts
 
     def factors(self) -> tuple[Ints, list[str | None]]:
-        number: dict[str, int] = {}
-        for text in self._texts:
-            number.setdefault(text, len(number))
+        number = {text: i for i, text in enumerate(dict.fromkeys(self._texts))}
         codes = np.fromiter(map(number.__getitem__, self._texts), dtype=np.int64, count=len(self._texts))
         return codes, list(number)
 
@@ -77,10 +77,23 @@ class TextColumn:
         return None
 
     def floats(self) -> Floats | None:
-        return None
+        if not self._written_with(_OF_DECIMALS):
+            return None
+        try:
+            return np.array([float(text or "nan") for text in self._texts], dtype=np.float64)
+        except ValueError:
+            return None
 
     def times(self, clock: Clock) -> Times | None:
-        return None
+        if clock != "numbers" or not self._written_with(_OF_INTEGERS):
+            return None
+        try:
+            return np.array(list(map(int, self._texts)), dtype=np.int64), None
+        except (ValueError, OverflowError):
+            return None
+
+    def _written_with(self, characters: frozenset[str]) -> bool:
+        return characters.issuperset("".join(self._texts))
 
     def at(self, rows: Ints) -> TextColumn:
         return TextColumn([self._texts[row] for row in rows.tolist()])

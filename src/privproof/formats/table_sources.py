@@ -210,7 +210,7 @@ def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bo
                     piece = [row for row in piece if row]
                 else:
                     piece = [row or [""] for row in piece]
-                if any(len(row) != width for row in piece) or stream.binary:
+                if not {width}.issuperset(map(len, piece)) or stream.binary:
                     raise _fault(source, names, packed=packed)
                 if piece:
                     yield {

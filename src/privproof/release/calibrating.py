@@ -143,6 +143,7 @@ def calibrate(
     epsilon: EpsilonLike,
     length: int | None = None,
     lengths: Sequence[int] = (),
+    entries: int | None = None,
     method: Method = "auto",
     noise: Literal["geometric", "laplace"] = "geometric",
     name: str = "",
@@ -155,6 +156,7 @@ def calibrate(
         epsilon: the budget.
         length: the length of the series.
         lengths: the lengths of several series, drawn independently of each other.
+        entries: how many entries all series have together; without it the sum of the lengths.
         method: see the module; ``auto`` takes the least noise.
         noise: geometric noise in whole steps, or Laplace noise.
         name: how reports call the release.
@@ -169,7 +171,8 @@ def calibrate(
     ('12.8400', (45, 55))
     """
     listed = _priors(priors)
-    sizes, entries = _lengths(listed, length, lengths)
+    sizes, total = _lengths(listed, length, lengths)
+    entries = total if entries is None else entries
     budget = Budget.of(epsilon)
     _fits(listed, query, budget.epsilon)
     if method != "auto" and method not in METHODS:
@@ -347,10 +350,13 @@ def _distance_rate(distance: Distance, query: Query, epsilon: Epsilon) -> Fracti
 
 def _exact(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
     laws = laws_of(priors, lengths, query)
-    distance = largest_distance(laws)
     step, budget = fraction(query.step), budget_below(epsilon)
-    sure = float(_distance_rate(distance, query, epsilon) * step) * (1 - 1e-12)
-    found = largest_rate(laws, budget, low=sure, high=inf)
+    sure = _group(priors, lengths, query, epsilon).rate
+    distance = None
+    if all(law.complete for law in laws):
+        distance = largest_distance(laws)
+        sure = max(sure, _distance_rate(distance, query, epsilon))
+    found = largest_rate(laws, budget, low=float(sure * step) * (1 - 1e-12), high=inf)
     return Plan("exact", down(Fraction(found) * (1 - Fraction(1, 10**14)) / step), distance=distance)
 
 

@@ -35,6 +35,7 @@ _GROWTH = 0.005
 _SQUARINGS = 24
 _BITS = 160
 _WIDER = 1 + 1e-12
+_SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,10 @@ def projective_diameter(prior: Chain | Band) -> float:
         return max(0.0, float((table + table.T)[~np.eye(size, dtype=bool)].max()))
     low = np.array([[float(Fraction(int(p.p), int(p.q))) for p in row] for row in prior.low])
     high = np.array([[float(Fraction(int(p.p), int(p.q))) for p in row] for row in prior.high])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.log(high)[:, None, :] - np.log(low)[None, :, :]
-    ratios = np.where(high[:, None, :] == 0, -inf, ratios)
+    possible = np.array([[p != 0 for p in row] for row in prior.high])
+    with np.errstate(divide="ignore"):
+        ratios = np.log(np.maximum(high, _SMALLEST))[:, None, :] - np.log(low)[None, :, :]
+    ratios = np.where(possible[:, None, :], ratios, -inf)
     table = ratios.max(axis=2)
     result = float((table + table.T)[~np.eye(len(low), dtype=bool)].max())
     return max(0.0, result) * _WIDER + 1e-14

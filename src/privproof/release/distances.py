@@ -17,6 +17,8 @@ from privproof.errors import QuestionError
 from privproof.exact import ZERO, Rational
 from privproof.release.laws import Laws
 
+_SHORT = 200
+
 
 @dataclass(frozen=True)
 class Distance:
@@ -50,6 +52,13 @@ def largest_distance(found: Iterable[Laws]) -> Distance:
     best = Distance(0, None, "", "")
     for laws in found:
         number = len(laws.values)
+        if not laws.complete and laws.masses.shape[1] > _SHORT:
+            raise QuestionError(
+                "size",
+                "the tails of the laws are too small for floats",
+                place="length",
+                hint='method="exact", or "quilt"',
+            )
         cumulative = np.cumsum(laws.masses, axis=1)
         remaining = np.cumsum(laws.masses[:, ::-1], axis=1)[:, ::-1]
         error = laws.error + (laws.masses.shape[1] + 2) * 2.0**-53
@@ -58,7 +67,9 @@ def largest_distance(found: Iterable[Laws]) -> Distance:
             for y in range(number):
                 if x == y:
                     continue
-                sure, maybe = _between(cumulative, remaining, x, y, error)
+                sure, maybe = (
+                    _between(cumulative, remaining, x, y, error) if laws.complete else (0, laws.masses.shape[1])
+                )
                 steps, known = maybe, True
                 if sure < maybe and maybe > best.steps:
                     try:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import log
 
 import numpy as np
 from flint import fmpq, fmpq_poly
@@ -28,6 +29,8 @@ from privproof.scenarios.queries import Query
 LARGEST = 40_000_000
 """The entries of all laws of one prior together, beyond which exact calibration is not tried."""
 _LARGEST_EXACT = 40_000_000
+_TINY = 1e-250
+_LEAST = -600.0
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Laws:
         values: its possible values.
         masses: for every value the probabilities of the sums, in steps from `lowest` on.
         lowest: the least sum, in steps.
-        error: the masses are right up to this relative error.
+        error: the masses are right up to this relative error, and up to an absolute one of 1e-295.
+        complete: whether a mass is zero only where it is impossible.
         exactly: the same masses as rationals.
     """
 
@@ -52,6 +56,7 @@ class Laws:
     masses: np.ndarray = field(repr=False)
     lowest: int
     error: float
+    complete: bool
     exactly: Callable[[], tuple[tuple[Rational, ...], ...]] = field(repr=False, compare=False)
 
 
@@ -82,6 +87,11 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
             place="length",
             hint=f'at most {LARGEST}; method="quilt" takes any length',
         )
+    possible = [np.array([p != 0 for p in law])]
+    for _ in range(length - 1):
+        possible.append((possible[-1].astype(np.float32) @ chain.support) > 0)
+    least = _logarithm(min(p for p in law if p != 0))
+    least += (length - 1) * _logarithm(min(p for row in chain.rows for p in row if p != 0))
     matrix = chain.matrix
     first = np.array([float(Fraction(int(p.p), int(p.q))) for p in law])
     forward = [_started(first, weights, highest - lowest + 1)]
@@ -93,22 +103,35 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
     for i in range(length, 0, -1):
         table = forward.pop()
         chances = table.sum(axis=1)
-        possible = [x for x in range(size) if chances[x] > 0]
-        masses = np.stack([np.convolve(table[x], backward[x]) / chances[x] for x in possible])
+        values = np.flatnonzero(possible[i - 1])
+        if (chances[values] < _TINY).any():
+            raise QuestionError(
+                "prior",
+                f"a value of X_{i} is possible with a probability too small for the tables of laws",
+                place="prior",
+                hint='method="quilt"',
+            )
+        masses = np.stack([np.convolve(table[x], backward[x]) / chances[x] for x in values])
         found.append(
             Laws(
                 prior,
                 length,
                 i,
-                tuple(chain.states[x] for x in possible),
+                tuple(chain.states[x] for x in values),
                 masses,
                 lowest * length,
                 error,
-                _exact(chain, law, weights, length, i, tuple(possible)),
+                least > _LEAST,
+                _exact(chain, law, weights, length, i, tuple(values)),
             )
         )
         backward = matrix @ _shifted(backward, weights, (highest - lowest) * (length - i + 1) + 1)
     yield from reversed(found)
+
+
+def _logarithm(value: Rational) -> float:
+    """The logarithm of a number above zero, however small."""
+    return log(int(value.p)) - log(int(value.q))
 
 
 def _started(first: np.ndarray, weights: Sequence[int], width: int) -> np.ndarray:
@@ -173,7 +196,12 @@ def listed_laws(
     highest = max(max(law) for law in laws.values())
     exact = tuple(tuple(law.get(c, ZERO) for c in range(lowest, highest + 1)) for law in laws.values())
     masses = np.array([[float(Fraction(int(p.p), int(p.q))) for p in row] for row in exact])
-    return Laws(prior, length, node, tuple(laws), masses, lowest, 2 * UNIT, lambda: exact)
+    complete = all(
+        (mass > _TINY) == (p != 0)
+        for row, some in zip(exact, masses, strict=True)
+        for p, mass in zip(row, some, strict=True)
+    )
+    return Laws(prior, length, node, tuple(laws), masses, lowest, 2 * UNIT, complete, lambda: exact)
 
 
 def network_laws_of(network: Network, query: Query, prior: int = 0) -> Iterator[Laws]:

@@ -36,7 +36,7 @@ class Powers:
         self.matrix = chain.matrix
         self.size = len(chain.states)
         self.distances = np.zeros(0, dtype=np.int64)
-        self._steps = self.matrix > 0
+        self._steps = chain.support
         self._forth = np.zeros((0, self.size**2))
         self._back = np.zeros((0, self.size**2))
         self._latest = (self.matrix, self._steps)

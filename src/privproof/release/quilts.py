@@ -415,12 +415,12 @@ class Ratios:
     """
 
     def __init__(self, chain: Chain, powers: Powers) -> None:
-        self.powers, self.steps = powers, chain.matrix > 0
+        self.powers, self.steps = powers, chain.support
         self.given: list[np.ndarray] | None = None
         if chain.law is not None:
             self.given = []
             self.row = np.array([float(Fraction(int(p.p), int(p.q))) for p in chain.law])
-            self.support = self.row > 0
+            self.support = np.array([p != 0 for p in chain.law])
 
     def spread(self, entry: int) -> float:
         """How far apart the ratios of entries from this one on may lie, whatever the start."""

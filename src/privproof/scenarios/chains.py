@@ -199,6 +199,11 @@ class Chain:
         """The transition probabilities as floats, each the nearest one."""
         return np.array([[float(Fraction(int(p.p), int(p.q))) for p in row] for row in self.rows])
 
+    @cached_property
+    def support(self) -> np.ndarray:
+        """Which transitions are possible, however small their probability."""
+        return np.array([[p != 0 for p in row] for row in self.rows])
+
     def starting(self, start: Start) -> Chain:
         """The same steps from another first distribution."""
         return Chain(self.states, self.rows, start, self.name)._checked()

@@ -16,8 +16,9 @@ from math import gcd, lcm
 from types import MappingProxyType
 from typing import Any, Literal
 
-from privproof.errors import ScenarioError
+from privproof.errors import NumberError, ScenarioError
 from privproof.exact import ONE, ZERO, Number, Rational, rational, show
+from privproof.models.distributions import known_name
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,47 @@ def lipschitz(function: Callable[[Sequence[Any]], Any], *, constant: Number, ste
             "query", f"constant = {show(moved)}, step = {show(unit)}: both are above 0", place="lipschitz"
         )
     return Query("function", name or getattr(function, "__name__", "function"), moved, unit, function=function)
+
+
+def parse_query(text: str, states: Sequence[str], values: Mapping[str, Number] | None = None) -> Query:
+    """A query from a text: ``count:walk,run``, ``histogram``, ``shares``, ``sum:walk=1/3,run=1``, ``mean:walk=1``, ``sum`` or ``mean``.
+
+    Args:
+        text: the query.
+        states: the states there are.
+        values: for ``sum`` and ``mean`` alone, what every state stands for; without it the states are numbers themselves.
+
+    >>> parse_query("mean:walk=1/2", ["rest", "walk"]).weights["walk"]
+    1/2
+    >>> parse_query("mean", ["0", "10", "20"]).sensitivity
+    20
+    """
+    kind, colon, rest = text.strip().partition(":")
+    parts = [part.strip() for part in rest.split(",") if part.strip()]
+    if kind in ("histogram", "shares") and not colon:
+        return histogram(states, relative=kind == "shares")
+    if kind == "count" and parts:
+        for state in parts:
+            known_name(state, among=states, what="state", place="query", error=ScenarioError)
+        return count(*parts)
+    if kind in ("sum", "mean"):
+        weights: dict[str, Number] = {}
+        for part in parts:
+            state, equals, weight = (piece.strip() for piece in part.rpartition("="))
+            if not equals:
+                raise ScenarioError("query", f"{part!r} gives no weight", place="query", hint=f"{kind}:{part}=1")
+            known_name(state, among=states, what="state", place="query", error=ScenarioError)
+            weights[state] = weight
+        if not parts:
+            try:
+                weights = {state: rational(state if values is None else values[state]) for state in states}
+            except NumberError:
+                raise ScenarioError(
+                    "query", "the states are no numbers", place="query", hint=f"{kind}:{states[0]}=1"
+                ) from None
+        return _sum(weights, kind if not parts else f"{kind} of {', '.join(parts)}", divided=kind == "mean")
+    forms = "count:walk,run; histogram; shares; sum; mean; sum:walk=1/3,run=1; mean:walk=1"
+    raise ScenarioError("query", f"{text!r} is no query", place="query", hint=forms)
 
 
 def _sum(weights: Mapping[str, Number], name: str, *, divided: bool) -> Query:

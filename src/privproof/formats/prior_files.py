@@ -1,0 +1,118 @@
+"""Priors in files: a chain, a band or several chains, as YAML or JSON.
+
+    kind: prior
+    transitions:                     # a row for every state
+      rest: {rest: 9/10, walk: 1/10}
+      walk: {rest: 2/5, walk: 3/5}
+    start: stationary                # or any, or a distribution: {rest: 1}
+
+Where an entry is a list ``[1/3, 2/3]``, the prior is a band: all chains within these bounds, with any start.  Several chains stand under
+``chains``, each with its own transitions and start.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from privproof.errors import FormatError
+from privproof.exact import Rational
+from privproof.formats import fields
+from privproof.formats.documents import Node, Scalar, Series, Table, located, read_document
+from privproof.scenarios.chains import Band, Chain
+
+_KEYS = ("kind", "name", "states", "transitions", "start", "chains")
+_HINT = "transitions: {rest: {rest: 9/10, walk: 1/10}, walk: {rest: 2/5, walk: 3/5}}"
+
+
+def read_prior(path: str | Path) -> tuple[Chain, ...] | tuple[Band, ...]:
+    """The prior in a file: chains, or one band.
+
+    Raises:
+        FormatError: the file is no prior.
+        ScenarioError: its rows do not sum to one, or name unknown states.
+    """
+    root = read_document(Path(path))
+    with located(root, path):
+        fields.known_keys(root, _KEYS, "")
+        kind = fields.required(root, "kind", fields.name, hint="kind: prior")
+        if kind != "prior":
+            raise FormatError("kind", f"a file of kind {kind!r} is no prior", place="kind", hint="kind: prior")
+        listed = root.get(Scalar("chains"))
+        if listed is None:
+            found = _prior(root, "")
+            return (found,)  # type: ignore[return-value]
+        chains = []
+        for number, entry in enumerate(fields.series(listed, "chains")):
+            given = fields.table(entry, f"chains[{number}]", hint=_HINT)
+            fields.known_keys(given, ("name", "transitions", "start"), f"chains[{number}]")
+            chain = _prior(given, f"chains[{number}]")
+            if isinstance(chain, Band):
+                raise FormatError("shape", "a band among chains", place=f"chains[{number}]", hint="single numbers")
+            chains.append(chain)
+        if not chains:
+            raise FormatError("shape", "there is no chain", place="chains", hint=_HINT)
+        return tuple(chains)
+
+
+def _prior(given: Table, place: str) -> Chain | Band:
+    rows = fields.required(given, "transitions", fields.table, place, hint=_HINT)
+    name = fields.optional(given, "name", fields.text, place) or ""
+    inside = f"{place}.transitions" if place else "transitions"
+    entries: dict[str, dict[str, Rational | tuple[Rational, Rational]]] = {}
+    for state, row in rows.items():
+        at = f"{inside}.{state}"
+        entries[str(state)] = {
+            str(target): _entry(entry, f"{at}.{target}") for target, entry in fields.table(row, at).items()
+        }
+    start = given.get(Scalar("start"))
+    if any(isinstance(entry, tuple) for row in entries.values() for entry in row.values()):
+        if start is not None and not (isinstance(start, Scalar) and start == "any"):
+            raise FormatError("shape", "a band starts anywhere", place=f"{place}.start".lstrip("."), hint="start: any")
+        return Band.of(entries, name=name)
+    numbers = {state: dict(row) for state, row in entries.items()}
+    if start is None or isinstance(start, Scalar):
+        word = (
+            "stationary" if start is None else fields.one_of(start, ("stationary", "any"), f"{place}.start".lstrip("."))
+        )
+        return Chain.of(numbers, initial=word, name=name)  # type: ignore[arg-type]
+    first = fields.table(start, "start", hint="start: {rest: 1}")
+    initial = {str(state): fields.number(entry, f"start.{state}") for state, entry in first.items()}
+    return Chain.of(numbers, initial=initial, name=name)  # type: ignore[arg-type]
+
+
+def _entry(node: Node, place: str) -> Rational | tuple[Rational, Rational]:
+    if isinstance(node, Series):
+        if len(node) != 2:
+            raise FormatError(
+                "shape", f"{len(node)} numbers", place=place, hint="[1/3, 2/3]: the least and the greatest"
+            )
+        return fields.number(node[0], place), fields.number(node[1], place)
+    return fields.number(node, place)
+
+
+def prior_document(prior: Chain | Band) -> dict[str, Any]:
+    """A prior as a document that `read_prior` reads."""
+    result: dict[str, Any] = {"kind": "prior"}
+    if prior.name:
+        result["name"] = prior.name
+    if isinstance(prior, Band):
+        result["transitions"] = {
+            state: {target: [str(low), str(high)] for target, low, high in zip(prior.states, lows, highs, strict=True)}
+            for state, lows, highs in zip(prior.states, prior.low, prior.high, strict=True)
+        }
+        return {**result, "start": "any"}
+    result["transitions"] = {
+        state: {target: str(p) for target, p in zip(prior.states, row, strict=True) if p != 0}
+        for state, row in zip(prior.states, prior.rows, strict=True)
+    }
+    start: Any = prior.start
+    if not isinstance(start, str):
+        start = {state: str(p) for state, p in zip(prior.states, start, strict=True) if p != 0}
+    return {**result, "start": start}
+
+
+def prior_text(prior: Chain | Band) -> str:
+    """A prior as the text of a JSON file."""
+    return json.dumps(prior_document(prior), ensure_ascii=False, indent=1) + "\n"

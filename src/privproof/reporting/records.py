@@ -1,0 +1,239 @@
+"""The record of a release: everything that was assumed and established, as plain data, on a terminal, and as a page with charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from privproof.evidence import ReleaseWitness, Verdict
+from privproof.evidence.release_certificates import question_document
+from privproof.exact import decimal, rational
+from privproof.release import Released
+from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
+from privproof.reporting.facts import Fact, outward
+from privproof.reporting.html import document_page
+from privproof.reporting.releases import release_witness_data, release_words
+from privproof.reporting.text import print_facts
+
+FORMAT = "privproof-release"
+_DRAWN_BINS = 60
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the prior and the data come from.
+
+    Attributes:
+        prior: where the prior comes from, in words.
+        data: what was read, in words and numbers.
+        private: whether the prior was fitted to the private data.
+        secure: whether the noise comes from the operating system's generator.
+        assumptions: what is taken for granted.
+        warnings: what must not be overlooked.
+    """
+
+    prior: str
+    data: Mapping[str, Any]
+    private: bool = False
+    secure: bool = True
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was released, and everything about it.
+
+    Attributes:
+        released: the noisy answer.
+        verdict: what was established about its privacy.
+        source: where the prior and the data come from.
+        certificate: the file with the certificate, if one was written.
+        errors: for charts, the expected error of every method at several budgets.
+        budgets: these budgets.
+    """
+
+    released: Released
+    verdict: Verdict
+    source: Source
+    certificate: str | None = None
+    errors: Mapping[str, Sequence[Fraction | None]] = field(default_factory=dict)
+    budgets: tuple[Fraction, ...] = ()
+
+
+def record_data(record: Record) -> dict[str, Any]:
+    """The record as plain data; numbers are exact texts."""
+    made, verdict, source = record.released.made, record.verdict, record.source
+    question = made.question
+    assert question.budget is not None
+    witness = verdict.witness
+    return {
+        "format": FORMAT,
+        "version": 1,
+        "verdict": verdict.status,
+        "released": {name: str(value) for name, value in record.released.values.items()},
+        "decimal": {name: float(value) for name, value in record.released.values.items()},
+        "query": question.query.name,
+        "entries": question.entries,
+        "epsilon": str(question.budget.epsilon),
+        "loss": {"lower": outward(verdict.lower, up=False), "upper": outward(verdict.upper, up=True)},
+        "worst": release_witness_data(witness) if isinstance(witness, ReleaseWitness) else None,
+        "method": made.method,
+        "quilt": None if made.quilt is None else list(made.quilt),
+        "node": None if made.worst_quilts is None else made.worst_quilts.node,
+        "noise": str(question.noise),
+        "expected_error": str(made.expected_error),
+        "error_95": str(made.accuracy("1/20")),
+        "cost": str(made.cost),
+        "others": {name: str(value) for name, value in made.others.items()},
+        "prior": {"source": source.prior, "fitted_on_private_data": source.private},
+        "data": dict(source.data),
+        "secure": source.secure,
+        "assumptions": list(source.assumptions),
+        "warnings": [*source.warnings, *record.released.warnings],
+        "question": question_document(question),
+        "certificate": record.certificate,
+        "seconds": round(verdict.seconds, 6),
+        "notes": list(verdict.notes),
+    }
+
+
+def print_record(console: Console, record: Record, *, more: Sequence[Fact] = ()) -> None:
+    """The record on a terminal: warnings first."""
+    for warning in (*record.source.warnings, *record.released.warnings):
+        console.print(Text(warning, style="bold red"), soft_wrap=True)
+    print_facts(console, "proved", headline(record), [*facts(record), *more])
+
+
+def headline(record: Record) -> str:
+    """What was released, in one sentence."""
+    budget = record.released.made.question.budget
+    assert budget is not None
+    said = record.released.made.question.query.name
+    values = list(record.released.values.values())
+    told = f": {shown(values[0])}" if len(values) == 1 else f" ({len(values)} numbers)"
+    return f"{said}{told}, released with {budget.epsilon}-Pufferfish privacy"
+
+
+def shown(value: Fraction) -> str:
+    """A released number as a decimal."""
+    return decimal(rational(value), digits=9)
+
+
+def facts(record: Record) -> list[Fact]:
+    """Everything a reader needs, in order."""
+    made, verdict, source = record.released.made, record.verdict, record.source
+    question = made.question
+    result = []
+    if len(record.released.values) > 1:
+        width = max(len(name) for name in record.released.values)
+        lines = [f"{name:<{width}}  {shown(value)}" for name, value in record.released.values.items()]
+        result.append(Fact("released", "\n".join(lines)))
+    result += [
+        Fact("secret", release_words(question)),
+        Fact("noise", f"{question.noise}, by the method {made.method}{_because(record)}"),
+        Fact(
+            "error",
+            f"expected {_number(made.expected_error)}; at most {_number(made.accuracy('1/20'))} with probability 95 %",
+        ),
+        Fact("loss", _loss(verdict)),
+    ]
+    if isinstance(verdict.witness, ReleaseWitness):
+        worst = verdict.witness
+        result.append(Fact("worst case", f"{worst.output}: {worst.secrets[0]} against {worst.secrets[1]}"))
+    others = [
+        f"{name}: {'expected error ' + _number(value) if isinstance(value, Fraction) else value}"
+        for name, value in made.others.items()
+        if name != made.method
+    ]
+    if others:
+        result.append(Fact("other methods", "\n".join(others)))
+    result.append(Fact("an entry costs", f"{_number(made.cost)}, for an account of several releases"))
+    result.append(Fact("prior", source.prior))
+    result.append(Fact("data", ", ".join(f"{name} {value}" for name, value in source.data.items())))
+    result += [Fact("assumed", text) for text in source.assumptions]
+    drawn = (
+        "from the operating system's generator, exactly" if source.secure else "FROM A SEED: for tests, not for release"
+    )
+    result.append(Fact("noise drawn", drawn))
+    return [*result, *(Fact("note", note) for note in verdict.notes)]
+
+
+def _because(record: Record) -> str:
+    made = record.released.made
+    worst = made.worst_quilts
+    if worst is None:
+        if made.plan.distance is not None:
+            return f" (distance of the laws {made.plan.distance.steps} steps)"
+        return ""
+    nodes = ", ".join(f"X_{node}" for node in worst.quilt) or "none"
+    return f" (X_{worst.node} needs the most: quilt {{{nodes}}}, influence {worst.influence:.4g})"
+
+
+def _loss(verdict: Verdict) -> str:
+    upper = outward(verdict.upper, up=True, digits=9)
+    lower = outward(verdict.lower, up=False, digits=9)
+    if verdict.tight is not None or lower == upper:
+        return f"exactly {verdict.upper.decimal(digits=9)}"
+    return f"at most {upper}" if lower == "0" else f"between {lower} and {upper}"
+
+
+def _number(value: Fraction) -> str:
+    return decimal(rational(value))
+
+
+def record_page(record: Record) -> str:
+    """The record as a page: the facts, the released numbers, the methods side by side, the noise of every entry, the active quilt."""
+    parts = [f"<p><strong>{escape(w)}</strong></p>" for w in (*record.source.warnings, *record.released.warnings)]
+    parts += [f"<h2>{escape(title)}</h2><div class='drawing'>{drawing}</div>" for title, drawing in charts(record)]
+    return document_page("proved", headline(record), facts(record), "\n".join(parts), record_data(record))
+
+
+def charts(record: Record) -> list[tuple[str, str]]:
+    """The drawings of a record, with their titles."""
+    made = record.released.made
+    question, worst = made.question, made.worst_quilts
+    result = []
+    if 1 < len(record.released.values) <= _DRAWN_BINS:
+        error = float(made.accuracy("1/20"))
+        bars = [Bar(name, None, float(value), error) for name, value in record.released.values.items()]
+        title = "What was released"
+        drawing = bar_chart(bars, title=title, y_label=question.query.name, after="released", error="95 % of the noise")
+        result.append((title, drawing))
+    if record.errors and len(record.budgets) > 1:
+        lines = [
+            Line(
+                name,
+                tuple((float(b), None if e is None else float(e)) for b, e in zip(record.budgets, row, strict=False)),
+            )
+            for name, row in record.errors.items()
+        ]
+        title = "Expected error of the methods"
+        drawing = line_chart(lines, title=title, x_label="epsilon", y_label="expected error", x_log=True, y_log=True)
+        result.append((title, drawing))
+    if worst is not None and question.budget is not None:
+        length = worst.length
+        title = "Noise that every entry needs"
+        blocks = [(block.first, block.last, block.score) for block in worst.blocks]
+        drawing = node_chart(blocks, length=length, title=title, y_label="scale per unit", worst=worst.node)
+        result.append((title, drawing))
+        epsilon = float(question.budget.epsilon.decimal(digits=12))
+        title = f"The quilt of X_{worst.node}"
+        cell = worst.worst.cell
+        drawing = quilt_chart(
+            length=length,
+            node=worst.node,
+            left=cell.left,
+            right=cell.right,
+            influence_share=min(0.999999, worst.influence / epsilon),
+            epsilon=epsilon,
+            title=title,
+        )
+        result.append((title, drawing))
+    return result
