@@ -37,7 +37,7 @@ from privproof.release.networks import best_network_quilts
 from privproof.release.quilts import Quilts, quilts, spent
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
-from privproof.scenarios.releases import Geometric, ReleaseQuestion
+from privproof.scenarios.releases import Geometric, Laplace, ReleaseQuestion
 
 ENGINE = "release"
 _CHECKED_AT_ONCE = 300_000
@@ -211,12 +211,20 @@ class _Asking:
 
     # ------------------------------------------------------------------------------------------------------- the witness
 
-    def interval(self, loss: Loss) -> tuple[Fraction, Fraction]:
-        """The event in the unit of the query."""
-        middle = loss.output * fraction(self.question.query.step)
+    def interval(self, loss: Loss) -> tuple[Fraction | None, Fraction | None]:
+        """The event in the unit of the query: at the least or greatest sum everything beyond it, where the ratio stays the same.
+
+        Elsewhere the sum itself under geometric noise, a narrow interval around it under Laplace noise.
+        """
+        step, laws = fraction(self.question.query.step), loss.laws
+        middle = loss.output * step
+        if loss.output == laws.lowest:
+            return None, middle
+        if loss.output == laws.lowest + laws.masses.shape[1] - 1:
+            return middle, None
         if isinstance(self.question.noise, Geometric):
             return middle, middle
-        half = min(fraction(self.question.noise.scale), fraction(self.question.query.step)) * _NARROW
+        half = min(fraction(self.question.noise.scale), step) * _NARROW
         return middle - half, middle + half
 
     def witness(self, loss: Loss) -> ReleaseWitness:
@@ -224,43 +232,57 @@ class _Asking:
         laws, (low, high) = loss.laws, self.interval(loss)
         rows = self._rows(laws)
         with precision(256):
-            sides = [
-                self._probability(rows[laws.values.index(v)], laws.lowest, low, high) for v in (loss.left, loss.right)
-            ]
+            left, right = (
+                self._probability(rows[laws.values.index(value)], laws.lowest, low, high)
+                for value in (loss.left, loss.right)
+            )
         where = f"X_{laws.node}" if isinstance(laws.node, int) else str(laws.node)
-        said = (
-            f"released value = {rational(low)}"
-            if low == high
-            else f"released value within {_short(low)}..{_short(high)}"
-        )
         prior = self.question.priors[laws.prior]
         name = str(prior) + (f", length {laws.length}" if laws.length else "")
-        return ReleaseWitness(name, (f"{where} = {loss.left}", f"{where} = {loss.right}"), said, sides[0], sides[1])
+        return ReleaseWitness(
+            name, (f"{where} = {loss.left}", f"{where} = {loss.right}"), self._said(laws, low, high), left, right
+        )
+
+    def _said(self, laws: Laws, low: Fraction | None, high: Fraction | None) -> str:
+        """The event in words; where there are several series, what others add is taken off."""
+        alone = not laws.length or self.question.entries == laws.length
+        return ("released value" if alone else "released value, less what other series add,") + _event_words(low, high)
 
     def _rows(self, laws: Laws) -> list[list[arb]]:
         try:
             return [[arb(p) for p in row] for row in laws.exactly()]
         except QuestionError:
             error = 2 * laws.error
-            return [[arb(float(p), float(p) * error) for p in row] for row in laws.masses]
+            return [[arb(float(p), float(p) * error + 1e-290) for p in row] for row in laws.masses]
 
-    def _probability(self, row: Sequence[arb], lowest: int, low: Fraction, high: Fraction) -> arb:
-        """The probability that the noisy sum lies in an interval."""
-        noise, step = self.question.noise, self.question.query.step
+    def _probability(self, row: Sequence[arb], lowest: int, low: Fraction | None, high: Fraction | None) -> arb:
+        """The probability that the noisy sum lies in an interval; None for no end."""
+        step = self.question.query.step
         total = arb(0)
-        if isinstance(noise, Geometric):
-            alpha = noise.alpha
-            share = arb((1 - alpha) / (1 + alpha))
-            for offset, mass in enumerate(row):
-                away = (rational(low) - (lowest + offset) * step) / noise.step
-                total += mass * share * arb(alpha) ** abs(int(away.p))
-            return total
         for offset, mass in enumerate(row):
             centre = (lowest + offset) * step
-            total += mass * (
-                _laplace(rational(high) - centre, noise.scale) - _laplace(rational(low) - centre, noise.scale)
-            )
+            above = arb(1) if high is None else self._at_most(rational(high) - centre)
+            below = arb(0) if low is None else self._below(rational(low) - centre)
+            total += mass * (above - below)
         return total
+
+    def _at_most(self, away: Rational) -> arb:
+        """The probability that the noise is at most so much."""
+        noise = self.question.noise
+        if isinstance(noise, Laplace):
+            ratio = arb(away) / arb(noise.scale)
+            return ratio.exp() / 2 if away <= 0 else 1 - (-ratio).exp() / 2
+        steps = away / noise.step
+        whole = int(steps.p // steps.q)
+        alpha = arb(noise.alpha)
+        if whole < 0:
+            return alpha**-whole / (1 + alpha)
+        return 1 - alpha ** (whole + 1) / (1 + alpha)
+
+    def _below(self, away: Rational) -> arb:
+        """The probability that the noise is below so much."""
+        noise = self.question.noise
+        return self._at_most(away - noise.step if isinstance(noise, Geometric) else away)
 
     def exact_ratio(self, loss: Loss) -> Fraction:
         """The ratio at the worst output, as a fraction."""
@@ -289,10 +311,10 @@ class _Asking:
 _QUILTED = "proved by Markov quilts, which bound the loss from above"
 
 
-def _laplace(away: Rational, scale: Rational) -> arb:
-    """The cumulative distribution of Laplace noise."""
-    ratio = arb(away) / arb(scale)
-    return ratio.exp() / 2 if away <= 0 else 1 - (-ratio).exp() / 2
+def _event_words(low: Fraction | None, high: Fraction | None) -> str:
+    if low is not None and high is not None:
+        return f" = {low}" if low == high else f" within {float(low):.9g}..{float(high):.9g}"
+    return f" at least {low}" if low is not None else f" at most {high}"
 
 
 def _bounds(loss: Loss) -> tuple[Epsilon, Epsilon]:
@@ -306,10 +328,6 @@ def _down(value: Fraction) -> Fraction:
 
 def _up(value: Fraction) -> Fraction:
     return -Fraction(int(-value * 10**12 // 1), 1) / 10**12
-
-
-def _short(value: Fraction) -> str:
-    return f"{float(value):.9g}"
 
 
 def quilts_of(question: ReleaseQuestion) -> list[Quilts]:

@@ -472,6 +472,8 @@ def test_files_that_are_no_tables(table, tmp_path):
     assert "line 5: 3 cells, expected 2" in message
     assert "line 3: 1 cells, expected 2" in said(table("v,w\na,1\nb\n"), "row")
     assert "after line 2" in said(table('v,w\na,1\nb,"2\nc,3\nd,4\n'), "quotes")
+    assert "after line 2" in said(table('v,w\na,1\nb,"2\nc,3\nd,"4\ne,5\n'), "quotes")
+    assert "after line 2" in said(table('v,w\n5",1\nb,"2\nc,3\nd,4'), "quotes")
 
 
 def test_quotation_marks_in_the_middle_of_a_cell_are_letters(table):

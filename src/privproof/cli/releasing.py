@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,7 +20,7 @@ from privproof.exact import fraction, rational
 from privproof.formats.prior_files import prior_text
 from privproof.formats.tables import Bins, Reading, Summary, summarise
 from privproof.language import seeded
-from privproof.release import METHODS, calibrate
+from privproof.release import METHODS, calibrate, spent
 from privproof.release.comparing import errors_by_method
 from privproof.release.releasing import FITTED, exact_answers, noisy
 from privproof.reporting import Fact, print_verdict
@@ -109,16 +110,20 @@ def release(
             place="--prior",
             hint="--fit PUBLIC.csv, or --prior prior.yaml",
         )
+    public_named = named is not None or edges is not None
     summary: Summary | None = None
     priors: tuple[Chain, ...] | tuple[Band, ...]
     if prior is not None:
         priors, where = load_priors(prior), f"given in {prior}"
     elif fit:
         public = summarise(reading(fit, named))
-        priors, where = (_fitted(public, start, smoothing),), f"fitted to {', '.join(map(str, fit))} ({public})"
+        priors, where = (
+            (_fitted(public, start, smoothing, named=public_named),),
+            f"fitted to {', '.join(map(str, fit))} ({public})",
+        )
     else:
         summary = summarise(reading(data, named))
-        priors, where = (_fitted(summary, start, smoothing),), "fitted to the private data itself"
+        priors, where = (_fitted(summary, start, smoothing, named=public_named),), "fitted to the private data itself"
     if save_prior is not None:
         write(save_prior, prior_text(priors[0]))
     known = list(priors[0].states)
@@ -156,13 +161,16 @@ def release(
     if certificate is not None and verdict.certificate is not None:
         write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         written = str(certificate)
-    whole = Record(answer, verdict, source, written)
+    account = max(
+        (spent(one, max(summary.lengths), made.cost)[0] for one in priors if isinstance(one, Chain)), default=None
+    )
+    whole = Record(answer, verdict, source, written, account=account)
     if report is not None:
         errors = errors_by_method(
             priors, query=asked, epsilons=_BUDGETS, lengths=list(summary.lengths), entries=summary.entries
         )
         budgets = tuple(fraction(rational(text)) for text in _BUDGETS)
-        write(report, record_page(Record(answer, verdict, source, written, errors, budgets)))
+        write(report, record_page(replace(whole, errors=errors, budgets=budgets)))
     if record is not None:
         write(record, json.dumps(record_data(whole), ensure_ascii=False, indent=1) + "\n")
     if as_json:
@@ -170,7 +178,7 @@ def release(
         for warning in source.warnings:
             typer.echo(warning, err=True)
         return
-    files = (("record", record), ("certificate", certificate), ("report", report), ("prior", save_prior))
+    files = (("record", record), ("certificate", certificate), ("report", report), ("saved prior", save_prior))
     more = [Fact(name, str(path)) for name, path in files if path is not None]
     print_record(Console(highlight=False), whole, more=more)
 
@@ -182,7 +190,8 @@ def _bins(text: str) -> Bins:
     return Bins.of(*parts)
 
 
-def _fitted(summary: Summary, start: str, smoothing: str) -> Chain:
+def _fitted(summary: Summary, start: str, smoothing: str, *, named: bool) -> Chain:
+    """The chain that a table suggests; states that were found in it stand in the order of the alphabet."""
     if start not in ("stationary", "any"):
         raise QuestionError("start", f"{start!r} is no start", place="--start", hint="stationary, any")
     word: Literal["stationary", "any"] = "any" if start == "any" else "stationary"
@@ -223,5 +232,5 @@ def _assumptions(
             if summary.chains > summary.series
             else ""
         )
-        result.append(f"different series{split} are independent of each other")
+        result.append(f"different series{split} are independent of each other; the others may be known")
     return (*result, "the number of entries and the lengths of the series are public")

@@ -112,9 +112,9 @@ def laws_evidence(attained: Mapping[str, Any] | None = None) -> dict[str, Any]:
 
 
 def event_evidence(
-    *, prior: int, length: int, node: int | str, left: str, right: str, low: Fraction, high: Fraction
+    *, prior: int, length: int, node: int | str, left: str, right: str, low: Fraction | None, high: Fraction | None
 ) -> dict[str, Any]:
-    """An event that two values of an entry make with probabilities too far apart."""
+    """An event that two values of an entry make with probabilities too far apart; None for an end that is open."""
     return {
         "method": "event",
         "prior": prior,
@@ -122,6 +122,6 @@ def event_evidence(
         "node": node,
         "left": left,
         "right": right,
-        "low": str(rational(low)),
-        "high": str(rational(high)),
+        "low": "-inf" if low is None else str(rational(low)),
+        "high": "inf" if high is None else str(rational(high)),
     }

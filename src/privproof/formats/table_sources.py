@@ -21,6 +21,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from privproof.errors import FormatError
 from privproof.formats.table_columns import ArrowColumn, Column, TextColumn
 
@@ -29,6 +31,7 @@ Pieces: TypeAlias = "Generator[Mapping[str, Column], None, None]"
 Kind: TypeAlias = Literal["csv", "gzip", "parquet"]
 
 BLOCK = 1 << 20
+LINES = 1 << 12
 _NEEDS_ARROW = "pip install 'privproof[data]'"
 _UNREADABLE = (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError, zlib.error)
 
@@ -139,21 +142,33 @@ def _choose(source: Source, names: Sequence[str]) -> None:
 
 
 class _Watched(io.RawIOBase):
-    """A stream of bytes that counts the quotation marks, and notices bytes 0."""
+    """A stream of bytes that counts lines and quotation marks, and notices bytes 0."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self.quotes = 0
         self.binary = False
+        self._feeds = 0
+        self._returns = 0
+        self._last = b""
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         data: bytes = self._stream.read(size)
-        self.quotes += data.count(b'"')
+        found = np.frombuffer(data, dtype=np.uint8)
+        self.quotes += int(np.count_nonzero(found == ord('"')))
+        self._feeds += int(np.count_nonzero(found == ord("\n")))
+        self._returns += int(np.count_nonzero(found == ord("\r")))
         self.binary = self.binary or b"\0" in data
+        self._last = data[-1:] or self._last
         return data
+
+    @property
+    def lines(self) -> int:
+        """How many lines were read, if all of them end alike."""
+        return (self._feeds or self._returns) + (self._last not in b"\r\n")
 
     def readinto(self, buffer: Any) -> int:
         data = self.read(len(buffer))
@@ -203,21 +218,23 @@ def _plain_pieces(source: Source, names: Sequence[str], *, rows: int, packed: bo
     try:
         with _opened(source.path, packed=packed) as stream:
             reader = _csv_rows(source, stream)
+            count = int(source.header)
             if source.header:
                 next(reader)
-            while piece := list(islice(reader, rows)):
+            while piece := list(islice(reader, min(rows, LINES))):
                 if width > 1:
                     piece = [row for row in piece if row]
                 else:
                     piece = [row or [""] for row in piece]
                 if not {width}.issuperset(map(len, piece)) or stream.binary:
                     raise _fault(source, names, packed=packed)
+                count += len(piece)
                 if piece:
                     yield {
                         name: TextColumn(list(map(get, piece)))
                         for name, get in zip(source.columns, chosen, strict=True)
                     }
-            _closed(source, names, stream, packed=packed)
+            _closed(source, names, stream, count, packed=packed)
     except _UNREADABLE:
         raise _fault(source, names, packed=packed) from None
 
@@ -241,19 +258,24 @@ def _arrow_pieces(source: Source, names: Sequence[str], arrow: Any, *, rows: int
                     null_values=["", *source.missing],
                 ),
             )
+            count = int(source.header)
             with opened as reader:
                 for batch in reader:
                     if stream.binary:
                         raise _fault(source, names, packed=packed)
+                    count += batch.num_rows
                     yield from _slices(batch, arrow, rows)
-            _closed(source, names, stream, packed=packed)
+            _closed(source, names, stream, count, packed=packed)
     except (*_UNREADABLE, arrow.ArrowException) as error:
         raise _fault(source, names, packed=packed, otherwise=str(error)) from None
 
 
-def _closed(source: Source, names: Sequence[str], stream: _Watched, *, packed: bool) -> None:
-    """Complain about a quotation mark that opens and never closes: it would swallow rows."""
-    if stream.binary or stream.quotes % 2:
+def _closed(source: Source, names: Sequence[str], stream: _Watched, rows: int, *, packed: bool) -> None:
+    """Complain about a quotation mark that is not closed: it would swallow rows.
+
+    Where every line is a row, and quotation marks are pairs, nothing was swallowed; otherwise the careful reader decides.
+    """
+    if stream.binary or stream.quotes % 2 or (stream.quotes and stream.lines != rows):
         fault = _fault(source, names, packed=packed)
         if fault.code != "csv":
             raise fault
@@ -295,9 +317,7 @@ def _fault(source: Source, names: Sequence[str], *, packed: bool, otherwise: str
                 line = reader.line_num
                 if stream.binary:
                     return _binary(source.path)
-                if names and len(row) != len(names) and (row or len(names) > 1):
-                    if not row:
-                        continue
+                if names and row and len(row) != len(names):
                     return FormatError(
                         "row",
                         f"{len(row)} cells, expected {len(names)}",

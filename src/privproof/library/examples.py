@@ -14,10 +14,11 @@ from privproof.library.above_threshold import above_threshold, above_threshold_t
 from privproof.library.geometric import contagious, geometric, geometric_chain
 from privproof.library.laplace.examples import ENTRIES
 from privproof.library.noisy_max import noisy_max_hmm, noisy_max_question
+from privproof.library.releases import entry_release, lecture_release, quilt_release
 from privproof.library.satisfiability import satisfiability
 from privproof.library.streams import examples as streams
 from privproof.models import Horizon
-from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, program_question
+from privproof.scenarios import ProgramQuestion, PufferfishQuestion, Question, ReleaseQuestion, program_question
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Example:
     title: str
     citation: str
     known: str
-    question: Callable[[], Question | PufferfishQuestion | ProgramQuestion]
+    question: Callable[[], Question | PufferfishQuestion | ProgramQuestion | ReleaseQuestion]
     mechanism: Mechanism | None = None
 
 
@@ -331,4 +332,28 @@ STREAMS: tuple[Example, ...] = tuple(
     for entry in streams.ENTRIES
 )
 
-EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *SECRETS, *MODELS, *LAPLACE, *STREAMS)
+RELEASES: tuple[Example, ...] = (
+    Example(
+        "release-quilt",
+        "a count of a correlated series with Markov quilt noise, under two chains, claimed 1",
+        "Song, Wang, Chaudhuri 2017, running example",
+        "proved; the noise is more than needed",
+        quilt_release,
+    ),
+    Example(
+        "release-independent",
+        "a count of a correlated series with noise for independent entries, claimed 1",
+        "Song, Wang, Chaudhuri 2017, Section 1",
+        "refuted; about 3.29822 is tight",
+        entry_release,
+    ),
+    Example(
+        "release-lecture",
+        "a count with the noise of the lecture notes' Algorithm 2, claimed 5",
+        "Chaudhuri 2020, Algorithm 2",
+        "refuted; about 19.5 is tight",
+        lecture_release,
+    ),
+)
+
+EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *SECRETS, *MODELS, *LAPLACE, *STREAMS, *RELEASES)

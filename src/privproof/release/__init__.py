@@ -15,8 +15,27 @@ finite framework), `locations` (places on a map).
 from privproof.release.accounting import Accountant, Spending
 from privproof.release.calibrating import METHODS, Calibrated, calibrate
 from privproof.release.frameworks import Framework, Protected, protect, wasserstein_distance
+from privproof.release.locations import (
+    Channel,
+    LocationFinding,
+    location_certificate,
+    resampling_planar_geometric,
+    resampling_planar_laplace,
+    shrunk_north_south,
+    verify_locations,
+)
+from privproof.release.maps import Clamped, Map, Projection, Resampled, clamped, remapped
+from privproof.release.planar import (
+    GridLaplace,
+    PlanarGeometric,
+    PlanarLaplace,
+    per_distance,
+    precision_epsilon,
+    several,
+)
 from privproof.release.quilts import Quilts, quilts, spent
 from privproof.release.releasing import Released, release
+from privproof.release.verifying import verify
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network, Node
 from privproof.scenarios.queries import Query, count, histogram, lipschitz, mean, weighted_sum
@@ -28,26 +47,46 @@ __all__ = [
     "Band",
     "Calibrated",
     "Chain",
+    "Channel",
+    "Clamped",
     "Framework",
     "Geometric",
+    "GridLaplace",
     "Laplace",
+    "LocationFinding",
+    "Map",
     "Network",
     "Node",
+    "PlanarGeometric",
+    "PlanarLaplace",
+    "Projection",
     "Protected",
     "Query",
     "Quilts",
     "ReleaseQuestion",
     "Released",
+    "Resampled",
     "Spending",
     "calibrate",
+    "clamped",
     "count",
     "histogram",
     "lipschitz",
+    "location_certificate",
     "mean",
+    "per_distance",
+    "precision_epsilon",
     "protect",
     "quilts",
     "release",
+    "remapped",
+    "resampling_planar_geometric",
+    "resampling_planar_laplace",
+    "several",
+    "shrunk_north_south",
     "spent",
+    "verify",
+    "verify_locations",
     "wasserstein_distance",
     "weighted_sum",
 ]

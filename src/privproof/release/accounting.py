@@ -22,7 +22,7 @@ import numpy as np
 from privproof.errors import BudgetError, QuestionError, ScenarioError
 from privproof.exact import Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import epsilon as exact_epsilon
-from privproof.release.calibrating import Calibrated, budget_below
+from privproof.release.calibrating import Calibrated, budget_below, upper
 from privproof.release.powers import UNIT, Powers
 from privproof.release.quilts import Ratio, Ratios, stationary_ratios
 from privproof.scenarios.chains import Chain
@@ -35,12 +35,21 @@ _HAIR = 1e-9
 
 @dataclass(frozen=True)
 class Spending:
-    """What one release costs: every entry first..last so much."""
+    """What one release costs.
+
+    Attributes:
+        first: the first entry that it looks at.
+        last: the last one.
+        cost: what it loses between two series that differ in one of these entries.
+        note: what it was.
+        alone: what it loses by itself, where that is proved in another way than by quilts.
+    """
 
     first: int
     last: int
     cost: Fraction
     note: str = ""
+    alone: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,7 @@ class Accountant:
         privproof.errors.BudgetError: budget: this release would bring the loss to 3.02504, above 3 [budget]
           hint: at most 0.07287 for each of these entries is left
         >>> f"{float(accountant.epsilon):.4f}"
-        '2.6239'
+        '2.6356'
         """
         listed = (chains,) if isinstance(chains, Chain) else tuple(chains)
         if not listed or not all(isinstance(chain, Chain) for chain in listed):
@@ -103,7 +112,10 @@ class Accountant:
             raise ScenarioError(
                 "entries", f"{first}..{end} are no entries of a series of length {self.length}", place="first"
             )
-        after = replace(self, spendings=(*self.spendings, Spending(first, end, paid, note)))
+        alone = None
+        if isinstance(cost, Calibrated) and cost.question.budget is not None:
+            alone = upper(cost.question.budget.epsilon.ball())
+        after = replace(self, spendings=(*self.spendings, Spending(first, end, paid, note, alone)))
         if self.budget is not None and after.epsilon > self._allowed:
             left = self.left(first=first, last=end)
             said = f"this release would bring the loss to {float(after.epsilon):.6g}, above {self.budget}"
@@ -121,7 +133,9 @@ class Accountant:
         """What all releases lose together, rounded up."""
         if not self.spendings:
             return Fraction(0)
-        return max(_total(chain, self.length, self.costs) for chain in self.chains)
+        total = max(_total(chain, self.length, self.costs) for chain in self.chains)
+        alone = self.spendings[0].alone if len(self.spendings) == 1 else None
+        return total if alone is None else min(total, alone)
 
     @property
     def simple(self) -> Fraction:

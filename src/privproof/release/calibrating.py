@@ -174,7 +174,9 @@ def calibrate(
     sizes, total = _lengths(listed, length, lengths)
     entries = total if entries is None else entries
     budget = Budget.of(epsilon)
-    _fits(listed, query, budget.epsilon)
+    if budget.epsilon.infinite or budget_below(budget.epsilon) <= 0:
+        raise BudgetError("budget", f"epsilon = {budget.epsilon}", place="epsilon", hint="a number above 0, such as 1")
+    _fits(listed, query)
     if method != "auto" and method not in METHODS:
         raise QuestionError("method", f"unknown method {method!r}", place="method", hint=f"auto, {', '.join(METHODS)}")
     found: dict[str, Plan] = {}
@@ -206,6 +208,32 @@ def calibrate(
         each: expected_error(query, noise_of(other.rate, query, noise), entries) for each, other in found.items()
     }
     return Calibrated(question, plan, {**others, **refused})
+
+
+def asked_about(
+    priors: Prior | Sequence[Prior],
+    *,
+    query: Query,
+    noise: Noise,
+    length: int | None = None,
+    lengths: Sequence[int] = (),
+    name: str = "",
+) -> ReleaseQuestion:
+    """The question how private a query is with given noise.
+
+    Raises:
+        ScenarioError: the noise moves in steps that do not fit the query.
+    """
+    listed = _priors(priors)
+    sizes, entries = _lengths(listed, length, lengths)
+    _fits(listed, query)
+    step = rational(1) if query.kind == "histogram" else query.step
+    if isinstance(noise, Geometric) and int((step / noise.step).q) != 1:
+        raise ScenarioError(
+            "noise", f"steps of {noise.step} do not reach all multiples of {step}", place="noise", hint=f'step="{step}"'
+        )
+    said = name or f"{query.name} with {noise}"
+    return ReleaseQuestion(priors=listed, lengths=sizes, entries=entries, query=query, noise=noise, name=said)
 
 
 # ------------------------------------------------------------------------------------------------------------ the noise
@@ -447,10 +475,8 @@ def _lengths(priors: tuple[Prior, ...], length: int | None, lengths: Sequence[in
     return tuple(sorted(set(listed))), sum(listed)
 
 
-def _fits(priors: tuple[Prior, ...], query: Query, epsilon: Epsilon) -> None:
-    """Complain about a query that speaks of other states, or never changes, and about a budget of nothing."""
-    if epsilon.infinite or budget_below(epsilon) <= 0:
-        raise BudgetError("budget", f"epsilon = {epsilon}", place="epsilon", hint="a number above 0, such as 1")
+def _fits(priors: tuple[Prior, ...], query: Query) -> None:
+    """Complain about a query that speaks of other states, or never changes."""
     for prior in priors:
         states = (
             tuple(dict.fromkeys(value for node in prior.nodes for value in node.values))

@@ -234,6 +234,8 @@ def ghosh_kleinberg(chains: tuple[Chain, ...], length: int, epsilon: float) -> F
     gamma beside the diagonal, an entry may cost ``epsilon / (2 max_i sum_j (I - Gamma)^-1_ij)``.
     """
     gamma = max(_neighbour_influence(chain) for chain in chains) / 2
+    started = [projective_diameter(chain) for chain in chains if chain.start != "stationary"]
+    gamma = max([gamma, *(diameter / 2 for diameter in started)])  # the second entry on the first, whatever its law
     if not gamma * 2 * np.cos(np.pi / (length + 1)) < 1 - 1e-9:
         return None
     bands = np.zeros((2, length))

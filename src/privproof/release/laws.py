@@ -30,6 +30,7 @@ LARGEST = 40_000_000
 """The entries of all laws of one prior together, beyond which exact calibration is not tried."""
 _LARGEST_EXACT = 40_000_000
 _TINY = 1e-250
+_TINY_WITHOUT_TAILS = 1e-20
 _LEAST = -600.0
 
 
@@ -44,7 +45,7 @@ class Laws:
         values: its possible values.
         masses: for every value the probabilities of the sums, in steps from `lowest` on.
         lowest: the least sum, in steps.
-        error: the masses are right up to this relative error, and up to an absolute one of 1e-295.
+        error: the masses are right up to this relative error, and up to an absolute one of 1e-285.
         complete: whether a mass is zero only where it is impossible.
         exactly: the same masses as rationals.
     """
@@ -104,7 +105,7 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
         table = forward.pop()
         chances = table.sum(axis=1)
         values = np.flatnonzero(possible[i - 1])
-        if (chances[values] < _TINY).any():
+        if (chances[values] < (_TINY if least > _LEAST else _TINY_WITHOUT_TAILS)).any():
             raise QuestionError(
                 "prior",
                 f"a value of X_{i} is possible with a probability too small for the tables of laws",

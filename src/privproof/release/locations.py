@@ -1,9 +1,9 @@
 """Whether a mechanism for locations keeps its promise: ``P(z | x) <= e^(epsilon d(x, x')) P(z | x')`` for all x, x', z.
 
-* Planar noise on the infinite grid or the plane keeps it by the triangle inequality, and so does everything that looks at the noisy report
-  alone, such as clamping to a map: the verdict is exact, and the worst pair says how much of epsilon is used.
-* For any other mechanism with finitely many sites and outputs (a `Channel`) all pairs of sites and all outputs are compared, with rigorous
-  enclosures, or exactly where the probabilities are rational.
+* Planar noise on the infinite grid or the plane keeps it by the triangle inequality, and so does everything that looks at the noisy
+  report alone, such as clamping to a map: the verdict is exact, and the worst pair says how much of epsilon is used.
+* For any other mechanism with finitely many sites and outputs (a `Channel`) all pairs of sites and all outputs are compared, with
+  rigorous enclosures, or exactly where the probabilities are rational.
 
 Exhibits of what goes wrong: drawing again until the report lies on the map (`resampling_planar_laplace`,
 `resampling_planar_geometric`), and noise that is not equal in all directions (`shrunk_north_south`).
@@ -99,8 +99,8 @@ class ResampledLaplace:
     def inside(self, place: Place, bits: int = 64) -> arb:
         """The probability Z(x) that the noise around a place stays on the map.
 
-        In polar form it is the mean over all directions of ``1 - (1 + epsilon r) e^(-epsilon r)`` with r the way to the edge; towards a
-        side at distance D, at an angle t from its normal, r is ``D / cos t``.
+        In polar form it is the mean over all directions of ``1 - (1 + epsilon r) e^(-epsilon r)`` with r the way to the edge;
+        towards a side at distance D, at an angle t from its normal, r is ``D / cos t``.
         """
         x, y = (rational(each) for each in place)
         with precision(bits):
@@ -140,8 +140,8 @@ class ResampledLaplace:
 class ShrunkLaplace:
     """Planar Laplace noise whose northern part is multiplied by the sine of the latitude: an exhibit.
 
-    This happens, to first order, where noise is added to the x and y of geocentric coordinates and z is kept: the part of the noise that
-    points away from the axis of the earth moves the place by only ``sin(latitude)`` of its length along the meridian.
+    This happens, to first order, where noise is added to the x and y of geocentric coordinates and z is kept: the part of the noise
+    that points away from the axis of the earth moves the place by only ``sin(latitude)`` of its length along the meridian.
 
     Attributes:
         epsilon: the rate of the noise, which is kept in the direction east alone.
@@ -181,20 +181,13 @@ class LocationFinding:
     """What is known about a mechanism for locations.
 
     Attributes:
-        status: proved, refuted or unknown.
-        mechanism: what was asked about.
-        allowed: the claimed epsilon, per unit of distance.
-        left: a place x.
-        right: a place x'; no pair that was compared is worse.
-        output: a report z.
-        left_probability: P(z | x), or its density.
-        right_probability: P(z | x'), or its density.
-        distance: d(x, x').
-        loss: ``ln(P(z | x) / P(z | x')) / d(x, x')``, to be compared with the claimed epsilon.
-        method: the triangle inequality, all pairs of sites with all outputs, or the one output that refutes.
-        sites: the sites that were compared, if they were named; otherwise all, also those beyond a map by the triangle inequality.
-        density: whether the probabilities are densities; they are continuous, so small regions around the output have the same ratio.
-        reason: why nothing is known.
+        status: proved, refuted or unknown. mechanism: what was asked about. allowed: the claimed epsilon, per unit of distance.
+        left: a place x. right: a place x'; no pair that was compared is worse. output: a report z. left_probability: P(z | x), or
+        its density. right_probability: P(z | x'), or its density. distance: d(x, x'). loss: ``ln(P(z | x) / P(z | x')) / d(x,
+        x')``, to be compared with the claimed epsilon. method: the triangle inequality, all pairs of sites with all outputs, or the
+        one output that refutes. sites: the sites that were compared, if they were named; otherwise all, also those beyond a map by
+        the triangle inequality. density: whether the probabilities are densities; they are continuous, so small regions around the
+        output have the same ratio. reason: why nothing is known.
     """
 
     status: Status
@@ -506,8 +499,9 @@ def resampling_planar_laplace(
 ) -> LocationFinding:
     """Planar Laplace noise that is drawn again until it lies on a rectangle, against the rate of the noise, at a pair of places.
 
-    The density is ``e^(-epsilon |z - x|) / Z(x)`` up to a constant, and Z is smallest in the corners: a half on a long edge, a quarter in a
-    corner.  Near an edge the loss is up to ``1 + 2/pi = 1.637`` times epsilon, near a corner ``1 + 2 sqrt(2)/pi = 1.900`` times.
+    The density is ``e^(-epsilon |z - x|) / Z(x)`` up to a constant, and Z is smallest in the corners: a half on a long edge, a
+    quarter in a corner.  Near an edge the loss is up to ``1 + 2/pi = 1.637`` times epsilon, near a corner ``1 + 2 sqrt(2)/pi =
+    1.900`` times.
 
     Args:
         rate: of the noise, per unit of distance.

@@ -25,7 +25,7 @@ from scipy.signal import lfilter
 from privproof.release.laws import Laws
 from privproof.release.powers import UNIT
 
-_TINY = 1e-280
+_TINY = 1e-265
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Maps: finitely many sites that a report may name, and how a report is brought onto them.
 
 * `clamped`: the nearest site of the map.  It looks at the noisy report alone, so it is post-processing and costs nothing.
-* `remapped`: clamped, and then each site replaced by the one that is best for a public prior (Chatzikokolakis, ElSalamouny and Palamidessi,
-  PETS 2017), which looks at the report alone too.
-* `Resampled` draws again until the report lies on the map.  This is **not** post-processing: it divides by the probability ``Z(x)`` of
-  hitting the map, which depends on the place x, and is here to be refuted.
+* `remapped`: clamped, and then each site replaced by the one that is best for a public prior (Chatzikokolakis, ElSalamouny and
+  Palamidessi, PETS 2017), which looks at the report alone too.
+* `Resampled` draws again until the report lies on the map.  This is **not** post-processing: it divides by the probability ``Z(x)``
+  of hitting the map, which depends on the place x, and is here to be refuted.
 
-The probabilities of clamped reports are sums over cells without end: points, rays and quadrants of the grid, all enclosed rigorously.
-`Projection` brings latitude and longitude to metres.
+The probabilities of clamped reports are sums over cells without end: points, rays and quadrants of the grid, all enclosed
+rigorously. `Projection` brings latitude and longitude to metres.
 """
 
 from __future__ import annotations
@@ -223,8 +223,8 @@ def clamped(noise: PlanarGeometric, map: Map) -> Clamped:
 def remapped(noise: PlanarGeometric, map: Map, prior: Mapping[Site, Number]) -> Clamped:
     """Clamped noise, each report replaced by the site with the least expected distance under a public prior.
 
-    The prior must not be learnt from the data that are protected.  The table is searched for with floats: whichever it is, the promise
-    holds, because it looks at the report alone.
+    The prior must not be learnt from the data that are protected.  The table is searched for with floats: whichever it is, the
+    promise holds, because it looks at the report alone.
 
     >>> mechanism = remapped(PlanarGeometric.of("ln(2)"), Map.rectangle((0, 0), (2, 0)), {(0, 0): "0.9", (1, 0): "0.05", (2, 0): "0.05"})
     >>> mechanism.table[2, 0]
@@ -307,7 +307,8 @@ class _Sums:
     def ray(self, aside: int, start: int) -> arb:
         """The offsets (aside, j) with j >= start >= 0.
 
-        The length grows by at least ``K / sqrt(aside^2 + K^2)`` with every step from j = K on, so the rest is at most a geometric series.
+        The length grows by at least ``K / sqrt(aside^2 + K^2)`` with every step from j = K on, so the rest is at most a geometric
+        series.
         """
         if (aside, start) not in self.rays:
             self.rays[aside, start] = self._ray(aside, start)
@@ -397,9 +398,9 @@ _FLATTENING = fmpq(1_000_000_000, 298_257_223_563)
 class Projection:
     """Latitude and longitude as metres north and east of a reference place.
 
-    A degree of longitude is shorter by the cosine of the latitude than one of latitude; both are taken at the reference on the WGS 84
-    ellipsoid, and the surface as flat.  So noise is equal in all directions near the reference, and `distortion` says how much a metre
-    east is off elsewhere.  Distances of the promise are distances in this projection.
+    A degree of longitude is shorter by the cosine of the latitude than one of latitude; both are taken at the reference on the WGS
+    84 ellipsoid, and the surface as flat.  So noise is equal in all directions near the reference, and `distortion` says how much a
+    metre east is off elsewhere.  Distances of the promise are distances in this projection.
 
     Attributes:
         latitude: the reference, in degrees.

@@ -1,12 +1,13 @@
 """Markov quilts of Bayesian networks (Song, Wang and Chaudhuri, "Pufferfish privacy mechanisms for correlated data", SIGMOD 2017).
 
-A *quilt* of a node is a set of nodes that separates it, together with the *local* nodes around it, from all the others in the moral graph.
-Given the quilt, the others tell nothing of the node; the quilt itself tells at most its *max-influence*
+A *quilt* of a node is a set of nodes that separates it, together with the *local* nodes around it, from all the others in the moral
+graph. Given the quilt, the others tell nothing of the node; the quilt itself tells at most its *max-influence*
 
     e = max over possible values a, b and values q of the quilt of  ln P(quilt = q | node = a) / P(quilt = q | node = b),
 
-and the local nodes, wherever they are, move an answer by no more than they are many.  So a mechanism that costs r per entry costs no more
-than ``e + (number of local nodes) r`` about this node, whichever quilt one looks at: every node takes the one that allows the largest rate.
+and the local nodes, wherever they are, move an answer by no more than they are many.  So a mechanism that costs r per entry costs
+no more than ``e + (number of local nodes) r`` about this node, whichever quilt one looks at: every node takes the one that allows
+the largest rate.
 
 A quilt that has a node without a local neighbour is never better than the quilt without it, so only those are listed where every
 one has such a neighbour: they are the boundaries of the connected sets around the node.
@@ -44,10 +45,9 @@ class NetworkQuilt:
     """A quilt of a node.
 
     Attributes:
-        node: whose quilt it is.
-        quilt: the nodes that separate; none for the trivial quilt.
-        local: the nodes on this side of it, the node itself among them.
-        ratio: the greatest ratio of probabilities of the quilt's values given two possible values of the node; None where it is infinite.
+        node: whose quilt it is. quilt: the nodes that separate; none for the trivial quilt. local: the nodes on this side of it,
+        the node itself among them. ratio: the greatest ratio of probabilities of the quilt's values given two possible values of
+        the node; None where it is infinite.
     """
 
     node: str

@@ -4,13 +4,14 @@ A mechanism is *epsilon-geo-indistinguishable* (Andres, Bordenabe, Chatzikokolak
 
     P(z | x) <= e^(epsilon d(x, x')) P(z | x')      for all places x, x' and all reports z,
 
-with d the Euclidean distance; epsilon is a rate, per unit of distance.  Level l within radius r is the rate l / r.  Two kinds of noise:
+with d the Euclidean distance; epsilon is a rate, per unit of distance.  Level l within radius r is the rate l / r.  Two kinds of
+noise:
 
-* `PlanarGeometric`, the one to release with: ``P(z | x) = e^(-epsilon |z - x|) / Z`` on the sites of an infinite grid.  Z is the same
-  for all x, so the triangle inequality is the whole proof.  It is sampled exactly: every random decision compares uniform bits, as many
-  as it takes, with a rigorous enclosure of a probability.
-* `PlanarLaplace`, the continuous law with density ``epsilon^2 / (2 pi) e^(-epsilon |z - x|)``, to calculate with.  Drawn in floating
-  point it is for experiments; `GridLaplace` rounds it to a grid and pays for the finite precision (Theorem 4.1 there).
+* `PlanarGeometric`, the one to release with: ``P(z | x) = e^(-epsilon |z - x|) / Z`` on the sites of an infinite grid.  Z is the
+  same for all x, so the triangle inequality is the whole proof.  It is sampled exactly: every random decision compares uniform
+  bits, as many as it takes, with a rigorous enclosure of a probability.
+* `PlanarLaplace`, the continuous law with density ``epsilon^2 / (2 pi) e^(-epsilon |z - x|)``, to calculate with.  Drawn in
+  floating point it is for experiments; `GridLaplace` rounds it to a grid and pays for the finite precision (Theorem 4.1 there).
 
 Sums over the grid come from Poisson's summation formula: the Fourier transform of ``e^(-g |x|)`` is ``2 pi g / (g^2 + 4 pi^2
 |k|^2)^(3/2)``, and its expansion in g has as coefficients sums of powers of |k|, which are ``4 zeta(s) beta(s)``.
@@ -124,9 +125,9 @@ def precision_epsilon(
 ) -> Rational:
     """The rate to draw with so that planar Laplace noise of finite precision, rounded to a grid, has the given rate.
 
-    Theorem 4.1 of Andres et al.: with ``q = step / (largest_radius angle_precision)``, drawing with epsilon' gives epsilon for places and
-    reports within the largest radius of each other, if ``epsilon' + 1/step ln((q + 2 e^(epsilon' step)) / (q - 2 e^(epsilon' step))) <=
-    epsilon`` (and the radius is at least as precise as ``largest_radius angle_precision``).
+    Theorem 4.1 of Andres et al.: with ``q = step / (largest_radius angle_precision)``, drawing with epsilon' gives epsilon for
+    places and reports within the largest radius of each other, if ``epsilon' + 1/step ln((q + 2 e^(epsilon' step)) / (q - 2
+    e^(epsilon' step))) <= epsilon`` (and the radius is at least as precise as ``largest_radius angle_precision``).
 
     Returns:
         a rational that satisfies it, at most 10^-12 of itself below the largest that does.
@@ -212,7 +213,8 @@ class GridLaplace:
 class PlanarGeometric:
     """Noise on the sites of an infinite grid: ``P(z | x) = e^(-epsilon |z - x|) / Z``, drawn exactly.
 
-    A site (i, j) is the place (i step, j step).  The promise is about sites; a place is first moved to its nearest site, see `level`.
+    A site (i, j) is the place (i step, j step).  The promise is about sites; a place is first moved to its nearest site, see
+    `level`.
 
     Attributes:
         epsilon: the rate, per unit of distance.
@@ -335,8 +337,8 @@ class PlanarGeometric:
     def release(self, site: Site) -> Site:
         """A report of a site, drawn exactly; the noise does not depend on the site.
 
-        Offsets with weights ``a^(|i| + |j|)``, where ``a = e^(-g / sqrt 2)`` and g is the rate for one step, are drawn, and kept with
-        probability ``e^(-g (|n| - (|i| + |j|) / sqrt 2))``, which is at most one because ``|n| >= (|i| + |j|) / sqrt 2``.
+        Offsets with weights ``a^(|i| + |j|)``, where ``a = e^(-g / sqrt 2)`` and g is the rate for one step, are drawn, and kept
+        with probability ``e^(-g (|n| - (|i| + |j|) / sqrt 2))``, which is at most one because ``|n| >= (|i| + |j|) / sqrt 2``.
         """
         here = a_site(site, "site")
         while True:

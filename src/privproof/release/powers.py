@@ -111,7 +111,8 @@ def widest(rows: np.ndarray, support: np.ndarray, factor: float) -> np.ndarray:
         least = float(below.min())
         above = np.where(support, below, -2 * _HUGE)
         below = np.where(rows > _TINY, below, -_HUGE)
-    result: np.ndarray = (above[:, None, :] - below[None, :, :]).max(axis=2)
+    ratios = np.ascontiguousarray(above.T)[:, :, None] - np.ascontiguousarray(below.T)[:, None, :]
+    result: np.ndarray = ratios.max(axis=0)
     if not whole:
         result = np.where(result > _HUGE / 4, np.inf, np.where(result < -_HUGE / 4, -np.inf, result))
     result += factor + 8 * UNIT * abs(least) + 1e-15

@@ -242,7 +242,8 @@ class _Search:
 
         def take(pair: int) -> None:
             if ratios.values[pair] > -inf:
-                left = np.maximum(self.powers.back[:number, pair] + ratios.values[pair], 0.0)
+                back = self.powers.back[:number, pair]
+                left = np.where(np.isneginf(back), 0.0, np.maximum(back + ratios.values[pair], 0.0))
                 np.maximum(influence, left[:, None] + self.powers.forth[None, :number, pair], out=influence)
 
         for pair in self.pairs:
@@ -402,9 +403,13 @@ class Ratio:
     def left(self, back: np.ndarray) -> np.ndarray:
         """What left quilt nodes tell, for the possible pairs.
 
-        It is never negative; where a node does not exist, because the series starts later, zero is what it tells.
+        It is never negative; where a node does not exist, because the series starts later, zero is what it tells.  A value that is
+        impossible so many steps on (minus infinity in the table) is possible only where the node does not exist.
         """
-        found: np.ndarray = np.maximum(back + self.values[self.pairs], 0.0)
+        missing = np.isneginf(back)
+        found: np.ndarray = np.where(
+            missing, 0.0, np.maximum(np.where(missing, 0.0, back) + self.values[self.pairs], 0.0)
+        )
         return found
 
 
@@ -422,13 +427,19 @@ class Ratios:
             self.row = np.array([float(Fraction(int(p.p), int(p.q))) for p in chain.law])
             self.support = np.array([p != 0 for p in chain.law])
 
+    def _whatever_the_start(self, entry: int) -> np.ndarray:
+        """Bounds on the ratios of entries from this one on, for every start; minus infinity where a value is impossible."""
+        size = self.powers.size
+        table = self.powers.back_at(entry - 1).reshape(size, size).T
+        impossible = np.asarray(np.isneginf(table).all(axis=0))
+        return np.where(impossible[:, None] | impossible[None, :], -inf, table)
+
     def spread(self, entry: int) -> float:
         """How far apart the ratios of entries from this one on may lie, whatever the start."""
         if entry == 1:
             return inf
-        size = self.powers.size
-        table = self.powers.back_at(entry - 1).reshape(size, size)
-        return float((table + table.T)[~np.eye(size, dtype=bool)].max())
+        table = self._whatever_the_start(entry)
+        return float((table + table.T).max(initial=0.0))
 
     def within(self, first: int, last: int) -> Ratio:
         """A bound on the ratios of all entries first..last."""
@@ -444,7 +455,7 @@ class Ratios:
             return Ratio(np.max(self.given[first - 1 : last], axis=0))
         if first == 1:
             return Ratio(np.where(np.eye(size, dtype=bool), -inf, inf).ravel())
-        return Ratio(self.powers.back_at(first - 1).reshape(size, size).T.ravel())
+        return Ratio(self._whatever_the_start(first).ravel())
 
 
 def _log_ratios(row: np.ndarray, support: np.ndarray, error: float) -> np.ndarray:

@@ -18,7 +18,7 @@ from privproof.release import Released
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
 from privproof.reporting.facts import Fact, outward
 from privproof.reporting.html import document_page
-from privproof.reporting.releases import release_witness_data, release_words
+from privproof.reporting.releases import loss_words, release_witness_data, release_words
 from privproof.reporting.text import print_facts
 
 FORMAT = "privproof-release"
@@ -57,6 +57,7 @@ class Record:
         certificate: the file with the certificate, if one was written.
         errors: for charts, the expected error of every method at several budgets.
         budgets: these budgets.
+        account: what the release counts in an account of several, by its quilts.
     """
 
     released: Released
@@ -65,6 +66,7 @@ class Record:
     certificate: str | None = None
     errors: Mapping[str, Sequence[Fraction | None]] = field(default_factory=dict)
     budgets: tuple[Fraction, ...] = ()
+    account: Fraction | None = None
 
 
 def record_data(record: Record) -> dict[str, Any]:
@@ -91,6 +93,7 @@ def record_data(record: Record) -> dict[str, Any]:
         "expected_error": str(made.expected_error),
         "error_95": str(made.accuracy("1/20")),
         "cost": str(made.cost),
+        "account": None if record.account is None else str(record.account),
         "others": {name: str(value) for name, value in made.others.items()},
         "prior": {"source": source.prior, "fitted_on_private_data": source.private},
         "data": dict(source.data),
@@ -138,11 +141,8 @@ def facts(record: Record) -> list[Fact]:
     result += [
         Fact("secret", release_words(question)),
         Fact("noise", f"{question.noise}, by the method {made.method}{_because(record)}"),
-        Fact(
-            "error",
-            f"expected {_number(made.expected_error)}; at most {_number(made.accuracy('1/20'))} with probability 95 %",
-        ),
-        Fact("loss", _loss(verdict)),
+        Fact("error", _error(record)),
+        Fact("loss", loss_words(verdict)),
     ]
     if isinstance(verdict.witness, ReleaseWitness):
         worst = verdict.witness
@@ -154,7 +154,7 @@ def facts(record: Record) -> list[Fact]:
     ]
     if others:
         result.append(Fact("other methods", "\n".join(others)))
-    result.append(Fact("an entry costs", f"{_number(made.cost)}, for an account of several releases"))
+    result.append(Fact("an entry costs", _account(record)))
     result.append(Fact("prior", source.prior))
     result.append(Fact("data", ", ".join(f"{name} {value}" for name, value in source.data.items())))
     result += [Fact("assumed", text) for text in source.assumptions]
@@ -176,12 +176,22 @@ def _because(record: Record) -> str:
     return f" (X_{worst.node} needs the most: quilt {{{nodes}}}, influence {worst.influence:.4g})"
 
 
-def _loss(verdict: Verdict) -> str:
-    upper = outward(verdict.upper, up=True, digits=9)
-    lower = outward(verdict.lower, up=False, digits=9)
-    if verdict.tight is not None or lower == upper:
-        return f"exactly {verdict.upper.decimal(digits=9)}"
-    return f"at most {upper}" if lower == "0" else f"between {lower} and {upper}"
+def _error(record: Record) -> str:
+    made, number = record.released.made, len(record.released.values)
+    most = f"at most {_number(made.accuracy('1/20'))} with probability 95 %"
+    if number == 1:
+        return f"expected {_number(made.expected_error)}; {most}"
+    return f"expected {_number(made.expected_error / number)} in each number, {_number(made.expected_error)} in all; each {most}"
+
+
+def _account(record: Record) -> str:
+    made = record.released.made
+    said = f"{_number(made.cost)}; with other releases about the same series, this one counts "
+    counted = record.account
+    if counted is None:
+        return f"{_number(made.cost)}, for an account of several releases"
+    more = " (calibrate with the method quilt for several releases)" if made.method in ("exact", "wasserstein") else ""
+    return f"{said}{_number(counted)}{more}"
 
 
 def _number(value: Fraction) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from privproof.evidence import ReleaseWitness, Unknown, Verdict
 from privproof.evidence.release_certificates import question_document
 from privproof.exact.balls import precision
-from privproof.reporting.facts import Fact, bound_words, enclosing, rounded
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, rounded
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import ReleaseQuestion
 
@@ -25,7 +25,7 @@ def _more(number: int) -> str:
     return "" if number == 1 else f" and {number - 1} more"
 
 
-def release_facts(verdict: Verdict, question: ReleaseQuestion, tight: str) -> list[Fact]:
+def release_facts(verdict: Verdict, question: ReleaseQuestion) -> list[Fact]:
     """Everything a reader needs, in order."""
     witness = verdict.witness
     result = [
@@ -45,9 +45,19 @@ def release_facts(verdict: Verdict, question: ReleaseQuestion, tight: str) -> li
             Fact("ratio", ratio),
             Fact("prior", witness.prior),
         ]
-    result.append(Fact("tight epsilon", tight))
+    result.append(Fact("tight epsilon", loss_words(verdict)))
     result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
     return [*result, *(Fact("note", note) for note in verdict.notes)]
+
+
+def loss_words(verdict: Verdict) -> str:
+    """The loss: exactly, enclosed by two decimals, or from above."""
+    lower, upper = outward(verdict.lower, up=False, digits=9), outward(verdict.upper, up=True, digits=9)
+    if verdict.tight is not None:
+        return verdict.tight.show()
+    if verdict.upper.infinite:
+        return f"at least {lower}; no upper bound proved"
+    return f"at most {upper}" if lower == "0" else f"between {lower} and {upper}"
 
 
 def _ratio(witness: ReleaseWitness) -> str:

@@ -224,7 +224,7 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
     if isinstance(question, StreamQuestion):
         return stream_facts(verdict, question, asked_tight=asked_tight)
     if isinstance(question, ReleaseQuestion):
-        return release_facts(verdict, question, _tight_words(verdict))
+        return release_facts(verdict, question)
     if isinstance(question, PufferfishQuestion | ParametricQuestion):
         compared = prior_words(question)
     else:

@@ -155,18 +155,20 @@ class Bounds:
     def marginals(self, first: int, last: int) -> Pairs:
         """For (x, x') the largest ``m_i(x') / m_i(x)`` over the entries from first to last where both are possible."""
         self._until(last)
-        result: Pairs = {}
+        size, never = self.chain.size, -8 * self._infinite
+        best = [[never] * size for _ in range(size)]
         for above, below, possible in self._marginals[first - 1 : last]:
-            self.work.add(10 * len(possible) ** 2)
+            self.work.add(15 * size * len(possible))
             for x in possible:
                 under = below[x]
-                for other in possible:
-                    if other != x:
-                        found = above[other] - under
-                        pair = (x, other)
-                        if pair not in result or found > result[pair]:
-                            result[pair] = found
-        return result
+                best[x] = list(map(max, best[x], [over - under for over in above]))
+        lowest = -2 * self._infinite
+        return {
+            (x, other): None if ratio > self._infinite // 2 else ratio
+            for x, row in enumerate(best)
+            for other, ratio in enumerate(row)
+            if other != x and ratio > lowest
+        }
 
     def start(self) -> Pairs:
         """For (x, x') the ratio ``m_1(x') / m_1(x)`` of the start, where both are possible."""

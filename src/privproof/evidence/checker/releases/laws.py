@@ -24,7 +24,7 @@ from privproof.evidence.checker.releases.priors import Band, Chain, Network
 from privproof.evidence.checker.releases.questions import Release, Sum
 from privproof.exact import ZERO, Rational
 
-_MOST_TERMS = 30_000_000
+_MOST_TERMS = 15_000_000
 _MOST_SPAN = 200_000
 _MOST_BITS = 2_000_000_000
 

@@ -24,7 +24,7 @@ from privproof.evidence.checker.releases.questions import Release
 from privproof.exact import Rational
 from privproof.exact.balls import precision
 
-_BITS = (128, 384, 1024)
+_BITS = (128, 512)
 _MOST_TIES = 200_000_000
 _MOST_DIGITS = 20_000_000
 

@@ -1,0 +1,75 @@
+"""Verifying anybody's mechanism: noise that somebody else chose for a query of correlated data, or a mechanism for locations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from privproof.errors import QuestionError
+from privproof.exact import Budget, EpsilonLike
+from privproof.release.calibrating import Calibrated, asked_about
+from privproof.release.frameworks import Protected
+from privproof.release.locations import Channel, LocationFinding, ResampledLaplace, ShrunkLaplace, verify_locations
+from privproof.release.maps import Clamped, Resampled
+from privproof.release.planar import PlanarGeometric, PlanarLaplace
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.pufferfish import PufferfishQuestion
+from privproof.scenarios.queries import Query
+from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
+
+if TYPE_CHECKING:
+    from privproof.evidence import Verdict
+
+_PLACES = (PlanarLaplace, PlanarGeometric, Clamped, Resampled, Channel, ResampledLaplace, ShrunkLaplace)
+
+
+def verify(
+    subject: Calibrated | Protected | ReleaseQuestion | Prior | Sequence[Prior] | object,
+    *,
+    epsilon: EpsilonLike | None = None,
+    query: Query | None = None,
+    noise: Noise | None = None,
+    length: int | None = None,
+    lengths: Sequence[int] = (),
+    name: str = "",
+) -> Verdict | LocationFinding:
+    """Is the mechanism private within the budget; without a budget, how private is it?
+
+    Args:
+        subject: a calibrated release, a question, a mechanism for locations; or the priors of somebody else's release, which
+        `query`, `noise` and
+            `length` describe.
+        epsilon: the claim; without it the subject's own claim counts, and without one the tight epsilon is looked for.
+        query: what is released.
+        noise: the noise that is added to every component.
+        length: the length of the series.
+        lengths: the lengths of several series.
+        name: how reports call it.
+
+    >>> chain = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
+    >>> from privproof.scenarios.queries import count
+    >>> found = verify(chain, length=30, query=count("walk"), noise=Laplace.of(1), epsilon=1)
+    >>> found.status, found.witness.secrets
+    ('refuted', ('X_15 = walk', 'X_15 = rest'))
+    """
+    from privproof.asking import check, tight_epsilon  # here, because asking stands above
+
+    if isinstance(subject, _PLACES):
+        return verify_locations(subject, epsilon)
+    question = subject.question if isinstance(subject, Calibrated | Protected) else subject
+    if isinstance(question, Chain | Band | Network | list | tuple):
+        if query is None or not isinstance(noise, Geometric | Laplace):
+            raise QuestionError(
+                "noise",
+                "what is released, and with which noise?",
+                place="verify",
+                hint="query=..., noise=Laplace.of(2)",
+            )
+        question = asked_about(question, query=query, noise=noise, length=length, lengths=lengths, name=name)
+    if not isinstance(question, ReleaseQuestion | PufferfishQuestion):
+        raise QuestionError(
+            "question", f"{subject!r} is no mechanism", place="verify", hint="a calibrated release, or priors and noise"
+        )
+    claimed = question if epsilon is None else question.under(Budget.of(epsilon))
+    return tight_epsilon(claimed) if claimed.budget is None else check(claimed)
