@@ -37,6 +37,7 @@ bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/logic_storm.py
 	$(BIN)/python benchmarks/laplace.py
 	$(BIN)/python benchmarks/streams.py
+	$(BIN)/python benchmarks/release.py
 
 docs: $(READY)  ## the documentation as a site, in site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -30,18 +30,19 @@ from privproof.evidence.release_certificates import (
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.release.calibrating import budget_below, laws_of, sensitivity, upper
-from privproof.release.curves import best_distances, contraction
+from privproof.release.curves import best_distances, contraction, least_loss
 from privproof.release.laws import Laws
 from privproof.release.losses import Loss, largest_loss, loss_of
 from privproof.release.networks import best_network_quilts
 from privproof.release.quilts import Quilts, quilts, spent
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
-from privproof.scenarios.releases import Geometric, Laplace, ReleaseQuestion
+from privproof.scenarios.releases import Geometric, Laplace, Prior, ReleaseQuestion
 
 ENGINE = "release"
 _CHECKED_AT_ONCE = 300_000
 _EXACT = 25_000
+_HALVINGS = 30
 _NARROW = Fraction(1, 10**6)
 
 
@@ -116,10 +117,7 @@ class _Asking:
     def measured(self) -> Verdict:
         loss = self.loss
         if loss is None or loss.high == inf:
-            bound = self.bound()
-            if bound is None:
-                return Unknown(self.question, ENGINE, reason=self._why_not(), notes=self.notes())
-            return self.by_quilts(self.question.under(Budget(bound)), bound)
+            return self.by_quilts(self.question.under(Budget(self.bound)), self.bound)
         lower, top = _bounds(loss)
         if isinstance(self.question.noise, Geometric) and self.size <= _EXACT:
             ratio = self.exact_ratio(loss)
@@ -152,15 +150,15 @@ class _Asking:
     def by_quilts(self, claimed: ReleaseQuestion, budget: Epsilon) -> Verdict:
         """Proved by quilts, if they allow what an entry costs."""
         evidence = self.quilts_within(budget)
-        bound = self.bound()
+        bound = self.bound
         lower = epsilon(0) if self.loss is None else _bounds(self.loss)[0]
         if evidence is None:
             reason = "the quilts do not allow so little noise" + (
                 "" if self.loss is not None else f"; {self._why_not()}"
             )
-            return Unknown(claimed, ENGINE, lower=lower, upper=bound or INFINITE, reason=reason, notes=self.notes())
+            return Unknown(claimed, ENGINE, lower=lower, upper=bound, reason=reason, notes=self.notes())
         document = certificate("proved", claimed, evidence)
-        top = budget if bound is None or bound.compare(budget) > 0 else bound
+        top = budget if bound.compare(budget) > 0 else bound
         return accepted(
             Proved(claimed, ENGINE, lower=lower, upper=top, notes=(*self.notes(), _QUILTED), certificate=document)
         )
@@ -180,13 +178,24 @@ class _Asking:
         listed = [quilts(p, longest, below) for p in question.priors if isinstance(p, Chain)]
         return quilts_evidence(question, listed) if all(q.rate >= self.cost for q in listed) else None
 
-    def bound(self) -> Epsilon | None:
+    @cached_property
+    def bound(self) -> Epsilon:
         """What the release loses at most by its quilts."""
-        if not all(isinstance(prior, Chain) for prior in self.question.priors):
-            return None
+        return epsilon(rational(_up(max(self._bound(prior) for prior in self.question.priors))))
+
+    def _bound(self, prior: Prior) -> Fraction:
+        if isinstance(prior, Network):
+            group = len(prior.nodes) * self.cost
+            low, high = Fraction(0), group
+            for _ in range(_HALVINGS):
+                middle = (low + high) / 2
+                enough = best_network_quilts(prior, epsilon(rational(middle))).rate >= rational(self.cost)
+                low, high = (low, middle) if enough else (middle, high)
+            return high
         longest = max(self.question.lengths)
-        losses = [spent(prior, longest, self.cost)[0] for prior in self.question.priors if isinstance(prior, Chain)]
-        return epsilon(rational(_up(max(losses))))
+        if isinstance(prior, Band):
+            return least_loss(contraction(prior), longest, self.cost)
+        return spent(prior, longest, self.cost)[0]
 
     def refuted(self, claimed: ReleaseQuestion, loss: Loss) -> Verdict:
         """Refuted by an event: the sum itself under geometric noise, a narrow interval around it under Laplace noise."""

@@ -1,8 +1,9 @@
-"""Pufferfish releases by the book: definitions written down literally, by enumeration and in fractions, that share no code with the package.
+"""Pufferfish releases by the book: definitions by enumeration and in fractions, that share no code with the package.
 
-* `Model` is what an adversary may believe: a first distribution and a matrix for every step; `series` lists all series with their probabilities.
-* `influence` is the definition of the influence of a quilt, from the joint distribution; `Influences` the same by powers of the matrix,
-  for every start, and longer series.
+* `Model` is what an adversary may believe: a first distribution and a matrix for every step; `series` lists all series with their
+  probabilities.
+* `influence` is the definition of the influence of a quilt, from the joint distribution; `Influences` the same by powers of the
+  matrix, for every start, and longer series.
 * `worst_score` and `worst_cost` are the literal Markov quilt algorithm: all entries, all quilts, all pairs.
 * `laws` are the distributions of a query given the values of an entry; `loss` compares them under noise at every atom, in balls.
 * `moved` is the distance W_infinity by the quantile coupling, `moved_by_flow` by the definition: the least w for which a flow exists.
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 
 from flint import arb, arb_mat, ctx, fmpq
@@ -49,7 +50,7 @@ def series(model: Model) -> dict[tuple[int, ...], Fraction]:
     result = {}
     for values in product(range(len(model.start)), repeat=model.length):
         chance = model.start[values[0]]
-        for step, (here, there) in zip(model.steps, zip(values, values[1:], strict=False), strict=True):
+        for step, (here, there) in zip(model.steps, pairwise(values), strict=True):
             chance *= step[here][there]
         if chance:
             result[values] = chance
@@ -57,7 +58,7 @@ def series(model: Model) -> dict[tuple[int, ...], Fraction]:
 
 
 def influence(joint: Mapping[tuple[int, ...], Fraction], node: int, quilt: Sequence[int]) -> Fraction | None:
-    """``max Pr(quilt = z | X_node = x) / Pr(quilt = z | X_node = x')`` over possible x, x' and z; None where it is infinite; entries from 1."""
+    """``max Pr(quilt = z | X_node = x) / Pr(quilt = z | X_node = x')`` over possible x, x' and z; None where it is infinite."""
     given: dict[int, dict[tuple[int, ...], Fraction]] = {}
     for values, chance in joint.items():
         seen = tuple(values[i - 1] for i in quilt)
@@ -79,7 +80,9 @@ def influence(joint: Mapping[tuple[int, ...], Fraction], node: int, quilt: Seque
 
 def times(left: Matrix, right: Matrix) -> Matrix:
     columns = list(zip(*right, strict=True))
-    return tuple(tuple(sum((a * b for a, b in zip(row, col, strict=True)), Fraction(0)) for col in columns) for row in left)
+    return tuple(
+        tuple(sum((a * b for a, b in zip(row, col, strict=True)), Fraction(0)) for col in columns) for row in left
+    )
 
 
 class Influences:
@@ -182,7 +185,9 @@ def worst_cost(told: Influences, length: int, rate: Fraction) -> tuple[float, in
     return _worst(told, length, lambda size, e: e + size * exact(rate))
 
 
-def _worst(told: Influences, length: int, value: Callable[[int, arb], arb | None]) -> tuple[float, int, tuple[int, ...]]:
+def _worst(
+    told: Influences, length: int, value: Callable[[int, arb], arb | None]
+) -> tuple[float, int, tuple[int, ...]]:
     worst: tuple[float, int, tuple[int, ...]] = (0.0, 0, ())
     for node in nodes_with_secrets(told, length):
         best: tuple[float, tuple[int, ...]] | None = None
@@ -302,7 +307,8 @@ def moved(left: Mapping[Fraction, Fraction], right: Mapping[Fraction, Fraction])
             j += 1
             there = second[j][1] if j < len(second) else Fraction(0)
         if i == len(first) or j == len(second):
-            assert i == len(first) and j == len(second)
+            assert i == len(first)
+            assert j == len(second)
             return worst
 
 
@@ -315,7 +321,9 @@ def moved_by_flow(left: Mapping[Fraction, Fraction], right: Mapping[Fraction, Fr
     raise AssertionError("no coupling at all")
 
 
-def _flow(left: Sequence[tuple[Fraction, Fraction]], right: Sequence[tuple[Fraction, Fraction]], w: Fraction) -> Fraction:
+def _flow(
+    left: Sequence[tuple[Fraction, Fraction]], right: Sequence[tuple[Fraction, Fraction]], w: Fraction
+) -> Fraction:
     """The largest flow, by augmenting paths."""
     source, sink = "source", "sink"
     free: dict[object, dict[object, Fraction]] = {source: {}, sink: {}}

@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 from flint import arb
 from scipy.stats import chi2
+from tests.property import release_brute as brute
+from tests.property.release_brute import Answer, Influences, Kernel, Law, Matrix, Model, Row, homogeneous
 
-from privproof.errors import PrivproofError, ScenarioError
+from privproof.errors import PrivproofError, QuestionError, ScenarioError
 from privproof.exact import rational
 from privproof.language.randomness import seeded
 from privproof.release.calibrating import METHODS, Method, calibrate
-from privproof.release.distances import exact_distance, largest_distance
+from privproof.release.distances import largest_distance
 from privproof.release.drawing import draw, lattice
 from privproof.release.laws import chain_laws, listed_laws
 from privproof.release.losses import largest_loss
@@ -27,8 +29,6 @@ from privproof.release.quilts import quilts, spent
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.queries import Query, count, histogram, weighted_sum
 from privproof.scenarios.releases import Geometric, Laplace, Noise
-from tests.property import release_brute as brute
-from tests.property.release_brute import Answer, Influences, Kernel, Law, Matrix, Model, Row, homogeneous
 
 WEIGHTS = tuple(Fraction(each) for each in ("0", "1", "-1", "1/3", "-2/7", "1/2", "3", "5/6"))
 BUDGETS = tuple(Fraction(each) for each in ("1/50", "1/5", "1", "2", "5", "40"))
@@ -42,7 +42,9 @@ def fraction(value: object) -> Fraction:
 def chain_of(matrix: Matrix, start: Row | str) -> Chain:
     states = "abc"[: len(matrix)]
     initial = start if isinstance(start, str) else dict(zip(states, start, strict=True))
-    return Chain.of({x: dict(zip(states, row, strict=True)) for x, row in zip(states, matrix, strict=True)}, initial=initial)
+    return Chain.of(
+        {x: dict(zip(states, row, strict=True)) for x, row in zip(states, matrix, strict=True)}, initial=initial
+    )
 
 
 def start_of(chain: Chain) -> Row | None:
@@ -139,7 +141,10 @@ def _quilts_agree(random: Random, number: int) -> Counter[str]:
         what = (matrix, chain.start, length, epsilon, rate)
         found = quilts(chain, length, float(epsilon))
         price, at = spent(chain, length, rate)
-        least, low = brute.worst_score(told, length, Fraction(float(epsilon)))[0], brute.worst_cost(told, length, rate)[0]
+        least, low = (
+            brute.worst_score(told, length, Fraction(float(epsilon)))[0],
+            brute.worst_cost(told, length, rate)[0],
+        )
         assert float(found.score) >= least * (1 - 1e-14), what
         assert float(price) >= low * (1 - 1e-14), what
         for each in (found, at):
@@ -210,7 +215,9 @@ def test_impossible_values_keep_nothing_from_ending(rows: dict[str, dict[str, ob
     told = Influences(matrix, start_of(chain), reachable=True)
     for length in (1, 2, 5, 12):
         found, (price, _) = quilts(chain, length, 1.0), spent(chain, length, Fraction(1, 5))
-        assert brute.worst_score(told, length, Fraction(1))[0] * (1 - 1e-14) <= float(found.score) <= length * (1 + 1e-14)
+        assert (
+            brute.worst_score(told, length, Fraction(1))[0] * (1 - 1e-14) <= float(found.score) <= length * (1 + 1e-14)
+        )
         low = brute.worst_cost(told, length, Fraction(1, 5))[0]
         assert low * (1 - 1e-14) <= float(price) <= length / 5 * (1 + 1e-14)
 
@@ -280,7 +287,12 @@ def _nothing_leaks(random: Random, number: int) -> tuple[dict[str, float], Count
             for kind in ("geometric", "laplace"):
                 try:
                     made = calibrate(
-                        case.chain, query=case.query, epsilon=case.epsilon, length=case.length, method=method, noise=kind
+                        case.chain,
+                        query=case.query,
+                        epsilon=case.epsilon,
+                        length=case.length,
+                        method=method,
+                        noise=kind,
                     )
                 except PrivproofError:
                     assert method not in ("auto", "quilt", "contraction", "group"), case
@@ -300,7 +312,12 @@ def _nothing_leaks(random: Random, number: int) -> tuple[dict[str, float], Count
 
 def _tells(case: Case) -> bool:
     """Whether without noise some answer is impossible under one value and possible under another, so that every budget can be reached."""
-    return any(set(law) != set(other) for table in case.tables for laws in table for law, other in combinations(laws.values(), 2))
+    return any(
+        set(law) != set(other)
+        for table in case.tables
+        for laws in table
+        for law, other in combinations(laws.values(), 2)
+    )
 
 
 def test_no_method_leaks() -> None:
@@ -332,9 +349,19 @@ def test_extreme_budgets() -> None:
             for epsilon in (Fraction(1, 10**12), Fraction(1, 10**5), Fraction(400), Fraction(5000)):
                 for method in ("exact", "wasserstein", "quilt", "contraction", "spectral", "group"):
                     made = calibrate(
-                        chain, query=count("b"), epsilon=epsilon, length=length, method=method, noise="laplace"  # type: ignore[arg-type]
+                        chain,
+                        query=count("b"),
+                        epsilon=epsilon,
+                        length=length,
+                        method=method,
+                        noise="laplace",  # type: ignore[arg-type]
                     )
-                    assert not exceeds(brute.loss(tables, kernel_of(made.noise)), epsilon), (start, length, epsilon, method)
+                    assert not exceeds(brute.loss(tables, kernel_of(made.noise)), epsilon), (
+                        start,
+                        length,
+                        epsilon,
+                        method,
+                    )
 
 
 @pytest.mark.parametrize("method", ["exact", "wasserstein", "quilt", "auto"])
@@ -426,7 +453,9 @@ def test_the_smallest_example_that_fools_floats() -> None:
     tenth = Fraction(1, 10)
     left, right = {0: 3 * tenth, 9: 7 * tenth}, {0: tenth, 1: 2 * tenth, 9: 7 * tenth}
     assert 0.1 + 0.2 > 0.3
-    laws = listed_laws({"x": {c: rational(p) for c, p in left.items()}, "y": {c: rational(p) for c, p in right.items()}})
+    laws = listed_laws(
+        {"x": {c: rational(p) for c, p in left.items()}, "y": {c: rational(p) for c, p in right.items()}}
+    )
     assert largest_distance([laws]).steps == 1
     assert _by_floats(left, right) == 8
 
@@ -435,6 +464,20 @@ def _parts_of(random: Random, whole: int) -> dict[Fraction, Fraction]:
     """A law whose masses are multiples of one fraction."""
     law: Counter[int] = Counter(random.choices(random.sample(range(10), 4), k=whole))
     return {Fraction(c): Fraction(number, whole) for c, number in law.items()}
+
+
+def test_tails_below_the_range_of_floats_count() -> None:
+    """Masses of 1e-1290 decide about this distance: it is 3, and 1 for all that floats can hold."""
+    rows = {"a": {"a": "1/41", "b": "20/41", "c": "20/41"}, "b": {"a": 1}, "c": {"a": "1/14", "b": "5/14", "c": "4/7"}}
+    chain = Chain.of(rows, initial={"a": "1/10", "b": "1/10", "c": "4/5"})
+    query = weighted_sum({"a": 3, "c": 1})
+    at = list(chain_laws(chain, 800, query))[399]
+    exact = [{Fraction(c): fraction(p) for c, p in enumerate(law) if p != 0} for law in at.exactly()]
+    assert max(brute.moved(left, right) for left, right in combinations(exact, 2)) == 3
+    try:
+        assert largest_distance([at]).steps >= 3
+    except QuestionError as refused:
+        assert refused.code == "size"  # noqa: PT017
 
 
 def _whole(law: dict[Fraction, Fraction]) -> dict[int, object]:
@@ -538,9 +581,7 @@ def _bands(random: Random, number: int) -> Iterator[tuple[float, str]]:
         slack = random.choice((Fraction(0), Fraction(1, 50), Fraction(1, 10), Fraction(1, 3)))
         low = [[max(Fraction(0), p - slack) for p in row] for row in centre]
         high = [[min(Fraction(1), p + slack) for p in row] for row in centre]
-        band = Band.of(
-            {x: {y: (low[i][j], high[i][j]) for j, y in enumerate(states)} for i, x in enumerate(states)}
-        )
+        band = Band.of({x: {y: (low[i][j], high[i][j]) for j, y in enumerate(states)} for i, x in enumerate(states)})
         epsilon = random.choice(BUDGETS)
         length = random.randint(1, 6 if size == 2 else 4)
         weights = random_weights(random, size)
@@ -548,9 +589,7 @@ def _bands(random: Random, number: int) -> Iterator[tuple[float, str]]:
         for method in ("auto", "contraction", "group"):
             made = calibrate(band, query=query, epsilon=epsilon, length=length, method=method, noise="laplace")  # type: ignore[arg-type]
             for start in [*brute.starts_to_try(random, size, 2)][-8:]:
-                steps = tuple(
-                    tuple(_corners(random, low[i], high[i]) for i in range(size)) for _ in range(length - 1)
-                )
+                steps = tuple(tuple(_corners(random, low[i], high[i]) for i in range(size)) for _ in range(length - 1))
                 loss = brute.loss(brute.laws(Model(start, steps), brute.sums(weights)), kernel_of(made.noise))
                 assert not exceeds(loss, epsilon), (method, low, high, steps, start, epsilon)
                 yield float(loss / brute.exact(epsilon)), method
@@ -614,7 +653,9 @@ def test_answers_and_noise_share_a_lattice() -> None:
     for _ in range(30):
         weights = random_weights(random, 3)
         query = weighted_sum(dict(zip("abc", weights, strict=True)))
-        made = calibrate(Chain.of({x: {y: "1/3" for y in "abc"} for x in "abc"}), query=query, epsilon=1, length=4)
+        made = calibrate(Chain.of({x: dict.fromkeys("abc", "1/3") for x in "abc"}), query=query, epsilon=1, length=4)
         assert isinstance(made.noise, Geometric)
-        answers: set[Answer] = {(fraction(query([*"abc"][i] for i in values)),) for values in ((0, 1, 2), (2, 2, 1), (0, 0, 0))}  # type: ignore[arg-type]
+        answers: set[Answer] = {
+            (fraction(query([*"abc"][i] for i in values)),) for values in ((0, 1, 2), (2, 2, 1), (0, 0, 0))
+        }  # type: ignore[arg-type]
         assert all((answer / fraction(made.noise.step)).denominator == 1 for (answer,) in answers)

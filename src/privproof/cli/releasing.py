@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import typer
 from rich.console import Console
 
@@ -195,9 +196,11 @@ def _fitted(summary: Summary, start: str, smoothing: str, *, named: bool) -> Cha
     if start not in ("stationary", "any"):
         raise QuestionError("start", f"{start!r} is no start", place="--start", hint="stationary, any")
     word: Literal["stationary", "any"] = "any" if start == "any" else "stationary"
-    return Chain.counted(
-        summary.transitions, states=summary.states, smoothing=smoothing, initial=word, name="fitted chain"
-    )
+    order = list(range(len(summary.states)))
+    if not named:
+        order.sort(key=lambda i: summary.states[i])
+    counts, states = summary.transitions[np.ix_(order, order)], [summary.states[i] for i in order]
+    return Chain.counted(counts, states=states, smoothing=smoothing, initial=word, name="fitted chain")
 
 
 def _agree(summary: Summary, prior: Chain | Band) -> None:

@@ -34,7 +34,7 @@ from privproof.release.planar import (
     several,
 )
 from privproof.release.quilts import Quilts, quilts, spent
-from privproof.release.releasing import Released, release
+from privproof.release.releasing import Released, exact_answers, noisy, release
 from privproof.release.verifying import verify
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network, Node
@@ -70,10 +70,12 @@ __all__ = [
     "calibrate",
     "clamped",
     "count",
+    "exact_answers",
     "histogram",
     "lipschitz",
     "location_certificate",
     "mean",
+    "noisy",
     "per_distance",
     "precision_epsilon",
     "protect",

@@ -31,6 +31,7 @@ _NEGLIGIBLE = 1e-4
 _WIDEST = 400
 _MOST_NODES = 200_000
 _HAIR = 1e-9
+_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -213,28 +214,50 @@ def _total(chain: Chain, length: int, pieces: Sequence[Spending]) -> Fraction:
     powers, paid = Powers(chain), _Paid(pieces, length)
     width = _reach(powers, length)
     distances = powers.distances[:width]
-    found: list[tuple[float, int, int, float]] = []
+    found: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
     for ratios, nodes in _groups(chain, powers, length, pieces, int(distances[-1]) if width else 0):
-        two, left, right = _curves(powers, ratios, width)
-        for node in nodes:
-            before = float(paid.upto(np.array([node - 1.0]))[0])
-            options = [(float(paid.upto(np.array([length]))[0]), 1, length, 0.0)]
-            if width:
-                to_left, to_right = before - paid.upto(node - distances), paid.upto(node + distances - 1) - before
-                sums = two + to_left[:, None] + to_right[None, :]
-                a, b = divmod(int(np.argmin(sums)), width)
-                start, end = node - int(distances[a]) + 1, node + int(distances[b]) - 1
-                options.append((float(sums[a, b]), start, end, float(two[a, b])))
-                a, b = int(np.argmin(left + to_left)), int(np.argmin(right + to_right))
-                rest = float(paid.upto(np.array([length]))[0])
-                start, end = node - int(distances[a]) + 1, node + int(distances[b]) - 1
-                options.append((float(left[a] + to_left[a]) + rest - before, start, length, float(left[a])))
-                options.append((float(right[b] + to_right[b]) + before, 1, end, float(right[b])))
-            found.append(min(options))
-    worst = max(loss for loss, *_ in found)
-    near = [(first, last, told) for loss, first, last, told in found if loss >= worst * (1 - _HAIR)]
-    exact = max(Fraction(told) + paid.between(max(1, first), min(length, last)) for first, last, told in near)
+        curves = _curves(powers, ratios, width)
+        some = max(1, _AT_ONCE // max(1, width * width))
+        found += [
+            _best_quilts(np.array(nodes[start : start + some]), curves, distances, paid)
+            for start in range(0, len(nodes), some)
+        ]
+    losses, firsts, lasts, told = (np.concatenate(column) for column in zip(*found, strict=True))
+    worst = float(losses.max())
+    near = np.flatnonzero(losses >= worst * (1 - _HAIR))
+    exact = max(Fraction(float(told[n])) + paid.between(int(firsts[n]), int(lasts[n])) for n in near)
     return max(exact, Fraction(worst * (1 - _HAIR / 2)))
+
+
+def _best_quilts(
+    nodes: np.ndarray, curves: tuple[np.ndarray, np.ndarray, np.ndarray], distances: np.ndarray, paid: _Paid
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """For every entry the loss with its best quilt, the first and the last entry within that quilt, and its influence."""
+    two, left, right = curves
+    length, number, width = paid.length, len(nodes), len(distances)
+    before, whole = paid.upto(nodes - 1.0), float(paid.upto(np.array([float(length)]))[0])
+    losses, told = np.full(number, whole), np.zeros(number)
+    firsts, lasts = np.ones(number, dtype=np.int64), np.full(number, length, dtype=np.int64)
+    if not width:
+        return losses, firsts, lasts, told
+    to_left = before[:, None] - paid.upto(nodes[:, None] - distances)
+    to_right = paid.upto(nodes[:, None] + distances - 1.0) - before[:, None]
+    starts = np.maximum(1, nodes[:, None] - distances + 1)
+    ends = np.minimum(length, nodes[:, None] + distances - 1)
+
+    def take(sums: np.ndarray, low: np.ndarray, high: np.ndarray, influence: np.ndarray) -> None:
+        better = sums < losses
+        for kept, new in ((losses, sums), (firsts, low), (lasts, high), (told, influence)):
+            kept[better] = new[better]
+
+    rows = np.arange(number)
+    sums = (two[None] + to_left[:, :, None] + to_right[:, None, :]).reshape(number, -1)
+    a, b = np.divmod(sums.argmin(axis=1), width)
+    take(sums.min(axis=1), starts[rows, a], ends[rows, b], two[a, b])
+    a, b = (left + to_left).argmin(axis=1), (right + to_right).argmin(axis=1)
+    take((left + to_left).min(axis=1) + whole - before, starts[rows, a], np.full(number, length), left[a])
+    take((right + to_right).min(axis=1) + before, np.ones(number, dtype=np.int64), ends[rows, b], right[b])
+    return losses, firsts, lasts, told
 
 
 def _reach(powers: Powers, length: int) -> int:

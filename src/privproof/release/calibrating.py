@@ -351,14 +351,14 @@ def _by_quilts(priors: tuple[Prior, ...], query: Query, method: Method, planned:
     return Plan(method, rate, quilts=found)
 
 
-def laws_of(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query) -> list[Laws]:
+def laws_of(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, method: Method = "exact") -> list[Laws]:
     """The laws of the query given every entry, under every prior."""
     result: list[Laws] = []
     for number, prior in enumerate(priors):
         if isinstance(prior, Network):
             result += network_laws_of(prior, query, number)
             continue
-        chain = _chain(prior, "exact")
+        chain = _chain(prior, method)
         for length in lengths:
             result += (laws for laws in chain_laws(chain, length, query, number) if len(laws.values) > 1)
     if not result:
@@ -367,7 +367,7 @@ def laws_of(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query) -
 
 
 def _wasserstein(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    distance = largest_distance(laws_of(priors, lengths, query))
+    distance = largest_distance(laws_of(priors, lengths, query, "wasserstein"))
     return Plan("wasserstein", _distance_rate(distance, query, epsilon), distance=distance)
 
 

@@ -202,6 +202,19 @@ def best_distances(curves: Curves, length: int, epsilon: float, *, by_entry: boo
     return Quilts(length, tuple(blocks), middle if len(blocks) == 1 else worst.first, worst, down(rate))
 
 
+def least_loss(curves: Curves, length: int, rate: Fraction) -> Fraction:
+    """What a series loses at most by the curves where every entry costs so much: the least influence + size * rate, rounded up."""
+    best = length * rate
+    if length > 1:
+        distances = _grid(min(length - 1, max(1, ceil(best / rate))))
+        told = curves.left(distances)[:, None] + curves.right(distances)[None, :]
+        sizes = distances[:, None] + distances[None, :] - 1
+        a, b = divmod(int(np.argmin(told + sizes * float(rate))), len(distances))
+        if np.isfinite(told[a, b]):
+            best = min(best, Fraction(float(told[a, b]) * (1 + 4 * UNIT)) + int(sizes[a, b]) * rate)
+    return best
+
+
 def _at_entry(best: Found, node: int, curves: Curves, length: int, score: Score, found: Callable[..., Found]) -> Found:
     """The best choice for one entry of a short series: quilts on one side may be better."""
     distances = np.arange(1, length)

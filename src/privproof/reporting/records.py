@@ -201,12 +201,12 @@ def _number(value: Fraction) -> str:
 def record_page(record: Record) -> str:
     """The record as a page: the facts, the released numbers, the methods side by side, the noise of every entry, the active quilt."""
     parts = [f"<p><strong>{escape(w)}</strong></p>" for w in (*record.source.warnings, *record.released.warnings)]
-    parts += [f"<h2>{escape(title)}</h2><div class='drawing'>{drawing}</div>" for title, drawing in charts(record)]
+    parts += [f"<div class='drawing'>{drawing}</div>" for drawing in charts(record)]
     return document_page("proved", headline(record), facts(record), "\n".join(parts), record_data(record))
 
 
-def charts(record: Record) -> list[tuple[str, str]]:
-    """The drawings of a record, with their titles."""
+def charts(record: Record) -> list[str]:
+    """The drawings of a record."""
     made = record.released.made
     question, worst = made.question, made.worst_quilts
     result = []
@@ -215,7 +215,7 @@ def charts(record: Record) -> list[tuple[str, str]]:
         bars = [Bar(name, None, float(value), error) for name, value in record.released.values.items()]
         title = "What was released"
         drawing = bar_chart(bars, title=title, y_label=question.query.name, after="released", error="95 % of the noise")
-        result.append((title, drawing))
+        result.append(drawing)
     if record.errors and len(record.budgets) > 1:
         lines = [
             Line(
@@ -226,13 +226,13 @@ def charts(record: Record) -> list[tuple[str, str]]:
         ]
         title = "Expected error of the methods"
         drawing = line_chart(lines, title=title, x_label="epsilon", y_label="expected error", x_log=True, y_log=True)
-        result.append((title, drawing))
+        result.append(drawing)
     if worst is not None and question.budget is not None:
         length = worst.length
         title = "Noise that every entry needs"
         blocks = [(block.first, block.last, block.score) for block in worst.blocks]
         drawing = node_chart(blocks, length=length, title=title, y_label="scale per unit", worst=worst.node)
-        result.append((title, drawing))
+        result.append(drawing)
         epsilon = float(question.budget.epsilon.decimal(digits=12))
         title = f"The quilt of X_{worst.node}"
         cell = worst.worst.cell
@@ -245,5 +245,5 @@ def charts(record: Record) -> list[tuple[str, str]]:
             epsilon=epsilon,
             title=title,
         )
-        result.append((title, drawing))
+        result.append(drawing)
     return result

@@ -1,0 +1,157 @@
+"""Releases of correlated data: quilts against the published loops, and a large table in one pass.
+
+Times are ratios to a baseline of the same run: the loops of the published algorithm, written down plainly, or reading the file's bytes
+once.
+``python benchmarks/release.py [ROWS]``; without a number of rows the table has ten million.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privproof import release
+from privproof.about_releases import check_release
+from privproof.formats.tables import Reading, summarise
+from privproof.release.quilts import quilts
+
+STATES = 51
+
+
+def timed(what: Callable[[], Any]) -> tuple[Any, float]:
+    """The result and the seconds."""
+    started = time.perf_counter()
+    result = what()
+    return result, time.perf_counter() - started
+
+
+def walk(states: int = STATES, jumps: float = 0.02) -> np.ndarray:
+    """A random walk with a few jumps."""
+    matrix = np.zeros((states, states))
+    for i in range(states):
+        for j in (i - 1, i, i + 1):
+            if 0 <= j < states:
+                matrix[i, j] = 1
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    return (1 - jumps) * matrix + jumps / states
+
+
+def published(matrix: np.ndarray, length: int, epsilon: float) -> float:
+    """The loops of the published algorithm for a stationary chain: every entry, every pair of distances, all pairs of values."""
+    values, vectors = np.linalg.eig(matrix.T)
+    law = np.real(vectors[:, np.argmax(np.real(values))])
+    law /= law.sum()
+    back, forth, power = [], [], np.eye(len(matrix))
+    for _ in range(length - 1):
+        power = power @ matrix
+        logs = np.log(power)
+        forth.append((logs[:, None, :] - logs[None, :, :]).max(axis=2))
+        ratio = np.log(law)[None, :] - np.log(law)[:, None]
+        back.append(ratio + (logs.T[:, None, :] - logs.T[None, :, :]).max(axis=2))
+    worst = 0.0
+    for node in range(2, length):
+        best = length / epsilon
+        for tables, size, furthest in ((back, length - node, node - 1), (forth, node - 1, length - node)):
+            for distance in range(1, furthest + 1):
+                influence = float(tables[distance - 1].max())
+                if influence < epsilon:
+                    best = min(best, (size + distance) / (epsilon - influence))
+        for a in range(1, node):
+            for b in range(1, length - node + 1):
+                influence = float((back[a - 1] + forth[b - 1]).max())
+                if influence < epsilon:
+                    best = min(best, (a + b - 1) / (epsilon - influence))
+        worst = max(worst, best)
+    return worst
+
+
+def against_the_loops() -> None:
+    """One chain, small enough for the loops."""
+    print(f"{'states':>7} {'length':>8} {'loops':>9} {'ours':>9} {'ratio':>8}")
+    for states, length, jumps in ((4, 200, 0.3), (10, 200, 0.3), (STATES, 200, 0.3)):
+        matrix = walk(states, jumps)
+        chain = release.Chain.from_floats(matrix)
+        theirs, slow = timed(lambda matrix=matrix, length=length: published(matrix, length, 1.0))
+        ours, fast = timed(lambda chain=chain, length=length: quilts(chain, length, 1.0))
+        assert abs(theirs - float(ours.score)) < 1e-6 * theirs
+        print(f"{states:>7} {length:>8} {slow:>8.2f}s {fast:>8.4f}s {slow / fast:>7.0f}x")
+
+
+def long_series() -> None:
+    """51 states, a million entries, the three kinds of start."""
+    print(f"\n{STATES} states, 1,000,000 entries, epsilon = 1, a random walk with 2 % jumps")
+    chain = release.Chain.from_floats(walk())
+    given = release.Chain.from_floats(walk(), initial=[1.0, *[0.0] * (STATES - 1)])
+    for prior, name in ((chain, "stationary"), (given, "given start"), (chain.starting("any"), "any start")):
+        found, seconds = timed(lambda prior=prior: quilts(prior, 1_000_000, 1.0))
+        print(f"  {name:<12} {seconds:6.2f} s   scale {float(found.score):.4f}, X_{found.node} with {found.quilt}")
+    made = release.calibrate(chain, length=1_000_000, query=release.histogram(chain.states), epsilon=1)
+    verdict, seconds = timed(lambda: check_release(made.question))
+    print(f"  {'checked':<12} {seconds:6.2f} s   {verdict.status}")
+
+
+def exact_noise() -> None:
+    """The exact law of a count, for all entries."""
+    print("\nexact noise for a count, two states, p = 0.9")
+    chain = release.Chain.of({"0": {"0": "0.9", "1": "0.1"}, "1": {"0": "0.1", "1": "0.9"}})
+    for length in (100, 300, 1000):
+        made, seconds = timed(
+            lambda length=length: release.calibrate(
+                chain, length=length, query=release.count("1"), epsilon=1, method="exact", noise="laplace"
+            )
+        )
+        print(f"  length {length:<6} {seconds:6.2f} s   scale {float(made.scale):.4f}")
+
+
+def large_table(rows: int) -> None:
+    """A table read in one pass, against reading its bytes."""
+    print(f"\na table of {rows:,} rows, 51 states, in one pass")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "series.csv")
+        generator = np.random.default_rng(1)
+        with path.open("w") as file:
+            file.write("watts\n")
+            for start in range(0, rows, 1_000_000):
+                codes = generator.integers(0, STATES, min(1_000_000, rows - start)) * 200
+                file.write("\n".join(map(str, codes.tolist())) + "\n")
+
+        def read() -> int:
+            total = 0
+            with path.open("rb") as file:
+                while block := file.read(1 << 24):
+                    total += len(block)
+            return total
+
+        size, baseline = timed(read)
+        states = [str(200 * i) for i in range(STATES)]
+        summary, seconds = timed(lambda: summarise(Reading.of(path, column="watts", states=states)))
+        made, calibration = timed(
+            lambda: release.calibrate(
+                release.Chain.from_floats(walk(), states=states),
+                lengths=list(summary.lengths),
+                entries=summary.entries,
+                query=release.histogram(states, relative=True),
+                epsilon=1,
+            )
+        )
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"  bytes read   {baseline:6.2f} s   {size / 2**20:.0f} MB")
+        print(
+            f"  counted      {seconds:6.2f} s   {rows / seconds / 1e6:.1f} million rows a second, {seconds / baseline:.0f}x"
+        )
+        print(f"  calibrated   {calibration:6.2f} s   expected error {float(made.expected_error):.5f}")
+        print(f"  peak memory  {peak:6.0f} MB")
+
+
+if __name__ == "__main__":
+    against_the_loops()
+    long_series()
+    exact_noise()
+    large_table(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
