@@ -184,6 +184,24 @@ def test_quilts_are_the_literal_algorithm() -> None:
     assert seen["tight"] > 60
 
 
+def test_quilts_of_longer_series() -> None:
+    """Long enough for blocks of entries, and for starts that are forgotten."""
+    random = Random(12)
+    for number in range(9):
+        matrix = tuple(brute.random_row(random, 2, zeros=False) for _ in range(2))
+        chain = chain_of(
+            matrix,
+            brute.random_row(random, 2, zeros=False) if number % 3 == 0 else ("any", "stationary")[number % 3 - 1],
+        )
+        printed = Influences(matrix, start_of(chain), reachable=False)
+        for epsilon in (Fraction(1, 4), Fraction(2)):
+            expected = brute.worst_score(printed, 24, epsilon)[0]
+            assert float(quilts(chain, 24, float(epsilon)).score) == pytest.approx(expected, rel=1e-9), (
+                matrix,
+                chain.start,
+            )
+
+
 @pytest.mark.slow
 def test_quilts_are_the_literal_algorithm_often() -> None:
     _quilts_agree(Random(11), 4000)

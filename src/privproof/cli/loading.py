@@ -24,7 +24,6 @@ from privproof.formats.prior_files import read_prior
 from privproof.formats.processes import OURS, PRISM, has_enclosures, read_process, related
 from privproof.language import Mechanism
 from privproof.models import DecisionProcess, Horizon
-from privproof.release import Calibrated, Protected
 from privproof.scenarios import (
     AnyQuestion,
     Band,
@@ -270,8 +269,7 @@ def _found(path: Path, name: str | None) -> tuple[Any, str]:
 
 
 def _made(found: Any, path: Path, name: str, size: int | None) -> AnyQuestion:
-    if isinstance(found, Calibrated | Protected):
-        found = found.question
+    found = _calibrated(found)
     if callable(found):
         return _called(found, path, name, size)
     if not isinstance(found, _QUESTIONS):
@@ -279,6 +277,12 @@ def _made(found: Any, path: Path, name: str, size: int | None) -> AnyQuestion:
     if size is not None:
         raise QuestionError("size", f"{name!r} has the size it has", place="--size", hint="drop --size")
     return found
+
+
+def _calibrated(found: Any) -> Any:
+    """The question about a calibrated release, or what was found itself."""
+    question = getattr(found, "question", None)
+    return question if isinstance(question, _QUESTIONS) and not inspect.ismodule(found) else found
 
 
 def _called(maker: Callable[..., object], path: Path, name: str, size: int | None) -> AnyQuestion:
@@ -296,8 +300,7 @@ def _called(maker: Callable[..., object], path: Path, name: str, size: int | Non
         raise QuestionError("size", f"it needs {', '.join(missing)}", place=place, hint=hint)
     with _running(path, place):
         made = maker(size=size) if size is not None else maker()
-    if isinstance(made, Calibrated | Protected):
-        made = made.question
+    made = _calibrated(made)
     if not isinstance(made, _QUESTIONS):
         raise QuestionError("name", f"it returned a {type(made).__name__}, not a question", place=place)
     return made
@@ -311,7 +314,7 @@ def _own(value: object, module: ModuleType) -> bool:
     """Whether a file itself defines something that may be asked about."""
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
-    return isinstance(value, _QUESTIONS | DecisionProcess | Calibrated | Protected | Chain | Band)
+    return isinstance(_calibrated(value), _QUESTIONS | DecisionProcess | Chain | Band)
 
 
 def _run(path: Path) -> ModuleType:

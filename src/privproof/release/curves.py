@@ -21,7 +21,6 @@ from math import ceil, inf, nextafter, tanh
 
 import numpy as np
 from flint import arb, arb_mat
-from scipy.linalg import solveh_banded
 
 from privproof.exact import Rational
 from privproof.exact.balls import precision, rational_bounds
@@ -246,6 +245,8 @@ def ghosh_kleinberg(chains: tuple[Chain, ...], length: int, epsilon: float) -> F
     With ``gamma = 1/2 max |log Pr(x | l, r)/Pr(x | l', r)|`` over values of the neighbours and Gamma the tridiagonal matrix with
     gamma beside the diagonal, an entry may cost ``epsilon / (2 max_i sum_j (I - Gamma)^-1_ij)``.
     """
+    from scipy.linalg import solveh_banded  # here, because only this baseline needs it
+
     gamma = max(_neighbour_influence(chain) for chain in chains) / 2
     started = [projective_diameter(chain) for chain in chains if chain.start != "stationary"]
     gamma = max([gamma, *(diameter / 2 for diameter in started)])  # the second entry on the first, whatever its law

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from privproof.evidence import ReleaseWitness, Verdict
+from privproof.evidence import ReleaseWitness
 from privproof.evidence.release_certificates import question_document
 from privproof.exact import decimal, rational
-from privproof.release import Released
+from privproof.released_tables import Record
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
 from privproof.reporting.facts import Fact, outward
 from privproof.reporting.html import document_page
@@ -25,53 +24,9 @@ FORMAT = "privproof-release"
 _DRAWN_BINS = 60
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where the prior and the data come from.
-
-    Attributes:
-        prior: where the prior comes from, in words.
-        data: what was read, in words and numbers.
-        private: whether the prior was fitted to the private data.
-        secure: whether the noise comes from the operating system's generator.
-        assumptions: what is taken for granted.
-        warnings: what must not be overlooked.
-    """
-
-    prior: str
-    data: Mapping[str, Any]
-    private: bool = False
-    secure: bool = True
-    assumptions: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Record:
-    """What was released, and everything about it.
-
-    Attributes:
-        released: the noisy answer.
-        verdict: what was established about its privacy.
-        source: where the prior and the data come from.
-        certificate: the file with the certificate, if one was written.
-        errors: for charts, the expected error of every method at several budgets.
-        budgets: these budgets.
-        account: what the release counts in an account of several, by its quilts.
-    """
-
-    released: Released
-    verdict: Verdict
-    source: Source
-    certificate: str | None = None
-    errors: Mapping[str, Sequence[Fraction | None]] = field(default_factory=dict)
-    budgets: tuple[Fraction, ...] = ()
-    account: Fraction | None = None
-
-
 def record_data(record: Record) -> dict[str, Any]:
     """The record as plain data; numbers are exact texts."""
-    made, verdict, source = record.released.made, record.verdict, record.source
+    made, verdict, source = record.made, record.verdict, record.source
     question = made.question
     assert question.budget is not None
     witness = verdict.witness
@@ -79,8 +34,8 @@ def record_data(record: Record) -> dict[str, Any]:
         "format": FORMAT,
         "version": 1,
         "verdict": verdict.status,
-        "released": {name: str(value) for name, value in record.released.values.items()},
-        "decimal": {name: float(value) for name, value in record.released.values.items()},
+        "released": {name: str(value) for name, value in _values(record).items()},
+        "decimal": {name: float(value) for name, value in _values(record).items()},
         "query": question.query.name,
         "entries": question.entries,
         "epsilon": str(question.budget.epsilon),
@@ -99,7 +54,7 @@ def record_data(record: Record) -> dict[str, Any]:
         "data": dict(source.data),
         "secure": source.secure,
         "assumptions": list(source.assumptions),
-        "warnings": [*source.warnings, *record.released.warnings],
+        "warnings": list(source.warnings),
         "question": question_document(question),
         "certificate": record.certificate,
         "seconds": round(verdict.seconds, 6),
@@ -107,19 +62,23 @@ def record_data(record: Record) -> dict[str, Any]:
     }
 
 
+def _values(record: Record) -> Mapping[str, Fraction]:
+    return {} if record.released is None else record.released.values
+
+
 def print_record(console: Console, record: Record, *, more: Sequence[Fact] = ()) -> None:
     """The record on a terminal: warnings first."""
-    for warning in (*record.source.warnings, *record.released.warnings):
+    for warning in record.source.warnings:
         console.print(Text(warning, style="bold red"), soft_wrap=True)
     print_facts(console, "proved", headline(record), [*facts(record), *more])
 
 
 def headline(record: Record) -> str:
     """What was released, in one sentence."""
-    budget = record.released.made.question.budget
+    budget = record.made.question.budget
     assert budget is not None
-    said = record.released.made.question.query.name
-    values = list(record.released.values.values())
+    said = record.made.question.query.name
+    values = list(_values(record).values())
     told = f": {shown(values[0])}" if len(values) == 1 else f" ({len(values)} numbers)"
     return f"{said}{told}, released with {budget.epsilon}-Pufferfish privacy"
 
@@ -131,12 +90,12 @@ def shown(value: Fraction) -> str:
 
 def facts(record: Record) -> list[Fact]:
     """Everything a reader needs, in order."""
-    made, verdict, source = record.released.made, record.verdict, record.source
+    made, verdict, source = record.made, record.verdict, record.source
     question = made.question
     result = []
-    if len(record.released.values) > 1:
-        width = max(len(name) for name in record.released.values)
-        lines = [f"{name:<{width}}  {shown(value)}" for name, value in record.released.values.items()]
+    if len(_values(record)) > 1:
+        width = max(len(name) for name in _values(record))
+        lines = [f"{name:<{width}}  {shown(value)}" for name, value in _values(record).items()]
         result.append(Fact("released", "\n".join(lines)))
     result += [
         Fact("secret", release_words(question)),
@@ -166,7 +125,7 @@ def facts(record: Record) -> list[Fact]:
 
 
 def _because(record: Record) -> str:
-    made = record.released.made
+    made = record.made
     worst = made.worst_quilts
     if worst is None:
         if made.plan.distance is not None:
@@ -177,7 +136,7 @@ def _because(record: Record) -> str:
 
 
 def _error(record: Record) -> str:
-    made, number = record.released.made, len(record.released.values)
+    made, number = record.made, len(_values(record))
     most = f"at most {_number(made.accuracy('1/20'))} with probability 95 %"
     if number == 1:
         return f"expected {_number(made.expected_error)}; {most}"
@@ -185,7 +144,7 @@ def _error(record: Record) -> str:
 
 
 def _account(record: Record) -> str:
-    made = record.released.made
+    made = record.made
     said = f"{_number(made.cost)}; with other releases about the same series, this one counts "
     counted = record.account
     if counted is None:
@@ -200,19 +159,19 @@ def _number(value: Fraction) -> str:
 
 def record_page(record: Record) -> str:
     """The record as a page: the facts, the released numbers, the methods side by side, the noise of every entry, the active quilt."""
-    parts = [f"<p><strong>{escape(w)}</strong></p>" for w in (*record.source.warnings, *record.released.warnings)]
+    parts = [f"<p><strong>{escape(w)}</strong></p>" for w in record.source.warnings]
     parts += [f"<div class='drawing'>{drawing}</div>" for drawing in charts(record)]
     return document_page("proved", headline(record), facts(record), "\n".join(parts), record_data(record))
 
 
 def charts(record: Record) -> list[str]:
     """The drawings of a record."""
-    made = record.released.made
+    made = record.made
     question, worst = made.question, made.worst_quilts
     result = []
-    if 1 < len(record.released.values) <= _DRAWN_BINS:
+    if 1 < len(_values(record)) <= _DRAWN_BINS:
         error = float(made.accuracy("1/20"))
-        bars = [Bar(name, None, float(value), error) for name, value in record.released.values.items()]
+        bars = [Bar(name, None, float(value), error) for name, value in _values(record).items()]
         title = "What was released"
         drawing = bar_chart(bars, title=title, y_label=question.query.name, after="released", error="95 % of the noise")
         result.append(drawing)
