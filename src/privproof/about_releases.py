@@ -22,6 +22,7 @@ from privproof.evidence.confirming import accepted
 from privproof.evidence.release_certificates import (
     certificate,
     contraction_evidence,
+    distance_evidence,
     event_evidence,
     laws_evidence,
     network_evidence,
@@ -31,6 +32,7 @@ from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fracti
 from privproof.exact.balls import precision, rational_bounds
 from privproof.release.calibrating import budget_below, laws_of, sensitivity, upper
 from privproof.release.curves import best_distances, contraction, least_loss
+from privproof.release.distances import largest_distance
 from privproof.release.laws import Laws
 from privproof.release.losses import Loss, largest_loss, loss_of
 from privproof.release.networks import best_network_quilts
@@ -112,6 +114,9 @@ class _Asking:
                 return self.refuted(claimed, loss)
             if Fraction(loss.high) <= low:
                 return self.proved(claimed, lower, top, loss)
+            within = self.by_distance(claimed, loss)
+            if within is not None:
+                return within
         return self.by_quilts(claimed, budget)
 
     def measured(self) -> Verdict:
@@ -146,6 +151,35 @@ class _Asking:
             return replace(easier, lower=lower, upper=top, witness=found.witness)
         note = "the certificate is large and was not checked yet: privproof recheck"
         return replace(found, notes=(*found.notes, note))
+
+    def by_distance(self, claimed: ReleaseQuestion, loss: Loss) -> Verdict | None:
+        """Proved by the distance between the laws, which settles where the loss is the budget itself; None if that is not enough."""
+        assert claimed.budget is not None
+        assert not isinstance(self.laws, str)
+        if self.size > _CHECKED_AT_ONCE or not all(laws.complete for laws in self.laws):
+            return None
+        moved = largest_distance(self.laws).steps * fraction(self.question.query.step)
+        if (
+            rational_bounds(self.question.noise.rate(192))[0] * rational(moved)
+            > rational_bounds(claimed.budget.epsilon.ball(192))[1]
+        ):
+            return None
+        document = certificate("proved", claimed, distance_evidence())
+        lower = _bounds(loss)[0]
+        top = claimed.budget.epsilon
+        lower = top if lower.compare(top) > 0 else lower
+        found = accepted(
+            Proved(
+                claimed,
+                ENGINE,
+                lower=lower,
+                upper=top,
+                witness=self.witness(loss),
+                notes=self.notes(),
+                certificate=document,
+            )
+        )
+        return found if found.status == "proved" else None
 
     def by_quilts(self, claimed: ReleaseQuestion, budget: Epsilon) -> Verdict:
         """Proved by quilts, if they allow what an entry costs."""

@@ -84,6 +84,10 @@ def release(
             place="--prior",
             hint="--fit PUBLIC.csv, or --prior prior.yaml",
         )
+    if states is not None and (prior is not None or bins is not None):
+        raise QuestionError(
+            "states", "the prior, or the bins, say which states there are", place="--states", hint="drop --states"
+        )
     parts = None if bins is None else bins.split(":")
     if parts is not None and len(parts) != 3:
         raise QuestionError("bins", f"{bins!r} names no bins", place="--bins", hint="--bins 0:200:10200")
@@ -109,7 +113,7 @@ def release(
     )
     found = release_table(request, compare=report is not None)
     if save_prior is not None:
-        write(save_prior, prior_text(found.priors[0]))
+        write(save_prior, prior_text(found.priors))
     if found.released is None:
         print_verdict(Console(highlight=False, stderr=as_json), found.verdict, command=None, asked_tight=False)
         typer.echo("privproof: nothing was released", err=True)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privproof.evidence.certificates import FORMAT, VERSION
 from privproof.exact import Rational, rational
-from privproof.release.networks import NetworkQuilt
-from privproof.release.quilts import Quilts
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Geometric, Prior, ReleaseQuestion
+
+if TYPE_CHECKING:
+    from privproof.release.networks import NetworkQuilt
+    from privproof.release.quilts import Quilts
 
 
 def certificate(verdict: str, question: ReleaseQuestion, evidence: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,6 +106,11 @@ def contraction_evidence(question: ReleaseQuestion, found: Quilts) -> dict[str, 
     """For a band the distances of the quilt nodes, the same for all entries."""
     cell = found.worst.cell
     return {"method": "contraction", "ranges": [[[cell.left, cell.right] for _ in question.lengths]]}
+
+
+def distance_evidence() -> dict[str, Any]:
+    """The distance between the laws: the checker computes it."""
+    return {"method": "distance"}
 
 
 def laws_evidence(attained: Mapping[str, Any] | None = None) -> dict[str, Any]:

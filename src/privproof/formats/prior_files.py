@@ -13,10 +13,12 @@ Where an entry is a list ``[1/3, 2/3]``, the prior is a band: all chains within 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from privproof.errors import FormatError
+from privproof.errors import FormatError, ScenarioError
 from privproof.exact import Rational
 from privproof.formats import fields
 from privproof.formats.documents import Node, Scalar, Series, Table, located, read_document
@@ -71,14 +73,34 @@ def _prior(given: Table, place: str) -> Chain | Band:
         if start is not None and not (isinstance(start, Scalar) and start == "any"):
             raise FormatError("shape", "a band starts anywhere", place=f"{place}.start".lstrip("."), hint="start: any")
         return Band.of(entries, name=name)
+    with _renamed(place):
+        return _chain(entries, start, place, name)
+
+
+@contextmanager
+def _renamed(place: str) -> Iterator[None]:
+    """Complaints about a chain, at the place where the file says it: under its own number, and under ``start``."""
+    try:
+        yield
+    except ScenarioError as problem:
+        head, dot, rest = problem.place.partition(".")
+        here = ("start" if head == "initial" else head) + dot + rest
+        problem.place = f"{place}.{here}" if place else here
+        raise
+
+
+def _chain(
+    entries: Mapping[str, Mapping[str, Rational | tuple[Rational, Rational]]], start: Node | None, place: str, name: str
+) -> Chain:
     numbers = {state: dict(row) for state, row in entries.items()}
     if start is None or isinstance(start, Scalar):
         word = (
             "stationary" if start is None else fields.one_of(start, ("stationary", "any"), f"{place}.start".lstrip("."))
         )
         return Chain.of(numbers, initial=word, name=name)  # type: ignore[arg-type]
-    first = fields.table(start, "start", hint="start: {rest: 1}")
-    initial = {str(state): fields.number(entry, f"start.{state}") for state, entry in first.items()}
+    at = f"{place}.start".lstrip(".")
+    first = fields.table(start, at, hint="start: {rest: 1}")
+    initial = {str(state): fields.number(entry, f"{at}.{state}") for state, entry in first.items()}
     return Chain.of(numbers, initial=initial, name=name)  # type: ignore[arg-type]
 
 
@@ -113,6 +135,12 @@ def prior_document(prior: Chain | Band) -> dict[str, Any]:
     return {**result, "start": start}
 
 
-def prior_text(prior: Chain | Band) -> str:
-    """A prior as the text of a JSON file."""
-    return json.dumps(prior_document(prior), ensure_ascii=False, indent=1) + "\n"
+def prior_text(priors: Sequence[Chain | Band]) -> str:
+    """A class of priors as the text of a JSON file."""
+    documents = [prior_document(prior) for prior in priors]
+    whole = documents[0] if len(documents) == 1 else {"kind": "prior", "chains": [_without_kind(d) for d in documents]}
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+
+
+def _without_kind(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key != "kind"}

@@ -14,7 +14,8 @@ finite framework), `locations` (places on a map).
 
 from privproof.release.accounting import Accountant, Spending
 from privproof.release.calibrating import METHODS, Calibrated, calibrate
-from privproof.release.frameworks import Framework, Protected, protect, wasserstein_distance
+from privproof.release.comparing import errors_by_method
+from privproof.release.frameworks import Framework, Protected, protect, protected_value, wasserstein_distance
 from privproof.release.locations import (
     Channel,
     LocationFinding,
@@ -70,6 +71,7 @@ __all__ = [
     "calibrate",
     "clamped",
     "count",
+    "errors_by_method",
     "exact_answers",
     "histogram",
     "lipschitz",
@@ -79,6 +81,7 @@ __all__ = [
     "per_distance",
     "precision_epsilon",
     "protect",
+    "protected_value",
     "quilts",
     "release",
     "remapped",

@@ -113,9 +113,7 @@ class Accountant:
             raise ScenarioError(
                 "entries", f"{first}..{end} are no entries of a series of length {self.length}", place="first"
             )
-        alone = None
-        if isinstance(cost, Calibrated) and cost.question.budget is not None:
-            alone = upper(cost.question.budget.epsilon.ball())
+        alone = self._alone(cost, first, end) if isinstance(cost, Calibrated) else None
         after = replace(self, spendings=(*self.spendings, Spending(first, end, paid, note, alone)))
         if self.budget is not None and after.epsilon > self._allowed:
             left = self.left(first=first, last=end)
@@ -123,6 +121,14 @@ class Accountant:
             hint = "nothing is left" if left == 0 else f"at most {float(left):.4g} for each of these entries is left"
             raise BudgetError("budget", said, place="budget", hint=hint)
         return after
+
+    def _alone(self, made: Calibrated, first: int, last: int) -> Fraction | None:
+        """What a release loses by itself, where it was calibrated for this very series under these very priors."""
+        question = made.question
+        fits = question.priors == self.chains and self.length in question.lengths
+        if not fits or (first, last) != (1, self.length) or made.method == "gk16" or question.budget is None:
+            return None
+        return upper(question.budget.epsilon.ball())
 
     @property
     def _allowed(self) -> Fraction:
@@ -215,13 +221,14 @@ def _total(chain: Chain, length: int, pieces: Sequence[Spending]) -> Fraction:
     width = _reach(powers, length)
     distances = powers.distances[:width]
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
-    for ratios, nodes in _groups(chain, powers, length, pieces, int(distances[-1]) if width else 0):
+    for ratios, nodes, standing in _groups(chain, powers, length, pieces, int(distances[-1]) if width else 0):
         curves = _curves(powers, ratios, width)
         some = max(1, _AT_ONCE // max(1, width * width))
-        found += [
-            _best_quilts(np.array(nodes[start : start + some]), curves, distances, paid)
-            for start in range(0, len(nodes), some)
-        ]
+        for listed, alone in ((nodes, True), (standing, False)):
+            found += [
+                _best_quilts(np.array(listed[start : start + some]), curves, distances, paid, alone=alone)
+                for start in range(0, len(listed), some)
+            ]
     losses, firsts, lasts, told = (np.concatenate(column) for column in zip(*found, strict=True))
     worst = float(losses.max())
     near = np.flatnonzero(losses >= worst * (1 - _HAIR))
@@ -230,9 +237,17 @@ def _total(chain: Chain, length: int, pieces: Sequence[Spending]) -> Fraction:
 
 
 def _best_quilts(
-    nodes: np.ndarray, curves: tuple[np.ndarray, np.ndarray, np.ndarray], distances: np.ndarray, paid: _Paid
+    nodes: np.ndarray,
+    curves: tuple[np.ndarray, np.ndarray, np.ndarray],
+    distances: np.ndarray,
+    paid: _Paid,
+    *,
+    alone: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """For every entry the loss with its best quilt, the first and the last entry within that quilt, and its influence."""
+    """For every entry the loss with its best quilt, the first and the last entry within that quilt, and its influence.
+
+    Quilts on one side depend on the place of the entry; they count only for entries that stand for themselves alone.
+    """
     two, left, right = curves
     length, number, width = paid.length, len(nodes), len(distances)
     before, whole = paid.upto(nodes - 1.0), float(paid.upto(np.array([float(length)]))[0])
@@ -254,6 +269,8 @@ def _best_quilts(
     sums = (two[None] + to_left[:, :, None] + to_right[:, None, :]).reshape(number, -1)
     a, b = np.divmod(sums.argmin(axis=1), width)
     take(sums.min(axis=1), starts[rows, a], ends[rows, b], two[a, b])
+    if not alone:
+        return losses, firsts, lasts, told
     a, b = (left + to_left).argmin(axis=1), (right + to_right).argmin(axis=1)
     take((left + to_left).min(axis=1) + whole - before, starts[rows, a], np.full(number, length), left[a])
     take((right + to_right).min(axis=1) + before, np.ones(number, dtype=np.int64), ends[rows, b], right[b])
@@ -286,40 +303,40 @@ def _curves(powers: Powers, ratios: Ratio, width: int) -> tuple[np.ndarray, np.n
 
 def _groups(
     chain: Chain, powers: Powers, length: int, pieces: Sequence[Spending], reach: int
-) -> Iterator[tuple[Ratio, list[int]]]:
-    """Entries with the same bound on their ratios, and of those with the same costs around them only one."""
-    nodes = _different(length, pieces, reach)
+) -> Iterator[tuple[Ratio, list[int], list[int]]]:
+    """Entries with the same bound on their ratios: those that are looked at one by one, and those that stand for others like them.
+
+    An entry stands for all entries of a long piece around which everything costs the same.
+    """
+    nodes, standing = _different(length, pieces, reach)
     if chain.start == "stationary":
-        yield stationary_ratios(chain), nodes
+        yield stationary_ratios(chain), nodes, standing
         return
     ratios = Ratios(chain, powers)
     first = 1
     while first <= length:
         last = min(2 * first - 1, length)
-        some = [node for node in nodes if first <= node <= last] or [last]
         if ratios.spread(first) < _NEGLIGIBLE * _NEGLIGIBLE or first > reach * 8:
-            yield ratios.within(first, length), [node for node in nodes if node >= first] or [length]
-            return
-        inside = {min(max(first, n), last) for n in (first, last, *some)}
-        bound = ratios.within(first, last)
-        yield bound, sorted(inside)
+            last = length
+        listed = [node for node in nodes if first <= node <= last]
+        others = {first, last, *(node for node in standing if first <= node <= last)} - set(listed)
+        yield ratios.within(first, last), listed, sorted(others)
         first = last + 1
 
 
-def _different(length: int, pieces: Sequence[Spending], reach: int) -> list[int]:
-    """Entries that differ in what the entries around them cost; within long pieces of equal cost one stands for all."""
+def _different(length: int, pieces: Sequence[Spending], reach: int) -> tuple[list[int], list[int]]:
+    """Entries that differ in what the entries around them cost, and one entry for every long piece of equal cost."""
     listed: set[int] = set()
+    standing: set[int] = set()
     for piece in pieces:
         if piece.last - piece.first + 1 <= 2 * reach + 1:
             listed.update(range(piece.first, piece.last + 1))
         else:
-            listed.update(range(piece.first, piece.first + reach + 1))
-            listed.update(range(piece.last - reach, piece.last + 1))
-            listed.add((piece.first + piece.last) // 2)
+            standing.add((piece.first + piece.last) // 2)
         for edge in (piece.first, piece.last):
             listed.update(range(max(1, edge - reach), min(length, edge + reach) + 1))
         if len(listed) > _MOST_NODES:
             raise QuestionError(
                 "size", f"more than {_MOST_NODES} entries differ in their surroundings", place="spendings"
             )
-    return sorted(listed)
+    return sorted(listed), sorted(standing - listed)

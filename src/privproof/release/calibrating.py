@@ -58,6 +58,8 @@ METHODS: tuple[Method, ...] = (
 _AUTOMATIC: tuple[Method, ...] = ("quilt", "contraction", "wasserstein", "exact")
 _COARSER = Fraction(1, 10**6)
 _AUTOMATIC_SIZE = 8_000_000
+_FEW = 5_000
+_CHEAPEST = 69
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,8 @@ def calibrate(
     listed = _priors(priors)
     sizes, total = _lengths(listed, length, lengths)
     entries = total if entries is None else entries
+    if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
+        raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
     budget = Budget.of(epsilon)
     if budget.epsilon.infinite or budget_below(budget.epsilon) <= 0:
         raise BudgetError("budget", f"epsilon = {budget.epsilon}", place="epsilon", hint="a number above 0, such as 1")
@@ -246,7 +250,7 @@ def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]
     if kind != "geometric":
         raise QuestionError("noise", f"unknown noise {kind!r}", place="noise", hint="geometric, laplace")
     step = rational(1) if query.kind == "histogram" else query.step
-    cost = rate * fraction(step)
+    cost = min(rate * fraction(step), Fraction(_CHEAPEST))  # a chance of 1e-30 to differ from the truth at all
     with precision(256):
         least = upper((-arb(rational(cost))).exp())
         most = upper((-arb(rational(cost * (1 - _COARSER)))).exp())
@@ -276,8 +280,11 @@ def accuracy(noise: Noise, beta: Fraction, divisor: int = 1) -> Fraction:
             return upper(arb(noise.scale) * -arb(rational(beta)).log()) / divisor
         alpha = arb(noise.alpha)
         wanted = ((arb(rational(beta)) * (1 + alpha) / 2).log() / alpha.log() - 1).ceil()
-        steps = int(fmpz(int(fraction(rational_bounds(wanted)[1]))))
-    return max(0, steps) * fraction(noise.step) / divisor
+        steps = max(0, int(fmpz(int(fraction(rational_bounds(wanted)[1])))))
+    exact = fraction(noise.alpha)
+    if 0 < steps < _FEW and 2 * exact**steps <= beta * (1 + exact):
+        steps -= 1  # the ball could not tell that the smaller one is enough
+    return steps * fraction(noise.step) / divisor
 
 
 # ---------------------------------------------------------------------------------------------------------- the methods
@@ -445,7 +452,8 @@ def _large(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query) ->
 
 
 def _priors(priors: Prior | Sequence[Prior]) -> tuple[Prior, ...]:
-    listed = (priors,) if isinstance(priors, Chain | Band | Network) else tuple(priors)
+    listed = (priors,) if isinstance(priors, Chain | Band | Network) else priors
+    listed = tuple(listed) if isinstance(listed, list | tuple) else ()
     if not listed or not all(isinstance(prior, Chain | Band | Network) for prior in listed):
         raise ScenarioError("prior", f"{priors!r} is no prior", place="priors", hint="a Chain, a Band or a Network")
     kinds = {type(prior) for prior in listed}
@@ -477,6 +485,10 @@ def _lengths(priors: tuple[Prior, ...], length: int | None, lengths: Sequence[in
 
 def _fits(priors: tuple[Prior, ...], query: Query) -> None:
     """Complain about a query that speaks of other states, or never changes."""
+    if not isinstance(query, Query):
+        raise ScenarioError(
+            "query", f"{query!r} is no query", place="query", hint='count("walk"), parse_query("count:walk", ...)'
+        )
     for prior in priors:
         states = (
             tuple(dict.fromkeys(value for node in prior.nodes for value in node.values))

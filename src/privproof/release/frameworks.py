@@ -217,7 +217,7 @@ def protect(
     return Protected(framework, budget, noise, distance, taken)
 
 
-def released(protected: Protected, data: Any) -> int:
+def protected_value(protected: Protected, data: Any) -> int:
     """The noisy value of the query on a data set: noise drawn exactly, from the operating system's generator unless seeded."""
     drawn = protected.mechanism(protected.framework.query(data))
     return int(fraction(rational(drawn)))

@@ -154,7 +154,10 @@ def parse_query(text: str, states: Sequence[str], values: Mapping[str, Number] |
             if not equals:
                 raise ScenarioError("query", f"{part!r} gives no weight", place="query", hint=f"{kind}:{part}=1")
             known_name(state, among=states, what="state", place="query", error=ScenarioError)
-            weights[state] = weight
+            try:
+                weights[state] = rational(weight)
+            except NumberError as problem:
+                raise problem.at(f"query: {part}") from None
         if not parts:
             try:
                 weights = {state: rational(state if values is None else values[state]) for state in states}

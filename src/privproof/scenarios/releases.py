@@ -12,11 +12,13 @@ from typing import TypeAlias
 from flint import arb
 
 from privproof.errors import ScenarioError
-from privproof.exact import Budget, Number, Rational, rational, show
+from privproof.exact import Budget, Number, Rational, decimal, rational, show
 from privproof.exact.balls import precision
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
+
+_NEAR = rational("1/1000000")
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,9 @@ class Geometric:
         return self.step * 2 * self.alpha / (1 - self.alpha * self.alpha)
 
     def __str__(self) -> str:
-        return f"geometric noise with alpha = {show(self.alpha)}" + (
-            "" if self.step == 1 else f" in steps of {self.step}"
-        )
+        near = 1 - self.alpha
+        ratio = show(self.alpha) if near > _NEAR else f"1 - {decimal(near)}"
+        return f"geometric noise with alpha = {ratio}" + ("" if self.step == 1 else f" in steps of {self.step}")
 
 
 @dataclass(frozen=True)
