@@ -46,4 +46,6 @@ if __name__ == "__main__":
     quilted = release.calibrate(prior, length=max(lengths), query=query, epsilon=1, method="quilt")
     for number in range(1, 4):
         accountant = accountant.spending(quilted, note="a count of runs")
-        print(f"{number} releases at epsilon = 1 cost {float(accountant.epsilon):.4f} together")
+        print(
+            f"{number} release{'s' if number > 1 else ''} at epsilon = 1 cost {float(accountant.epsilon):.4f} together"
+        )

@@ -34,7 +34,7 @@ from privproof.release.calibrating import budget_below, laws_of, sensitivity, up
 from privproof.release.curves import best_distances, contraction, least_loss
 from privproof.release.distances import largest_distance
 from privproof.release.laws import Laws
-from privproof.release.losses import Loss, largest_loss, loss_of
+from privproof.release.losses import Loss, largest_loss, likeliest_half_line, loss_of
 from privproof.release.networks import best_network_quilts
 from privproof.release.quilts import Quilts, quilts, spent
 from privproof.scenarios.chains import Band, Chain
@@ -46,6 +46,7 @@ _CHECKED_AT_ONCE = 300_000
 _EXACT = 25_000
 _HALVINGS = 30
 _NARROW = Fraction(1, 10**6)
+_PLAIN = 1e-4
 
 
 def check_release(question: ReleaseQuestion) -> Verdict:
@@ -232,12 +233,32 @@ class _Asking:
         return spent(prior, longest, self.cost)[0]
 
     def refuted(self, claimed: ReleaseQuestion, loss: Loss) -> Verdict:
-        """Refuted by an event: the sum itself under geometric noise, a narrow interval around it under Laplace noise."""
-        low, high = self.interval(loss)
+        """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output."""
+        assert claimed.budget is not None
+        beyond = float(fraction(rational_bounds(claimed.budget.epsilon.ball(192))[1])) * (1 + _PLAIN) + _PLAIN
+        laplace = isinstance(self.question.noise, Laplace)
+        line = likeliest_half_line(loss.laws, self._alphas()[1], beyond, continuous=laplace)
+        events = [self.interval(loss)]
+        sides = [(loss.left, loss.right)]
+        if line is not None:
+            end = line.output * fraction(self.question.query.step)
+            events.insert(0, (end, None) if line.upwards else (None, end))
+            sides.insert(0, (line.left, line.right))
+        verdict: Verdict | None = None
+        for (low, high), (left, right) in zip(events, sides, strict=True):
+            verdict = self._refuted(claimed, loss, left, right, low, high)
+            if verdict.status == "refuted":
+                return verdict
+        assert verdict is not None
+        return verdict
+
+    def _refuted(
+        self, claimed: ReleaseQuestion, loss: Loss, left: str, right: str, low: Fraction | None, high: Fraction | None
+    ) -> Verdict:
         laws = loss.laws
         single = replace(claimed, lengths=(laws.length,) if laws.length else ())
         evidence = event_evidence(
-            prior=laws.prior, length=laws.length, node=laws.node, left=loss.left, right=loss.right, low=low, high=high
+            prior=laws.prior, length=laws.length, node=laws.node, left=left, right=right, low=low, high=high
         )
         lower, top = _bounds(loss)
         return accepted(
@@ -246,7 +267,7 @@ class _Asking:
                 ENGINE,
                 lower=lower,
                 upper=top,
-                witness=self.witness(loss),
+                witness=self.witnessed(laws, left, right, low, high),
                 notes=self.notes(),
                 certificate=certificate("refuted", single, evidence),
             )
@@ -271,19 +292,24 @@ class _Asking:
         return middle - half, middle + half
 
     def witness(self, loss: Loss) -> ReleaseWitness:
-        """The entry, its two values and the output, with both probabilities computed from the laws."""
-        laws, (low, high) = loss.laws, self.interval(loss)
+        """The entry, its two values and the worst output."""
+        return self.witnessed(loss.laws, loss.left, loss.right, *self.interval(loss))
+
+    def witnessed(
+        self, laws: Laws, left_value: str, right_value: str, low: Fraction | None, high: Fraction | None
+    ) -> ReleaseWitness:
+        """An event with both probabilities, computed from the laws."""
         rows = self._rows(laws)
         with precision(256):
             left, right = (
                 self._probability(rows[laws.values.index(value)], laws.lowest, low, high)
-                for value in (loss.left, loss.right)
+                for value in (left_value, right_value)
             )
         where = f"X_{laws.node}" if isinstance(laws.node, int) else str(laws.node)
         prior = self.question.priors[laws.prior]
         name = str(prior) + (f", length {laws.length}" if laws.length else "")
         return ReleaseWitness(
-            name, (f"{where} = {loss.left}", f"{where} = {loss.right}"), self._said(laws, low, high), left, right
+            name, (f"{where} = {left_value}", f"{where} = {right_value}"), self._said(laws, low, high), left, right
         )
 
     def _said(self, laws: Laws, low: Fraction | None, high: Fraction | None) -> str:

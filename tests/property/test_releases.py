@@ -349,7 +349,7 @@ def test_no_method_leaks() -> None:
 
 @pytest.mark.slow
 def test_no_method_leaks_often() -> None:
-    largest, tried = _nothing_leaks(Random(21), 3000)
+    largest, tried = _nothing_leaks(Random(21), 2000)
     assert tried["exact and tight"] == tried["exact and able to tell"]
     assert min(largest[method] for method in METHODS if method != "gk16") > 0.999
 

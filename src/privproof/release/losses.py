@@ -16,7 +16,7 @@ within the budget.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log
 
 import numpy as np
@@ -25,6 +25,8 @@ from privproof.release.laws import Laws
 from privproof.release.powers import UNIT
 
 _TINY = 1e-265
+_TIED = 1e-9
+_WIDEST = 2000
 
 
 @dataclass(frozen=True)
@@ -49,32 +51,82 @@ class Loss:
 
 
 def largest_loss(found: Sequence[Laws], alpha: float) -> Loss:
-    """The largest loss under noise ``alpha^|z - c|``, over all entries, pairs of values, and outputs."""
-    worst: Loss | None = None
-    for laws in found:
-        here = loss_of(laws, alpha)
-        if worst is None or here.high > worst.high:
-            worst = here
-    assert worst is not None
-    return worst
+    """The largest loss under noise ``alpha^|z - c|``, over all entries, pairs of values, and outputs.
+
+    Losses that are equal up to rounding are told apart by their place: the first entry is named, and its likeliest output.
+    """
+    losses = [loss_of(laws, alpha) for laws in found]
+    highest = max(loss.high for loss in losses)
+    first = next(loss for loss in losses if loss.high >= highest * (1 - _TIED))
+    return replace(first, high=highest)
 
 
 def loss_of(laws: Laws, alpha: float) -> Loss:
     """The largest loss at one entry."""
-    width = laws.masses.shape[1]
-    mixed = mixtures(laws.masses, alpha)
-    error = laws.error + (6 * width + 64) * UNIT
-    if mixed.min() < _TINY:
+    logs, rounding = _logarithms(laws, alpha)
+    if logs is None:
         return Loss(0.0, inf, laws, laws.values[0], laws.values[-1], laws.lowest)
+    losses = logs.max(axis=0) - logs.min(axis=0)
+    highest = float(losses.max())
+    tied = np.where(losses >= highest * (1 - _TIED), logs.min(axis=0), -inf)
+    return _at(laws, logs, int(np.argmax(tied)), rounding, highest)
+
+
+@dataclass(frozen=True)
+class HalfLine:
+    """All released sums up to one, or from one on, that two values of an entry make with different probabilities."""
+
+    left: str
+    right: str
+    output: int
+    upwards: bool
+
+
+def likeliest_half_line(laws: Laws, alpha: float, above: float, *, continuous: bool) -> HalfLine | None:
+    """The likeliest half-line whose loss is above a number, at one entry: a more convincing witness than the worst single output.
+
+    Floats choose; what is claimed of the choice is computed anew.
+
+    Args:
+        laws: the laws given the values of the entry.
+        alpha: the ratio of neighbouring probabilities of the noise.
+        above: the number.
+        continuous: whether the noise is Laplace noise, which has no mass at a single number.
+    """
+    width = laws.masses.shape[1]
+    if width > _WIDEST:
+        return None
+    away = np.subtract.outer(np.arange(width), np.arange(width)).astype(float)
+    share = 0.5 if continuous else 1 / (1 + alpha)
+    decay = alpha ** np.abs(away)
+    upto = np.where(away >= 0, 1 - share * decay * (1.0 if continuous else alpha), share * decay)
+    best, chosen = -inf, None
+    for upwards, table in ((False, upto), (True, upto.T)):
+        logs = np.log(np.maximum(laws.masses @ table.T, 1e-300))
+        likely = np.where(logs.max(axis=0) - logs.min(axis=0) > above, logs.min(axis=0), -inf)
+        at = int(np.argmax(likely))
+        if likely[at] > best:
+            best = float(likely[at])
+            left, right = (laws.values[int(place)] for place in (np.argmax(logs[:, at]), np.argmin(logs[:, at])))
+            chosen = HalfLine(left, right, laws.lowest + at, upwards)
+    return chosen
+
+
+def _logarithms(laws: Laws, alpha: float) -> tuple[np.ndarray | None, float]:
+    """The logarithms of the densities up to a common factor, and a bound on the error of a difference; None below the floats' range."""
+    mixed = mixtures(laws.masses, alpha)
+    if mixed.min() < _TINY:
+        return None, 0.0
     logs = np.log(mixed)
-    most, least = logs.max(axis=0), logs.min(axis=0)
-    at = int(np.argmax(most - least))
-    loss = float(most[at] - least[at])
-    rounding = 2 * error + 8 * UNIT * float(np.abs(logs).max()) + 1e-15
-    left, right = int(np.argmax(logs[:, at])), int(np.argmin(logs[:, at]))
-    return Loss(
-        max(0.0, loss - rounding), loss + rounding, laws, laws.values[left], laws.values[right], laws.lowest + at
-    )
+    error = laws.error + (6 * laws.masses.shape[1] + 64) * UNIT
+    return logs, 2 * error + 8 * UNIT * float(np.abs(logs).max()) + 1e-15
+
+
+def _at(laws: Laws, logs: np.ndarray, place: int, rounding: float, highest: float) -> Loss:
+    left, right = int(np.argmax(logs[:, place])), int(np.argmin(logs[:, place]))
+    loss = float(logs[left, place] - logs[right, place])
+    output = laws.lowest + place
+    return Loss(max(0.0, loss - rounding), highest + rounding, laws, laws.values[left], laws.values[right], output)
 
 
 def mixtures(masses: np.ndarray, alpha: float) -> np.ndarray:

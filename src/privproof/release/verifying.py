@@ -51,7 +51,7 @@ def verify(
     >>> from privproof.scenarios.queries import count
     >>> found = verify(chain, length=30, query=count("walk"), noise=Laplace.of(1), epsilon=1)
     >>> found.status, found.witness.secrets
-    ('refuted', ('X_15 = walk', 'X_15 = rest'))
+    ('refuted', ('X_15 = rest', 'X_15 = walk'))
     """
     from privproof.asking import check, tight_epsilon  # here, because asking stands above
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from privproof.evidence.checker.cones import proved_by_cone
 from privproof.evidence.checker.documents import a_text, an_object, load, plain
 from privproof.evidence.checker.enumeration import proved_by_enumeration
-from privproof.evidence.checker.locations import check_location
-from privproof.evidence.checker.logic import check_logic
 from privproof.evidence.checker.outcomes import (
     DEFAULT_LIMITS,
     Accepted,
@@ -21,12 +20,8 @@ from privproof.evidence.checker.outcomes import (
     Verdict,
     refuse,
 )
-from privproof.evidence.checker.programs import check_program
-from privproof.evidence.checker.pufferfish import check_pufferfish
 from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
-from privproof.evidence.checker.releases import check_release
-from privproof.evidence.checker.streams.checking import check_stream
 from privproof.evidence.checker.systems import Question
 from privproof.evidence.checker.tensors import proved_by_tensors
 from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
@@ -40,14 +35,15 @@ _METHODS: Mapping[str, Mapping[str, Method]] = {
 }
 
 
-_KINDS: Mapping[str, Kind] = {
-    "location": check_location,
-    "logic": check_logic,
-    "program": check_program,
-    "pufferfish": check_pufferfish,
-    "release": check_release,
-    "stream": check_stream,
+_KINDS = {
+    "location": ("locations", "check_location"),
+    "logic": ("logic", "check_logic"),
+    "program": ("programs", "check_program"),
+    "pufferfish": ("pufferfish", "check_pufferfish"),
+    "release": ("releases", "check_release"),
+    "stream": ("streams.checking", "check_stream"),
 }
+"""For kinds of questions of their own: the module and the function that check them; imported when one is met."""
 
 
 def recheck(document: object, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
@@ -89,7 +85,9 @@ def checked(document: object, limits: Limits) -> Accepted:
     asked = an_object(certificate.get("question"), "question")
     kind = asked.get("kind")
     if isinstance(kind, str) and kind in _KINDS:
-        return _KINDS[kind](verdict, asked, certificate, limits)
+        module, name = _KINDS[kind]
+        check: Kind = getattr(import_module(f"privproof.evidence.checker.{module}"), name)
+        return check(verdict, asked, certificate, limits)
     question = read_question(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
