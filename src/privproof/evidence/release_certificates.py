@@ -125,7 +125,7 @@ def event_evidence(
     return {
         "method": "event",
         "prior": prior,
-        "length": length,
+        "length": length or None,
         "node": node,
         "left": left,
         "right": right,

@@ -57,7 +57,8 @@ METHODS: tuple[Method, ...] = (
 )
 _AUTOMATIC: tuple[Method, ...] = ("quilt", "contraction", "wasserstein", "exact")
 _COARSER = Fraction(1, 10**6)
-_AUTOMATIC_SIZE = 8_000_000
+_AUTOMATIC_SIZE = 1_000_000
+_LARGEST_BUDGET = 10_000
 _FEW = 5_000
 _CHEAPEST = 69
 
@@ -178,8 +179,7 @@ def calibrate(
     if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
         raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
     budget = Budget.of(epsilon)
-    if budget.epsilon.infinite or budget_below(budget.epsilon) <= 0:
-        raise BudgetError("budget", f"epsilon = {budget.epsilon}", place="epsilon", hint="a number above 0, such as 1")
+    positive(budget.epsilon)
     _fits(listed, query)
     if method != "auto" and method not in METHODS:
         raise QuestionError("method", f"unknown method {method!r}", place="method", hint=f"auto, {', '.join(METHODS)}")
@@ -297,6 +297,13 @@ def budget_below(epsilon: Epsilon) -> float:
     """The budget as a float that is not above it."""
     low, _ = rational_bounds(epsilon.ball(192))
     return below(fraction(low))
+
+
+def positive(epsilon: Epsilon) -> None:
+    """Complain about a budget that no noise can be made for."""
+    if epsilon.infinite or not 0 < budget_below(epsilon) <= _LARGEST_BUDGET:
+        hint = f"a number above 0 and at most {_LARGEST_BUDGET}, such as 1"
+        raise BudgetError("budget", f"epsilon = {epsilon}", place="epsilon", hint=hint)
 
 
 def sensitivity(query: Query, prior: Prior) -> Rational:

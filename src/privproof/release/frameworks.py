@@ -25,7 +25,7 @@ from privproof.exact import Epsilon, EpsilonLike, fraction, rational
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.polynomials import Polynomial
 from privproof.language import Mechanism, Prior
-from privproof.release.calibrating import budget_below, noise_of
+from privproof.release.calibrating import budget_below, noise_of, positive
 from privproof.release.clamped import clamped
 from privproof.release.laws import Laws, listed_laws
 from privproof.release.losses import largest_rate
@@ -196,6 +196,7 @@ def protect(
     """
     framework = Framework.of(prior, secrets=secrets, query=query, pairs=pairs)
     budget = exact_epsilon(epsilon)
+    positive(budget)
     if method not in ("auto", "wasserstein", "exact"):
         raise QuestionError("method", f"unknown method {method!r}", place="method", hint="auto, wasserstein, exact")
     if method == "exact" and framework.parametric:

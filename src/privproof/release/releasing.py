@@ -7,7 +7,7 @@ guarantee takes the prior as known to everybody.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -80,11 +80,19 @@ def release(made: Calibrated, data: Sequence[str] | Sequence[Sequence[str]] | Ma
 
 
 def _series(data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str]) -> list[list[str]]:
-    if isinstance(data, Mapping | str) or not data:
-        raise ScenarioError("data", f"{data!r} is no series", place="data", hint='["rest", "walk", "walk"]')
-    if isinstance(data[0], str):
-        return [list(data)]  # type: ignore[arg-type]
-    return [list(series) for series in data]
+    if isinstance(data, Mapping | str) or not isinstance(data, Iterable):
+        raise _no_series(data)
+    listed: list[Any] = list(data)
+    if listed and isinstance(listed[0], str):
+        listed = [listed]
+    series = [list(one) if isinstance(one, Iterable) and not isinstance(one, str) else None for one in listed]
+    if not series or not all(one and all(isinstance(value, str) for value in one) for one in series):
+        raise _no_series(data)
+    return [one for one in series if one]
+
+
+def _no_series(data: object) -> ScenarioError:
+    return ScenarioError("data", f"{data!r} is no series of states", place="data", hint='["rest", "walk", "walk"]')
 
 
 def _as_calibrated(made: Calibrated, lengths: Sequence[int], values: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -204,9 +204,12 @@ class Chain:
         """Which transitions are possible, however small their probability."""
         return np.array([[p != 0 for p in row] for row in self.rows])
 
-    def starting(self, start: Start) -> Chain:
-        """The same steps from another first distribution."""
-        return Chain(self.states, self.rows, start, self.name)._checked()
+    def starting(self, initial: Literal["stationary", "any"] | Mapping[str, Number] | Sequence[Number]) -> Chain:
+        """The same steps from another first distribution: by state, or as a row in the order of the states."""
+        given: Any = initial
+        if isinstance(initial, list | tuple) and len(initial) == len(self.states):
+            given = dict(zip(self.states, initial, strict=True))
+        return Chain(self.states, self.rows, _start(given, self.states), self.name)._checked()
 
     def __str__(self) -> str:
         start = self.start if isinstance(self.start, str) else "given"
@@ -274,7 +277,7 @@ def _ends(value: tuple[Number, Number] | list[Number] | Number, place: str) -> t
 
 
 def _start(initial: Literal["stationary", "any"] | Mapping[str, Number], states: tuple[str, ...]) -> Start:
-    if isinstance(initial, str):
+    if not isinstance(initial, Mapping):
         if initial not in ("stationary", "any"):
             raise ScenarioError(
                 "initial",

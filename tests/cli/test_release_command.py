@@ -1,0 +1,663 @@
+"""The command ``release`` from the user's side: what comes out, what is said loudly, and what is refused with one message."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from privproof.formats.prior_files import read_prior
+
+PRIOR = """\
+kind: prior
+transitions:
+  rest: {rest: 9/10, walk: 1/10}
+  walk: {rest: 2/5, walk: 3/5}
+start: stationary
+"""
+MILD = PRIOR.replace("9/10", "11/20").replace("1/10", "9/20").replace("2/5", "9/20").replace("3/5", "11/20")
+SEVERAL = """\
+kind: prior
+chains:
+  - name: weekday
+    transitions:
+      rest: {rest: 4/5, walk: 1/5}
+      walk: {rest: 1/2, walk: 1/2}
+  - name: weekend
+    transitions:
+      rest: {rest: 3/5, walk: 2/5}
+      walk: {rest: 2/5, walk: 3/5}
+    start: any
+  - transitions:
+      rest: {rest: 3/5, walk: 2/5}
+      walk: {rest: 2/5, walk: 3/5}
+    start: {rest: 1}
+"""
+BAND = """\
+kind: prior
+name: roughly
+transitions:
+  rest: {rest: [7/10, 9/10], walk: [1/10, 3/10]}
+  walk: {rest: [2/5, 3/5], walk: [2/5, 3/5]}
+"""
+PRIORS = """\
+from privproof.release import Band, Chain, Network
+
+walk = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}}, name="mine")
+both = [walk, walk.starting("any")]
+flu = Network.exchangeable(["a", "b"], {0: "1/2", 2: "1/2"})
+number, nothing = 3, []
+
+
+def made():
+    return walk
+
+
+def breaks():
+    raise ValueError("not today")
+"""
+MEMBERS = {
+    "format", "version", "verdict", "released", "decimal", "query", "entries", "epsilon", "loss", "worst", "method", "quilt",
+    "node", "noise", "expected_error", "error_95", "cost", "account", "others", "prior", "data", "secure", "assumptions",
+    "warnings", "question", "certificate", "seconds", "notes",
+}  # fmt: skip
+
+
+def walked(length, seed):
+    """A series of the prior."""
+    random, state, result = Random(seed), "rest", []
+    for _ in range(length):
+        state = random.choices(["rest", "walk"], [9, 1] if state == "rest" else [4, 6])[0]
+        result.append(state)
+    return result
+
+
+DATA = walked(30, 1)
+
+
+@pytest.fixture
+def run(command):
+    for name, text in (("prior.yaml", PRIOR), ("mild.yaml", MILD), ("several.yaml", SEVERAL), ("band.yaml", BAND)):
+        command.write(name, text)
+    command.write("priors.py", PRIORS)
+    command.write("data.csv", "state\n" + "".join(f"{state}\n" for state in DATA))
+    command.write("public.csv", "state\n" + "".join(f"{state}\n" for state in walked(300, 2)))
+    rows = [f"{who},{minute},{state}" for who in "xyz" for minute, state in enumerate(walked(8, ord(who)))]
+    command.write("series.csv", "who,minute,state\n" + "\n".join(rows) + "\n")
+    return command
+
+
+def asked(data="data.csv", query="count:walk", epsilon="1", column="state", **more):
+    """Arguments of the command; underscores in names become dashes, True is a flag."""
+    result = ["release", *([data] if isinstance(data, str) else data)]
+    for name, value in {"column": column, "query": query, "epsilon": epsilon, **more}.items():
+        for each in value if isinstance(value, list) else [value]:
+            result += [f"--{name.replace('_', '-')}", *(() if each is True else (each,))]
+    return result
+
+
+def released(run, *given, **more):
+    """The record that ``--json`` prints, and what stands on the other stream."""
+    result = run(*given, *asked(**more), "--json")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("\n") == 1
+    return json.loads(result.stdout), result.stderr
+
+
+def refused(run, **more):
+    """The one message about a request that is wrong."""
+    result = run(*asked(**more))
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(("privproof: ", "Usage: "))
+    assert len(result.stderr.strip().splitlines()) <= 4
+    return result.stderr
+
+
+# -------------------------------------------------------------------------------------------------------------- the prior
+
+
+def test_a_given_prior(run):
+    result = run(*asked(prior="prior.yaml"))
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert "✓ proved  count of walk: " in result.stdout
+    assert "released with 1-Pufferfish privacy" in result.stdout
+    for said in ("given in prior.yaml", "rows 30, entries 30", "operating system's generator", "an entry costs"):
+        assert said in result.stdout
+    assert "WARNING" not in result.stdout
+
+
+def test_a_prior_fitted_to_public_data(run):
+    record, errors = released(run, fit="public.csv")
+    assert errors == ""
+    assert record["prior"]["fitted_on_private_data"] is False
+    assert record["prior"]["source"].startswith("fitted to public.csv (300 entries in 2 states")
+    rows = record["question"]["priors"][0]["rows"]
+    assert [sum(map(Fraction, row)) for row in rows] == [1, 1]
+    assert record["warnings"] == []
+    smooth, _ = released(run, fit="public.csv", smoothing="1000000", start="any")
+    assert abs(Fraction(smooth["question"]["priors"][0]["rows"][0][0]) - Fraction(1, 2)) < Fraction(1, 1000)
+    assert smooth["question"]["priors"][0]["start"] == "any"
+
+
+def test_a_fit_is_counted_exactly(run):
+    run.write("few.csv", "state\nrest\nrest\nwalk\nrest\n")
+    record, _ = released(run, fit="few.csv", smoothing="1/3")
+    assert record["question"]["priors"][0]["states"] == ["rest", "walk"]
+    assert record["question"]["priors"][0]["rows"] == [["1/2", "1/2"], ["4/5", "1/5"]]
+
+
+def test_several_public_tables(run):
+    record, _ = released(run, fit=["public.csv", "data.csv"])
+    assert "public.csv, data.csv (330 entries" in record["prior"]["source"]
+
+
+def test_a_prior_fitted_to_the_private_data_is_told_loudly(run):
+    result = run(*asked(fit_private=True, record="r.json", report="r.html"))
+    assert result.returncode == 0
+    first = result.stdout.splitlines()[0]
+    assert first.startswith("WARNING: the prior was fitted to the private data itself")
+    record = json.loads((run.folder / "r.json").read_text(encoding="utf-8"))
+    assert record["prior"] == {"source": "fitted to the private data itself", "fitted_on_private_data": True}
+    assert any(text.startswith("WARNING: the prior was fitted") for text in record["warnings"])
+    assert "WARNING: the prior was fitted" in (run.folder / "r.html").read_text(encoding="utf-8")
+    found, errors = released(run, fit_private=True)
+    assert errors.startswith("WARNING: the prior was fitted to the private data itself")
+    assert found["warnings"][0] in errors
+
+
+def test_what_was_found_stands_in_the_order_of_the_alphabet(run):
+    """Otherwise the order would tell which state came first."""
+    run.write("late.csv", "state\nzzz\nzzz\nmmm\naaa\nzzz\nmmm\n")
+    record, _ = released(run, data="late.csv", query="histogram", fit_private=True)
+    assert list(record["released"]) == ["aaa", "mmm", "zzz"]
+
+
+def test_named_states_stay_in_their_order_and_may_be_absent(run):
+    record, _ = released(run, query="histogram", fit="public.csv", states="walk, run,rest")
+    assert list(record["released"]) == ["walk", "run", "rest"]
+
+
+@pytest.mark.parametrize(("name", "number"), [("walk", 1), ("both", 2), ("made", 1)])
+def test_a_prior_in_a_python_file(run, name, number):
+    record, _ = released(run, prior=f"priors.py:{name}")
+    assert record["prior"]["source"] == f"given in priors.py:{name}"
+    assert len(record["question"]["priors"]) == number
+
+
+def test_several_chains_and_a_band(run):
+    several, _ = released(run, prior="several.yaml")
+    assert [one["start"] for one in several["question"]["priors"]] == ["stationary", "any", ["1", "0"]]
+    assert several["method"] == "quilt"
+    assert "one of the priors" in several["assumptions"][0]
+    band, _ = released(run, prior="band.yaml")
+    assert band["question"]["priors"][0]["kind"] == "band"
+    assert band["method"] == "contraction"
+    assert "start may be any" in several["others"]["exact"]
+    assert "a band holds chains that change" in band["others"]["quilt"]
+
+
+def test_a_saved_prior_can_be_given_again(run):
+    for given in ({"fit": "public.csv"}, {"prior": "several.yaml"}, {"prior": "band.yaml"}, {"prior": "prior.yaml"}):
+        first, _ = released(run, save_prior="saved.json", seed="4", **given)
+        again, _ = released(run, prior="saved.json", seed="4")
+        assert again["question"]["priors"] == first["question"]["priors"]
+        assert again["released"] == first["released"]
+        if "prior" in given:
+            assert read_prior(run.folder / "saved.json") == read_prior(run.folder / given["prior"])
+
+
+# --------------------------------------------------------------------------------------------------------------- the data
+
+
+def test_gzip_and_several_files_are_one_table(run):
+    text = "state\n" + "".join(f"{state}\n" for state in DATA)
+    run.write("data.csv.gz", gzip.compress(text.encode()))
+    plain, _ = released(run, prior="prior.yaml", seed="1")
+    packed, _ = released(run, data="data.csv.gz", prior="prior.yaml", seed="1")
+    assert packed["released"] == plain["released"]
+    halves = [run.write(f"{i}.csv", "state\n" + "".join(f"{s}\n" for s in DATA[15 * i : 15 * i + 15])) for i in (0, 1)]
+    both, _ = released(run, data=halves, prior="prior.yaml", seed="1")
+    assert both["released"] == plain["released"]
+    assert both["data"]["chains"] == 1
+    assert both["data"]["files"] == "0.csv, 1.csv"
+
+
+def test_parquet_says_the_same_as_csv(run):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    lines = (run.folder / "series.csv").read_text().splitlines()[1:]
+    who, minute, state = zip(*(line.split(",") for line in lines), strict=True)
+    table = arrow.table({"who": who, "minute": [int(m) for m in minute], "state": state})
+    parquet.write_table(table, run.folder / "series.parquet")
+    options = {"series": "who", "time": "minute", "gap": "1", "prior": "prior.yaml", "seed": "1", "query": "shares"}
+    csv, _ = released(run, data="series.csv", **options)
+    other, _ = released(run, data="series.parquet", **options)
+    assert other["released"] == csv["released"]
+    assert other["data"] == {**csv["data"], "files": "series.parquet"}
+
+
+def test_series_are_told_apart(run):
+    record, _ = released(run, data="series.csv", series="who", prior="prior.yaml")
+    assert (record["data"]["series"], record["data"]["chains"], record["data"]["longest"]) == (3, 3, 8)
+    assert record["question"]["lengths"] == [8]
+    assert record["entries"] == 24
+    assert any("independent of each other" in text for text in record["assumptions"])
+    together, _ = released(run, data="series.csv", prior="prior.yaml")
+    assert together["question"]["lengths"] == [24]
+    assert not any("independent" in text for text in together["assumptions"])
+
+
+def test_gaps_and_missing_entries_split_a_series(run):
+    rows = "who,at,state\na,1,rest\na,2,walk\na,5,walk\na,6,\na,7,rest\na,8,n/a\na,9,rest\na,10,rest\nb,1,rest\n"
+    run.write("gaps.csv", rows)
+    record, _ = released(run, data="gaps.csv", series="who", time="at", gap="1", missing="n/a", prior="prior.yaml")
+    assert record["data"]["missing"] == 2
+    assert (record["data"]["rows"], record["data"]["entries"]) == (9, 7)
+    assert (record["data"]["series"], record["data"]["chains"]) == (2, 5)
+    assert record["question"]["lengths"] == [1, 2]
+    assert any("both sides of a gap or a missing entry" in text for text in record["assumptions"])
+    whole, _ = released(run, data="gaps.csv", series="who", time="at", missing="n/a", prior="prior.yaml")
+    assert (whole["data"]["chains"], whole["question"]["lengths"]) == (4, [1, 2, 3])
+
+
+def test_timestamps_with_a_gap_in_seconds(run):
+    times = ["2024-03-01T12:00:00", "2024-03-01T12:01:00", "2024-03-01T12:03:00", "2024-03-01T12:04:00"]
+    run.write("times.csv", "at,state\n" + "".join(f"{at},rest\n" for at in times))
+    record, _ = released(run, data="times.csv", time="at", gap="60", prior="prior.yaml")
+    assert (record["data"]["chains"], record["question"]["lengths"]) == (2, [2])
+
+
+def test_the_mean_of_numbers_in_bins(run):
+    numbers = [1, 2, "3.5", 9, 7, "5", 1, "4.999", -8, 200]
+    run.write("watts.csv", "watts\n" + "".join(f"{n}\n" for n in numbers))
+    options = {"data": "watts.csv", "column": "watts", "bins": "0:5:10", "fit": "watts.csv", "epsilon": "1000"}
+    record, _ = released(run, query="mean", **options)
+    assert record["released"] == {"mean": str((6 * Fraction(5, 2) + 4 * Fraction(15, 2)) / 10)}
+    assert record["question"]["priors"][0]["states"] == ["0..5", "5..10"]
+    assert record["question"]["query"]["step"] == "5/2"
+    total, _ = released(run, query="sum", **options)
+    assert total["released"] == {"sum": "45"}
+    counts, _ = released(run, query="histogram", **options)
+    assert counts["released"] == {"0..5": "6", "5..10": "4"}
+
+
+def test_states_that_are_numbers(run):
+    run.write("dice.csv", "state\n1\n3\n2\n3\n")
+    record, _ = released(run, data="dice.csv", query="mean", states="1,2,3", fit="dice.csv", epsilon="1000")
+    assert record["released"] == {"mean": "9/4"}
+
+
+# ------------------------------------------------------------------------------------------------------- what is released
+
+
+WALKS = DATA.count("walk")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("count:walk", {"count of walk": WALKS}),
+        (" count: rest ", {"count of rest": 30 - WALKS}),
+        ("histogram", {"rest": 30 - WALKS, "walk": WALKS}),
+        ("shares", {"rest": Fraction(30 - WALKS, 30), "walk": Fraction(WALKS, 30)}),
+        ("sum:walk=1/3,rest=-1", {"sum of walk=1/3, rest=-1": Fraction(WALKS, 3) - (30 - WALKS)}),
+        ("mean:walk=0.5", {"mean of walk=0.5": Fraction(WALKS, 60)}),
+    ],
+)
+@pytest.mark.parametrize("noise", ["geometric", "laplace"])
+def test_every_form_of_query(run, query, expected, noise):
+    """With a huge budget the noise is next to nothing, and the truth shows."""
+    record, _ = released(run, query=query, prior="prior.yaml", epsilon="5000", noise=noise)
+    assert list(record["released"]) == list(expected)
+    for name, value in expected.items():
+        assert abs(Fraction(record["released"][name]) - value) < Fraction(1, 10)
+        assert record["decimal"][name] == pytest.approx(float(Fraction(record["released"][name])))
+    assert record["verdict"] == "proved"
+    small, _ = released(run, query=query, prior="prior.yaml", epsilon="1/1000", noise=noise)
+    assert set(small["released"]) == set(expected)
+    assert Fraction(small["expected_error"]) > Fraction(record["expected_error"]) * 1000
+
+
+@pytest.mark.parametrize(
+    "method", ["auto", "exact", "wasserstein", "quilt", "contraction", "spectral-tight", "spectral", "group", "gk16"]
+)
+def test_methods_by_name(run, method):
+    prior = "mild.yaml" if method == "gk16" else "prior.yaml"
+    record, _ = released(run, prior=prior, method=method)
+    assert record["method"] == ("exact" if method == "auto" else method)
+    assert Fraction(record["loss"]["upper"]) <= 1
+    assert (record["quilt"] is not None) == (method in ("quilt", "contraction", "spectral-tight", "spectral"))
+
+
+def test_noise_by_name(run):
+    geometric, _ = released(run, prior="prior.yaml", method="group")
+    assert geometric["question"]["noise"]["kind"] == "geometric"
+    assert Fraction(geometric["released"]["count of walk"]).denominator == 1
+    laplace, _ = released(run, prior="prior.yaml", method="group", noise="laplace")
+    assert laplace["question"]["noise"]["kind"] == "laplace"
+    scale = Fraction(laplace["question"]["noise"]["scale"])
+    assert 30 <= scale < 30 + Fraction(1, 10**9)
+    assert Fraction(laplace["expected_error"]) == scale
+    assert laplace["noise"].startswith("Laplace noise of scale ")
+
+
+def test_a_seed_repeats_the_noise_and_is_told_loudly(run):
+    first, errors = released(run, prior="prior.yaml", seed="12", query="histogram")
+    again, _ = released(run, prior="prior.yaml", seed="12", query="histogram")
+    assert first["released"] == again["released"]
+    assert first["secure"] is False
+    assert errors == first["warnings"][0] + "\n"
+    assert errors.startswith("WARNING: the noise was drawn from a seed")
+    shown = run(*asked(prior="prior.yaml", seed="12", query="histogram"))
+    assert shown.stdout.startswith("WARNING: the noise was drawn from a seed")
+    assert "FROM A SEED" in shown.stdout
+    others = {json.dumps(released(run, prior="prior.yaml", query="histogram", epsilon="1/50")[0]["released"]) for _ in "123"}
+    assert len(others) > 1
+    safe, errors = released(run, prior="prior.yaml")
+    assert safe["secure"] is True
+    assert errors == ""
+
+
+@pytest.mark.parametrize(("epsilon", "exact"), [("0.5", "1/2"), ("ln(2)", "ln(2)"), ("1e-1", "1/10"), ("3/7", "3/7")])
+def test_budgets_are_exact(run, epsilon, exact):
+    record, _ = released(run, prior="prior.yaml", epsilon=epsilon)
+    assert record["epsilon"] == exact
+
+
+# ------------------------------------------------------------------------------------------------------------- the record
+
+
+def test_one_object_with_all_its_members(run):
+    record, errors = released(run, prior="prior.yaml", method="quilt")
+    assert errors == ""
+    assert set(record) == MEMBERS
+    assert (record["format"], record["version"], record["verdict"]) == ("privproof-release", 1, "proved")
+    for name in ("expected_error", "error_95", "cost", "account"):
+        assert isinstance(record[name], str)
+        assert Fraction(record[name]) > 0
+    assert all(isinstance(value, str) and Fraction(value) is not None for value in record["released"].values())
+    assert isinstance(record["decimal"]["count of walk"], float)
+    assert set(record["others"]) <= {"quilt", "contraction", "wasserstein", "exact"}
+    assert record["data"] == {
+        "files": "data.csv", "rows": 30, "entries": 30, "missing": 0, "series": 1, "chains": 1, "longest": 30
+    }  # fmt: skip
+    assert record["question"]["kind"] == "release"
+    assert record["question"]["query"] == {"kind": "sum", "weights": {"walk": "1"}, "step": "1"}
+    assert record["certificate"] is None
+    assert Fraction(record["account"]) <= 1
+
+
+def test_the_worst_case_is_told(run):
+    record, _ = released(run, prior="prior.yaml")
+    assert record["worst"]["left"].startswith("X_")
+    low, high = (float(end) for end in record["worst"]["ratio"])
+    assert 0 < low <= high < 2.7182818285
+    assert float(record["loss"]["lower"]) <= float(record["loss"]["upper"]) <= 1
+    assert float(record["loss"]["upper"]) == pytest.approx(1, rel=1e-4)
+
+
+def test_files_are_written_and_say_the_same(run):
+    options = {"record": "r.json", "certificate": "c.json", "report": "r.html", "save_prior": "p.json"}
+    record, _ = released(run, query="histogram", prior="prior.yaml", **options)
+    assert json.loads((run.folder / "r.json").read_text(encoding="utf-8")) == record
+    assert record["certificate"] == "c.json"
+    accepted = run("recheck", "c.json")
+    assert accepted.returncode == 0
+    assert "accepted" in accepted.stdout
+    page = (run.folder / "r.html").read_text(encoding="utf-8")
+    assert page.count("<svg") >= 3
+    assert "released with 1-Pufferfish privacy" in page
+    shown = run(*asked(query="histogram", prior="prior.yaml", **options)).stdout
+    for name in options.values():
+        assert name in shown
+
+
+@pytest.mark.parametrize("given", [{"method": "exact"}, {"method": "quilt"}, {"prior": "several.yaml"}, {"prior": "band.yaml"}])
+def test_certificates_are_accepted_and_changed_ones_are_not(run, given):
+    released(run, **{"prior": "prior.yaml", **given, "certificate": "c.json"})
+    assert run("recheck", "c.json").returncode == 0
+    certificate = json.loads((run.folder / "c.json").read_text(encoding="utf-8"))
+    assert certificate["question"]["epsilon"] == "1"
+    certificate["question"]["epsilon"] = "1/20"
+    run.write("c.json", json.dumps(certificate))
+    assert run("recheck", "c.json").returncode == 2
+
+
+def test_names_from_the_data_are_no_markup(run):
+    run.write("odd.csv", "state\n[red]x[/red]\n<b>&amp;\n[red]x[/red]\n<b>&amp;\n<b>&amp;\n")
+    result = run(*asked(data="odd.csv", query="histogram", fit_private=True, report="r.html"))
+    assert result.returncode == 0
+    assert "[red]x[/red]" in result.stdout
+    page = (run.folder / "r.html").read_text(encoding="utf-8")
+    assert "<b>&amp;amp;" not in page.replace("&lt;b&gt;&amp;amp;", "")
+    assert "&lt;b&gt;" in page
+
+
+# ------------------------------------------------------------------------------------------------------- nothing released
+
+
+def test_nothing_is_released_where_privacy_is_not_proved(run):
+    """Ghosh and Kleinberg's noise for a histogram is less than quilts allow, and the exact loss is not known."""
+    options = {"query": "histogram", "epsilon": "1/5", "prior": "mild.yaml", "method": "gk16"}
+    files = {"record": "r.json", "certificate": "c.json", "report": "r.html"}
+    result = run(*asked(**options, **files))
+    assert result.returncode == 3
+    assert "unknown" in result.stdout
+    assert "nothing was released" in result.stderr
+    assert "the quilts do not allow so little noise" in result.stdout
+    for name in files.values():
+        assert not (run.folder / name).exists()
+    quiet = run(*asked(**options), "--json")
+    assert quiet.returncode == 3
+    assert "released" not in quiet.stdout or json.loads(quiet.stdout).get("released") in ({}, None)
+    assert "nothing was released" in quiet.stderr
+
+
+# ------------------------------------------------------------------------------------------------------------ what is wrong
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "which prior?"),
+        ({"prior": "prior.yaml", "fit": "public.csv"}, "which prior?"),
+        ({"prior": "prior.yaml", "fit_private": True}, "which prior?"),
+        ({"fit": "public.csv", "fit_private": True}, "which prior?"),
+        ({"prior": "nowhere.yaml"}, "nowhere.yaml: there is no such file"),
+        ({"prior": "data.csv"}, "data.csv"),
+        ({"prior": "priors.py:nosuch"}, "has no 'nosuch'"),
+        ({"prior": "priors.py:flu"}, "'flu' is a Network, no prior"),
+        ({"prior": "priors.py:number"}, "'number' is a int, no prior"),
+        ({"prior": "priors.py:nothing"}, "no prior"),
+        ({"prior": "priors.py:breaks"}, "ValueError: not today"),
+        ({"prior": "prior.yaml:walk"}, "a file holds one class of priors"),
+        ({"fit": "nowhere.csv"}, "nowhere.csv: there is no such file"),
+    ],
+)
+def test_which_prior(run, changed, said):
+    assert said in refused(run, **changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"column": "stat"}, "did you mean 'state'?"),
+        ({"series": "who"}, "there is no column 'who'"),
+        ({"time": "when"}, "there is no column 'when'"),
+        ({"gap": "5"}, "gap = 5, time = None"),
+        ({"data": "nowhere.csv"}, "there is no such file"),
+        ({"method": "magic"}, "unknown method 'magic'"),
+        ({"noise": "gauss"}, "unknown noise 'gauss'"),
+        ({"epsilon": "0"}, "epsilon = 0"),
+        ({"epsilon": "-1"}, "below zero"),
+        ({"epsilon": "abc"}, "unexpected 'a'"),
+        ({"epsilon": "inf"}, "epsilon = inf"),
+        ({"epsilon": ""}, "unexpected the end"),
+        ({"seed": "many"}, "--seed"),
+        ({"bins": "0:2"}, "names no bins"),
+        ({"bins": "0:3:10"}, "the width 3 goes 10/3"),
+        ({"bins": "5:1:5"}, "low < high"),
+        ({"bins": "a:b:c"}, "not an exact number"),
+        ({"bins": "0:1:1000000"}, "bins"),
+        ({"bins": "0:5:10"}, "'rest' is no number"),
+        ({"states": "a,b"}, "states"),
+        ({"method": "gk16"}, "gk16 does not apply"),
+        ({"prior": "band.yaml", "method": "quilt"}, "quilt does not apply"),
+        ({"query": "histogram", "method": "exact"}, "no sum of weights"),
+    ],
+)
+def test_options_that_make_no_sense(run, changed, said):
+    assert said in refused(run, **{"prior": "prior.yaml", **changed})
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("count:run", "unknown state 'run'"),
+        ("count:", "is no query"),
+        ("count", "is no query"),
+        ("walk", "is no query"),
+        ("median", "is no query"),
+        ("", "is no query"),
+        ("histogram:walk", "is no query"),
+        ("sum", "the states are no numbers"),
+        ("mean", "the states are no numbers"),
+        ("sum:walk", "'walk' gives no weight"),
+        ("sum:walk=x", "not an exact number"),
+        ("sum:walk=1/0", "divides by zero"),
+        ("sum:run=1", "unknown state 'run'"),
+        ("sum:rest=2,walk=2", "the same for all data"),
+        ("count:rest,walk", "the same for all data"),
+        ("mean:rest=0", "every weight is 0"),
+    ],
+)
+def test_queries_that_are_none(run, query, said):
+    message = refused(run, query=query, prior="prior.yaml")
+    assert said in message
+    assert "query" in message or "weights" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the file is empty"),
+        ("state\n", "there are no rows"),
+        ("state\n\n\n", "all 2 entries are missing"),
+        ("state\nrest\nrun\n", "row 2: state: 'run' is none of the states"),
+        ("state\nrest\nWalk\n", "'Walk' is none of the states"),
+    ],
+)
+def test_data_that_are_none(run, text, said):
+    run.write("wrong.csv", text)
+    message = refused(run, data="wrong.csv", prior="prior.yaml")
+    assert said in message
+    assert "wrong.csv" in message
+
+
+def test_data_that_the_public_table_does_not_know(run):
+    run.write("more.csv", "state\nrest\nrun\n")
+    assert "'run' is none of the states" in refused(run, data="more.csv", fit="public.csv")
+    run.write("same.csv", "state\nrest\nrest\n")
+    assert "one state" in refused(run, fit="same.csv", data="same.csv")
+
+
+def test_bins_that_are_not_those_of_the_prior(run):
+    run.write("numbers.csv", "watts\n1\n7\n")
+    message = refused(run, data="numbers.csv", column="watts", bins="0:5:10", query="mean", prior="prior.yaml")
+    assert "the data have the states 0..5, 5..10, the prior rest, walk" in message
+
+
+def test_times_that_go_back(run):
+    run.write("back.csv", "at,state\n2,rest\n1,rest\n")
+    assert "back.csv: row 2" in refused(run, data="back.csv", time="at", gap="1", prior="prior.yaml")
+
+
+@pytest.mark.parametrize("option", ["record", "certificate", "report", "save_prior"])
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_read(run, option):
+    for path in ("nowhere/out", ".", "data.csv/out"):
+        message = refused(run, data="not-there.csv", prior="prior.yaml", **{option: path})
+        assert "cannot write" in message
+    if os.geteuid() != 0:
+        (run.folder / "closed").mkdir(mode=0o500)
+        assert "cannot write" in refused(run, prior="prior.yaml", **{option: "closed/out"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("walk: 3/5", "walk: 2/5", "wrong.yaml:4:3: transitions.walk: the probabilities sum to 4/5"),
+        ("kind: prior", "kind: hmm", "wrong.yaml:1:7: kind: a file of kind 'hmm' is no prior"),
+        ("kind: prior\n", "", "kind"),
+        ("kind: prior", "kind: prior\nstat: 3", "did you mean"),
+        ("9/10", "0.9", "wrong.yaml:3:16: transitions.rest.rest: 0.9 is a float"),
+        ("9/10", "many", "wrong.yaml:3:16"),
+        ("9/10", "-9/10", "wrong.yaml:3"),
+        ("walk: 1/10", "run: 1/10", "unknown state 'run'"),
+        ("start: stationary", "start: somewhere", "wrong.yaml:5"),
+        ("start: stationary", "start: {rest: 1/2}", "start: the probabilities sum to 1/2"),
+        ("start: stationary", "start: {run: 1}", "wrong.yaml:5"),
+        ("start: stationary", "start: [1, 0]", "wrong.yaml:5"),
+        ("{rest: 9/10, walk: 1/10}", "[9/10, 1/10]", "wrong.yaml:3:3: transitions.rest: expected a mapping"),
+        ("{rest: 9/10, walk: 1/10}", "{rest: [1/10, 1/2, 1], walk: 1/10}", "3 numbers"),
+        ("{rest: 9/10, walk: 1/10}", "{rest: [1/2, 1], walk: 1/10}", "wrong.yaml:5:8: start: a band starts anywhere"),
+        ("transitions:", "chains: []\ntransitions:", "chain"),
+    ],
+)
+def test_prior_files_that_are_none(run, old, new, said):
+    assert old in PRIOR
+    run.write("wrong.yaml", PRIOR.replace(old, new, 1))
+    message = refused(run, prior="wrong.yaml")
+    assert said in message
+    assert "wrong.yaml" in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[7/10, 9/10]", "[9/10, 7/10]", "[9/10 = 0.9, 7/10 = 0.7] is no interval"),
+        ("[7/10, 9/10]", "[1/10, 1/5]", "no distribution lies between"),
+        ("[7/10, 9/10]", "[7/10, 11/10]", "is no interval"),
+        ("walk: [1/10, 3/10]", "run: [1/10, 3/10]", "unknown state 'run'"),
+    ],
+)
+def test_bands_that_are_none(run, old, new, said):
+    assert old in BAND
+    run.write("wrong.yaml", BAND.replace(old, new, 1))
+    message = refused(run, prior="wrong.yaml")
+    assert said in message
+    assert "wrong.yaml:4:" in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("walk: 1/5", "walk: 1/6", "wrong.yaml:5:7: chains[0].transitions.rest"),
+        ("start: {rest: 1}", "start: {rest: 2}", "wrong.yaml:15"),
+        ("rest: {rest: 4/5, walk: 1/5}", "rest: {rest: [4/5, 1], walk: [0, 1/5]}", "a band among chains"),
+        ("name: weekday", "nane: weekday", "did you mean 'name'"),
+    ],
+)
+def test_one_of_several_chains_that_is_none(run, old, new, said):
+    assert old in SEVERAL
+    run.write("wrong.yaml", SEVERAL.replace(old, new, 1))
+    assert said in refused(run, prior="wrong.yaml")
+
+
+def test_chains_about_different_states(run):
+    other = SEVERAL.replace("walk", "run").replace("      rest: {rest: 4/5, run: 1/5}\n      run: {rest: 1/2, run: 1/2}\n", "      rest: {rest: 4/5, walk: 1/5}\n      walk: {rest: 1/2, walk: 1/2}\n")  # fmt: skip
+    run.write("wrong.yaml", other)
+    assert "different states" in refused(run, prior="wrong.yaml")
+
+
+def test_the_help_promises_the_exit_statuses(run):
+    result = run("release", "--help")
+    assert result.returncode == 0
+    said = " ".join(result.stdout.split())
+    assert "Exit status: 0 released, 2 the request was wrong, 3 its privacy was not proved and nothing is released" in said
+    assert run("release").returncode == 2
