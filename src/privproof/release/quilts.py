@@ -485,13 +485,17 @@ def _merged(blocks: list[Block]) -> list[Block]:
 
 
 def down(value: Fraction, *, digits: int = 15) -> Fraction:
-    """A number above zero rounded down to so many significant digits."""
+    """A number above zero rounded down to so many significant digits; a simple fraction stays as it is."""
+    if value.denominator < 10**digits:
+        return value
     unit = _last_digit(value, digits)
     return value // unit * unit
 
 
 def up(value: Fraction, *, digits: int = 15) -> Fraction:
-    """A number above zero rounded up to so many significant digits."""
+    """A number above zero rounded up to so many significant digits; a simple fraction stays as it is."""
+    if value.denominator < 10**digits:
+        return value
     unit = _last_digit(value, digits)
     return -(-value // unit) * unit
 
