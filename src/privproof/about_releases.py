@@ -122,10 +122,8 @@ class _Asking:
                 return self.refuted(claimed, loss)
             if Fraction(loss.high) <= low:
                 return self.proved(claimed, lower, top, loss)
-            within = self.by_distance(claimed, loss)
-            if within is not None:
-                return within
-        return self.by_quilts(claimed, budget)
+        within = self.by_distance(claimed)
+        return self.by_quilts(claimed, budget) if within is None else within
 
     def measured(self) -> Verdict:
         loss = self.loss
@@ -162,11 +160,10 @@ class _Asking:
         note = "the certificate is large and was not checked yet: privproof recheck"
         return replace(found, notes=(*found.notes, note))
 
-    def by_distance(self, claimed: ReleaseQuestion, loss: Loss) -> Verdict | None:
+    def by_distance(self, claimed: ReleaseQuestion) -> Verdict | None:
         """Proved by the distance between the laws, which settles where the loss is the budget itself; None if that is not enough."""
         assert claimed.budget is not None
-        assert not isinstance(self.laws, str)
-        if self.size > _CHECKED_AT_ONCE or not all(laws.complete for laws in self.laws):
+        if isinstance(self.laws, str) or self.size > _CHECKED_AT_ONCE or not all(laws.complete for laws in self.laws):
             return None
         moved = largest_distance(self.laws).steps * fraction(self.question.query.step)
         if (
@@ -175,19 +172,12 @@ class _Asking:
         ):
             return None
         document = certificate("proved", claimed, distance_evidence())
-        lower = _bounds(loss)[0]
-        top = claimed.budget.epsilon
-        lower = top if lower.compare(top) > 0 else lower
+        top, lower, witness = claimed.budget.epsilon, epsilon(0), None
+        if self.loss is not None and self.loss.high < inf:
+            lower, witness = _bounds(self.loss)[0], self.witness(self.loss)
+            lower = top if lower.compare(top) > 0 else lower
         found = accepted(
-            Proved(
-                claimed,
-                ENGINE,
-                lower=lower,
-                upper=top,
-                witness=self.witness(loss),
-                notes=self.notes(),
-                certificate=document,
-            )
+            Proved(claimed, ENGINE, lower=lower, upper=top, witness=witness, notes=self.notes(), certificate=document)
         )
         return found if found.status == "proved" else None
 
@@ -218,9 +208,16 @@ class _Asking:
         below, longest = budget_below(budget), max(question.lengths)
         if isinstance(first, Band):
             found = best_distances(contraction(first), longest, below, by_entry=False)
-            return contraction_evidence(question, found) if found.rate >= self.cost else None
+            return contraction_evidence(question, [found]) if found.rate >= self.cost else None
         listed = [quilts(p, longest, below) for p in question.priors if isinstance(p, Chain)]
-        return quilts_evidence(question, listed) if all(q.rate >= self.cost for q in listed) else None
+        if all(q.rate >= self.cost for q in listed):
+            return quilts_evidence(question, listed)
+        bounded = [
+            best_distances(contraction(p), longest, below, by_entry=False)
+            for p in question.priors
+            if isinstance(p, Chain)
+        ]
+        return contraction_evidence(question, bounded) if all(q.rate >= self.cost for q in bounded) else None
 
     @cached_property
     def bound(self) -> Epsilon:

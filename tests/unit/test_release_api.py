@@ -334,6 +334,16 @@ def test_auto_is_never_worse_than_a_proved_method(priors: object, query: object,
                 assert best.expected_error <= made.expected_error * (1 + Fraction(1, 10**5)), method
 
 
+@pytest.mark.parametrize("start", ["stationary", "any", {"rest": "1/2", "walk": "1/2"}])
+def test_what_auto_chooses_for_independent_entries_is_proved(start: object) -> None:
+    """All methods meet there, and roundings decide between them."""
+    chain = Chain.of({x: {"rest": "1/3", "walk": "2/3"} for x in ("rest", "walk")}, initial=start)  # type: ignore[arg-type]
+    for query, length, epsilon in product((WALKS, histogram(["rest", "walk"])), (1, 2, 3, 50), ("1/50", "1/5", "1")):
+        for noise in ("geometric", "laplace"):
+            made = calibrate(chain, query=query, epsilon=epsilon, length=length, noise=noise)  # type: ignore[arg-type]
+            assert check(made.question).status == "proved", (made.method, query.name, length, epsilon, noise)
+
+
 def test_what_auto_says_about_the_others() -> None:
     made = calibrate(WALK, query=WALKS, epsilon=1, length=30)
     assert made.method == "exact"

@@ -662,3 +662,24 @@ def test_memory_does_not_grow_with_the_number_of_rows(tmp_path, ending):
     assert max(peaks.values()) < 400
     for binned in ("yes", "no"):
         assert peaks[10, binned] < peaks[1, binned] + 100
+
+
+@pytest.mark.parametrize(
+    ("ids", "lengths"),
+    [([1e10, 1e10, 1e10, 0.5], {1: 1, 3: 1}), ([0.0, -0.0, 0.0, -0.0], {4: 1}), ([7.0, 7.0, 8.0, 7.0], {1: 1, 3: 1})],
+)
+def test_floats_as_series_ids_are_told_apart_by_value(tmp_path, ids, lengths):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "ids.parquet"
+    parquet.write_table(arrow.table({"id": arrow.array(ids), "s": ["a", "a", "b", "a"]}), path)
+    for rows in (1, 2, 100):
+        found = summarise(Reading.of(path, column="s", series="id", states=["a", "b"]), rows=rows)
+        assert dict(found.lengths) == lengths
+
+
+def test_a_float_that_is_no_number_is_no_series_id(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "ids.parquet"
+    parquet.write_table(arrow.table({"id": arrow.array([1.0, float("nan")]), "s": ["a", "b"]}), path)
+    with pytest.raises(FormatError, match="series"):
+        summarise(Reading.of(path, column="s", series="id", states=["a", "b"]))

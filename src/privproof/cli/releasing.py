@@ -115,7 +115,10 @@ def release(
     if save_prior is not None:
         write(save_prior, prior_text(found.priors))
     if found.released is None:
-        print_verdict(Console(highlight=False, stderr=as_json), found.verdict, command=None, asked_tight=False)
+        if as_json:
+            typer.echo(json.dumps(record_data(found), ensure_ascii=False))
+        else:
+            print_verdict(Console(highlight=False), found.verdict, command=None, asked_tight=False)
         typer.echo("privproof: nothing was released", err=True)
         raise typer.Exit(STATUS["unknown"])
     if certificate is not None:

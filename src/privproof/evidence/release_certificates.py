@@ -102,10 +102,10 @@ def network_evidence(found: Sequence[Sequence[NetworkQuilt]]) -> dict[str, Any]:
     return {"method": "quilts", "quilts": [[[q.node, list(q.quilt)] for q in quilts] for quilts in found]}
 
 
-def contraction_evidence(question: ReleaseQuestion, found: Quilts) -> dict[str, Any]:
-    """For a band the distances of the quilt nodes, the same for all entries."""
-    cell = found.worst.cell
-    return {"method": "contraction", "ranges": [[[cell.left, cell.right] for _ in question.lengths]]}
+def contraction_evidence(question: ReleaseQuestion, found: Sequence[Quilts]) -> dict[str, Any]:
+    """For every prior and length the distances of the quilt nodes, the same for all entries."""
+    cells = [quilts.worst.cell for quilts in found]
+    return {"method": "contraction", "ranges": [[[cell.left, cell.right] for _ in question.lengths] for cell in cells]}
 
 
 def distance_evidence() -> dict[str, Any]:

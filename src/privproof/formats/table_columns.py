@@ -45,6 +45,10 @@ class Column(Protocol):
         """For every row the number of its text, and the distinct texts; a cell without any is None."""
         ...
 
+    def identities(self) -> Column:
+        """The column as names of series: a float that is no number is no name, and there is one zero."""
+        ...
+
     def whole(self) -> tuple[Ints, Ints] | None:
         """The factors where all texts are whole numbers, written as usual; None where one is not, or it costs a look at each."""
         ...
@@ -72,6 +76,9 @@ class TextColumn:
         number = {text: i for i, text in enumerate(dict.fromkeys(self._texts))}
         codes = np.fromiter(map(number.__getitem__, self._texts), dtype=np.int64, count=len(self._texts))
         return codes, list(number)
+
+    def identities(self) -> TextColumn:
+        return self
 
     def whole(self) -> tuple[Ints, Ints] | None:
         return None
@@ -113,14 +120,24 @@ class ArrowColumn:
             distinct = distinct.cast(self._arrow.string())
         return numbers, distinct.to_pylist()
 
+    def identities(self) -> ArrowColumn:
+        array, arrow, compute = self._decoded(), self._arrow, self._compute
+        if not arrow.types.is_floating(array.type):
+            return self
+        none, zero = arrow.scalar(None, array.type), arrow.scalar(0.0, array.type)
+        return ArrowColumn(
+            compute.if_else(compute.is_nan(array), none, compute.add(array, zero)), arrow=arrow, compute=compute
+        )
+
     def whole(self) -> tuple[Ints, Ints] | None:
-        arrow = self._arrow
+        arrow, types = self._arrow, self._arrow.types
         numbers, distinct = self._factors()
-        if distinct.null_count:
+        texts = types.is_string(distinct.type) or types.is_large_string(distinct.type)
+        if distinct.null_count or not (texts or types.is_integer(distinct.type)):
             return None
         try:
             found = distinct.cast(arrow.int64())
-            if not arrow.types.is_integer(distinct.type) and not found.cast(distinct.type).equals(distinct):
+            if texts and not found.cast(distinct.type).equals(distinct):
                 return None
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
             return None
@@ -305,6 +322,7 @@ class Identities:
         Raises:
             Refusal: a row without a series.
         """
+        column = column.identities()
         factors = column.whole() if self._named is None else None
         if factors is not None:
             return factors[0], self._of_whole(factors[1])

@@ -226,6 +226,7 @@ def summarise(reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = 
     if tally.rows == tally.missing:
         what = "there are no rows" if tally.rows == 0 else f"all {tally.rows} entries are missing"
         raise FormatError("empty", what, place=f"{reading.paths[0]}: {reading.column}", hint="a table with entries")
+    assert sum(length * many for length, many in tally.lengths().items()) == int(tally.counts.sum())
     tally.transitions.flags.writeable = False
     return Summary(
         states=tuple(counting.states.names),

@@ -230,10 +230,10 @@ def _total(chain: Chain, length: int, pieces: Sequence[Spending]) -> Fraction:
                 for start in range(0, len(listed), some)
             ]
     losses, firsts, lasts, told = (np.concatenate(column) for column in zip(*found, strict=True))
-    worst = float(losses.max())
-    near = np.flatnonzero(losses >= worst * (1 - _HAIR))
+    worst, hair = float(losses.max()), max(_HAIR, 64 * length * UNIT)
+    near = np.flatnonzero(losses >= worst * (1 - hair))
     exact = max(Fraction(float(told[n])) + paid.between(int(firsts[n]), int(lasts[n])) for n in near)
-    return max(exact, Fraction(worst * (1 - _HAIR / 2)))
+    return max(exact, Fraction(worst * (1 - hair / 2)))
 
 
 def _best_quilts(

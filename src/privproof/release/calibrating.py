@@ -24,6 +24,7 @@ from fractions import Fraction
 from math import inf
 from typing import Literal, TypeAlias
 
+import numpy as np
 from flint import arb, fmpz
 
 from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
@@ -56,10 +57,13 @@ METHODS: tuple[Method, ...] = (
     "group",
 )
 _AUTOMATIC: tuple[Method, ...] = ("quilt", "contraction", "wasserstein", "exact")
+_PREFERRED: tuple[Method, ...] = ("quilt", "wasserstein", "exact")
+"""Of methods that need the same noise the one that is easiest to account for and to check."""
 _COARSER = Fraction(1, 10**6)
 _AUTOMATIC_SIZE = 1_000_000
 _LARGEST_BUDGET = 10_000
 _FEW = 5_000
+_TIED = Fraction(1, 10**9)
 _CHEAPEST = 69
 
 
@@ -180,7 +184,7 @@ def calibrate(
         raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
     budget = Budget.of(epsilon)
     positive(budget.epsilon)
-    _fits(listed, query)
+    _fits(listed, query, max(sizes, default=1))
     if method != "auto" and method not in METHODS:
         raise QuestionError("method", f"unknown method {method!r}", place="method", hint=f"auto, {', '.join(METHODS)}")
     found: dict[str, Plan] = {}
@@ -197,7 +201,8 @@ def calibrate(
             refused[candidate] = problem.message
     if not found:
         found["group"] = _group(listed, sizes, query, budget.epsilon)
-    plan = max(found.values(), key=lambda each: each.rate)
+    largest = max(each.rate for each in found.values()) * (1 - _TIED)
+    plan = next(found[each] for each in (*_PREFERRED, *METHODS) if each in found and found[each].rate >= largest)
     drawn = noise_of(plan.rate, query, noise)
     question = ReleaseQuestion(
         priors=listed,
@@ -230,7 +235,7 @@ def asked_about(
     """
     listed = _priors(priors)
     sizes, entries = _lengths(listed, length, lengths)
-    _fits(listed, query)
+    _fits(listed, query, max(sizes, default=1))
     step = rational(1) if query.kind == "histogram" else query.step
     if isinstance(noise, Geometric) and int((step / noise.step).q) != 1:
         raise ScenarioError(
@@ -495,7 +500,7 @@ def _lengths(priors: tuple[Prior, ...], length: int | None, lengths: Sequence[in
     return tuple(sorted(set(listed))), sum(listed)
 
 
-def _fits(priors: tuple[Prior, ...], query: Query) -> None:
+def _fits(priors: tuple[Prior, ...], query: Query, longest: int) -> None:
     """Complain about a query that speaks of other states, or never changes."""
     if not isinstance(query, Query):
         raise ScenarioError(
@@ -509,5 +514,19 @@ def _fits(priors: tuple[Prior, ...], query: Query) -> None:
         )
         for state in (*query.weights, *query.bins):
             known_name(state, among=states, what="state", place="query", error=ScenarioError)
+        if isinstance(prior, Chain) and not _hides(prior, longest):
+            raise ScenarioError("secrets", f"no entry has two possible values under {prior}", place="priors")
         if sensitivity(query, prior) == 0:
             raise ScenarioError("query", f"{query.name} is the same for all data", place="query", hint="other weights")
+
+
+def _hides(chain: Chain, longest: int) -> bool:
+    """Whether some entry of a series has two possible values."""
+    if chain.law is None:
+        return True
+    support = np.array([p != 0 for p in chain.law])
+    for _ in range(min(longest, len(chain.states) + 1)):
+        if support.sum() > 1:
+            return True
+        support = (support.astype(np.float32) @ chain.support) > 0
+    return False

@@ -39,6 +39,7 @@ _WORD = 64
 _SERIES_BELOW = 2  # rates per step at which the series in the rate takes over from direct summation
 _MOST_SQUARED = 1_000_000
 _MOST_REPORTS = 10_000
+_FARTHEST = 30
 
 
 def per_distance(level: EpsilonLike, *, within: Number) -> Epsilon:
@@ -189,10 +190,24 @@ class GridLaplace:
 
     @classmethod
     def of(
-        cls, rate: EpsilonLike, *, step: Number, largest_radius: Number, angle_precision: Number = "1e-16"
+        cls, rate: EpsilonLike, *, step: Number, largest_radius: Number, angle_precision: Number = "1e-15"
     ) -> GridLaplace:
-        """The mechanism of the given rate; see `precision_epsilon`."""
+        """The mechanism of the given rate; see `precision_epsilon`.
+
+        Angles come from 53 random bits, which are 7e-16 apart.  So do radii; beyond 30/epsilon they are too far apart.
+
+        Raises:
+            ScenarioError: the precision is too coarse, or the largest radius is beyond what the drawn radii resolve.
+        """
         inner = precision_epsilon(rate, step=step, largest_radius=largest_radius, angle_precision=angle_precision)
+        reach = rational(largest_radius) * inner
+        if reach > _FARTHEST:
+            raise ScenarioError(
+                "location",
+                f"largest_radius * epsilon = {show(reach)}, beyond {_FARTHEST}: reports so far away are not drawn finely",
+                place="largest_radius",
+                hint="a smaller largest_radius, or PlanarGeometric, which is drawn exactly",
+            )
         return cls(_rate(rate, "epsilon"), rational(step), rational(largest_radius), inner)
 
     def release(self, x: float, y: float) -> Site:

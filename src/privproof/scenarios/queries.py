@@ -154,6 +154,8 @@ def parse_query(text: str, states: Sequence[str], values: Mapping[str, Number] |
             if not equals:
                 raise ScenarioError("query", f"{part!r} gives no weight", place="query", hint=f"{kind}:{part}=1")
             known_name(state, among=states, what="state", place="query", error=ScenarioError)
+            if state in weights:
+                raise ScenarioError("query", f"two weights for {state!r}", place="query", hint="one of them")
             try:
                 weights[state] = rational(weight)
             except NumberError as problem:
