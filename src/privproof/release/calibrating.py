@@ -61,6 +61,7 @@ _PREFERRED: tuple[Method, ...] = ("quilt", "wasserstein", "exact")
 """Of methods that need the same noise the one that is easiest to account for and to check."""
 _COARSER = Fraction(1, 10**6)
 _AUTOMATIC_SIZE = 1_000_000
+_LEAST_BUDGET = 1e-40
 _LARGEST_BUDGET = 10_000
 _FEW = 5_000
 _TIED = Fraction(1, 10**9)
@@ -259,7 +260,7 @@ def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]
     with precision(256):
         least = upper((-arb(rational(cost))).exp())
         most = upper((-arb(rational(cost * (1 - _COARSER)))).exp())
-    return Geometric(rational(simplest(least, most)), step)
+    return Geometric.of(simplest(least, most), step=step)
 
 
 def highest_rate(noise: Noise) -> Fraction:
@@ -311,8 +312,8 @@ def budget_below(epsilon: Epsilon) -> float:
 
 def positive(epsilon: Epsilon) -> None:
     """Complain about a budget that no noise can be made for."""
-    if epsilon.infinite or not 0 < budget_below(epsilon) <= _LARGEST_BUDGET:
-        hint = f"a number above 0 and at most {_LARGEST_BUDGET}, such as 1"
+    if epsilon.infinite or not _LEAST_BUDGET <= budget_below(epsilon) <= _LARGEST_BUDGET:
+        hint = f"a number from {_LEAST_BUDGET} to {_LARGEST_BUDGET}, such as 1"
         raise BudgetError("budget", f"epsilon = {epsilon}", place="epsilon", hint=hint)
 
 

@@ -190,9 +190,12 @@ def protect(
     """Noise for a query that keeps secrets under a prior, which may have unknown parameters.
 
     Args:
-        prior: a function marked with `prior`. secrets: predicates on the data, by name. query: a function of the data with whole
-        values. epsilon: the budget. pairs: which secrets must not be told apart; without it, every two of them. method:
-        ``wasserstein``; ``exact`` for the least noise, where the prior has no parameters; ``auto`` for the best that applies.
+        prior: a function marked with `prior`.
+        secrets: predicates on the data, by name.
+        query: a function of the data with whole values.
+        epsilon: the budget.
+        pairs: which secrets must not be told apart; without it, every two of them.
+        method: ``wasserstein``; ``exact`` for the least noise, where the prior has no parameters; ``auto`` for the best that applies.
     """
     framework = Framework.of(prior, secrets=secrets, query=query, pairs=pairs)
     budget = exact_epsilon(epsilon)

@@ -181,13 +181,20 @@ class LocationFinding:
     """What is known about a mechanism for locations.
 
     Attributes:
-        status: proved, refuted or unknown. mechanism: what was asked about. allowed: the claimed epsilon, per unit of distance.
-        left: a place x. right: a place x'; no pair that was compared is worse. output: a report z. left_probability: P(z | x), or
-        its density. right_probability: P(z | x'), or its density. distance: d(x, x'). loss: ``ln(P(z | x) / P(z | x')) / d(x,
-        x')``, to be compared with the claimed epsilon. method: the triangle inequality, all pairs of sites with all outputs, or the
-        one output that refutes. sites: the sites that were compared, if they were named; otherwise all, also those beyond a map by
-        the triangle inequality. density: whether the probabilities are densities; they are continuous, so small regions around the
-        output have the same ratio. reason: why nothing is known.
+        status: proved, refuted or unknown.
+        mechanism: what was asked about.
+        allowed: the claimed epsilon, per unit of distance.
+        left: a place x.
+        right: a place x'; no pair that was compared is worse.
+        output: a report z.
+        left_probability: P(z | x), or its density.
+        right_probability: P(z | x'), or its density.
+        distance: d(x, x').
+        loss: ``ln(P(z | x) / P(z | x')) / d(x, x')``, to be compared with the claimed epsilon.
+        method: the triangle inequality, all pairs of sites with all outputs, or the one output that refutes.
+        sites: the sites that were compared one by one; None for all places, by the triangle inequality, or all of a channel.
+        density: whether the probabilities are densities; they are continuous, so small regions around the output have the same ratio.
+        reason: why nothing is known.
     """
 
     status: Status
@@ -220,6 +227,8 @@ class LocationFinding:
             f"  {what}: {_rounded(self.left_probability)} against {_rounded(self.right_probability)}",
             f"  loss: {_rounded(self.loss)} per unit of distance, {_rounded(self.factor)} of the epsilon",
         ]
+        if self.sites is not None and self.method == "every pair":
+            lines.append(f"  compared: {len(self.sites)} sites, one by one; nothing is said about others")
         if self.reason:
             lines.append(f"  reason: {self.reason}")
         return "\n".join(lines)
@@ -456,6 +465,7 @@ class _Comparison:
             apart = arb(self.squared(left, right)).sqrt()
             loss = _loss(mine, other, apart)
         output = self.outputs[number]
+        one_by_one = method == "every pair" and not isinstance(self.mechanism, Channel)
         return LocationFinding(
             status,
             self.mechanism,
@@ -468,7 +478,7 @@ class _Comparison:
             apart,
             loss,
             method,
-            self.named,
+            self.sites if one_by_one else self.named,
             reason=reason,
         )
 

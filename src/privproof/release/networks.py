@@ -45,9 +45,10 @@ class NetworkQuilt:
     """A quilt of a node.
 
     Attributes:
-        node: whose quilt it is. quilt: the nodes that separate; none for the trivial quilt. local: the nodes on this side of it,
-        the node itself among them. ratio: the greatest ratio of probabilities of the quilt's values given two possible values of
-        the node; None where it is infinite.
+        node: whose quilt it is.
+        quilt: the nodes that separate; none for the trivial quilt.
+        local: the nodes on this side of it, the node itself among them.
+        ratio: the greatest ratio of probabilities of the quilt's values given two possible values of the node; None if it is infinite.
     """
 
     node: str

@@ -97,6 +97,8 @@ class Chain:
                     "row", f"{len(matrix)} rows, {len(row)} entries, {len(names)} states", place=f"matrix[{i}]"
                 )
         rows = tuple(normal(row, f"matrix[{i}]") for i, row in enumerate(matrix))
+        if not isinstance(initial, str) and len(initial) != len(names):
+            raise ScenarioError("row", f"{len(initial)} entries, {len(names)} states", place="initial")
         start: Start = initial if isinstance(initial, str) else normal(initial, "initial")
         return cls(names, rows, start, name)._checked()
 

@@ -91,9 +91,9 @@ class ReleaseQuestion:
     """A query of a series or a network, answered with noise, under a class of priors.
 
     Attributes:
-        priors: the class: chains, or one band, or networks; privacy is asked under each of them. lengths: how long the series are;
-        empty for networks, which have their nodes.  Series are independent of each other, and whoever looks at
-            the release may know all but one of them: losses are those of a single series of each length.
+        priors: the class: chains, or one band, or networks; privacy is asked under each of them.
+        lengths: how long the series are; empty for networks, which have their nodes.  Series are independent of each other, and
+            whoever looks at the release may know all but one of them: losses are those of a single series of each length.
         entries: how many entries there are in all, which is public; a mean is divided by it.
         query: what is asked.
         noise: what is added to every component of the answer.
