@@ -15,7 +15,7 @@ if __name__ == "__main__":
     states = ["rest", "walk", "run"]
 
     def table(name):
-        return summarise(Reading.of(data / name, column="state", series="person", time="minute", gap=1, states=states))
+        return summarise(Reading.of(data / name, column="state", series="person", states=states))
 
     public, private = table("activity-public.csv"), table("activity-private.csv")
     prior = release.Chain.counted(public.transitions, states=states, name="activity of the public")

@@ -30,7 +30,7 @@ from privproof.evidence.release_certificates import (
 )
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.release.calibrating import budget_below, highest_rate, laws_of, sensitivity
+from privproof.release.calibrating import budget_below, highest_rate, laws_of, laws_work, sensitivity
 from privproof.release.curves import best_distances, contraction, least_loss
 from privproof.release.distances import largest_distance
 from privproof.release.laws import Laws
@@ -45,6 +45,7 @@ ENGINE = "release"
 _CHECKED_AT_ONCE = 1_000_000
 _EXACT = 25_000
 _HALVINGS = 30
+_LABORIOUS = 1_000_000_000
 _NARROW = Fraction(1, 10**6)
 _PLAIN = 1e-4
 
@@ -79,9 +80,13 @@ class _Asking:
     @cached_property
     def laws(self) -> list[Laws] | str:
         """The laws, or why they are not computed."""
+        if self.question.gaps:
+            return "entries may be missing inside the series"
         try:
             return laws_of(self.question.priors, self.question.lengths, self.question.query)
         except PrivproofError as problem:
+            if problem.code == "secrets":
+                raise
             return problem.message
 
     @cached_property
@@ -106,6 +111,14 @@ class _Asking:
         return highest_rate(self.question.noise) * fraction(moved)
 
     @property
+    def laborious(self) -> bool:
+        """Whether the laws take long, so that quilts are tried first."""
+        question = self.question
+        if question.query.kind != "sum" or question.gaps:
+            return False
+        return sum(laws_work(prior, question.lengths, question.query) for prior in question.priors) > _LABORIOUS
+
+    @property
     def size(self) -> int:
         """How large the tables of the laws are."""
         return sum(laws.masses.size for laws in self.laws) if not isinstance(self.laws, str) else 0
@@ -113,8 +126,12 @@ class _Asking:
     # ------------------------------------------------------------------------------------------------------ the verdicts
 
     def decided(self, budget: Epsilon) -> Verdict:
-        loss = self.loss
         claimed = self.question.under(Budget(budget))
+        if self.laborious:
+            easier = self.by_quilts(claimed, budget)
+            if easier.status == "proved":
+                return easier
+        loss = self.loss
         low, high = (fraction(end) for end in rational_bounds(budget.ball(192)))
         if loss is not None and loss.high < inf:
             lower, top = _bounds(loss)
@@ -154,7 +171,8 @@ class _Asking:
         assert claimed.budget is not None
         easier = self.by_quilts(claimed, claimed.budget.epsilon)
         if easier.status == "proved":
-            return replace(easier, lower=lower, upper=top, witness=found.witness)
+            plain = tuple(note for note in easier.notes if note != _QUILTED)
+            return replace(easier, lower=lower, upper=top, witness=found.witness, notes=plain)
         if self.thorough:
             return accepted(found)
         note = "the certificate is large and was not checked yet: privproof recheck"
@@ -185,10 +203,11 @@ class _Asking:
         """Proved by quilts, if they allow what an entry costs."""
         evidence = self.quilts_within(budget)
         bound = self.bound
-        lower = epsilon(0) if self.loss is None else _bounds(self.loss)[0]
+        known = None if self.laborious else self.loss
+        lower = epsilon(0) if known is None else _bounds(known)[0]
         if evidence is None:
             reason = "the quilts do not allow so little noise" + (
-                "" if self.loss is not None else f"; {self._why_not()}"
+                f"; {self._why_not()}" if known is None and not self.laborious else ""
             )
             return Unknown(claimed, ENGINE, lower=lower, upper=bound, reason=reason, notes=self.notes())
         document = certificate("proved", claimed, evidence)
@@ -379,6 +398,10 @@ class _Asking:
     def notes(self) -> tuple[str, ...]:
         """What the reader must know."""
         query = self.question.query
+        if self.question.gaps:
+            return (
+                "entries may be missing: what lies behind a gap is further away and tells less, so the quilts hold",
+            )
         if query.kind == "function":
             return (f"that one entry moves {query.name} by at most {query.sensitivity} is stated, not verified",)
         return ()

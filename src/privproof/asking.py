@@ -83,6 +83,7 @@ def check(
     if isinstance(subject, ReleaseQuestion):
         from privproof.about_releases import check_release
 
+        _only_release(engine)
         return check_release(subject if epsilon_ is None else subject.under(Budget.of(epsilon_, delta_)))
     question = asked(subject, size=size, horizon=horizon)
     if epsilon_ is not None:
@@ -120,12 +121,23 @@ def tight_epsilon(
     if isinstance(subject, ReleaseQuestion):
         from privproof.about_releases import tight_release
 
+        _only_release(engine)
         return tight_release(subject)
     question = asked(subject, size=size, horizon=horizon)
     if not isinstance(question, Question):
         return _continuous(question, engine, monitor or Monitor(), delta(delta_))
     budget = Budget(INFINITE, delta(delta_), pointwise)
     return _ask(question, budget, engine, monitor or Monitor(), tight=True)
+
+
+def _only_release(engine: str | None) -> None:
+    if engine not in (None, "release"):
+        raise QuestionError(
+            "engine",
+            f"{engine} does not answer questions about releases",
+            place="engine",
+            hint="release, or leave it out",
+        )
 
 
 def asked(

@@ -15,12 +15,13 @@ from typing import Any, Literal
 import numpy as np
 
 from privproof.about_releases import check_release
-from privproof.errors import QuestionError
+from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import Verdict
 from privproof.exact import Epsilon, Number, fraction, rational
 from privproof.formats.tables import Bins, Reading, Summary, summarise
 from privproof.language import seeded
 from privproof.release import Calibrated, Released, calibrate, exact_answers, noisy, spent
+from privproof.release.calibrating import upper
 from privproof.release.comparing import errors_by_method
 from privproof.release.releasing import FITTED
 from privproof.scenarios import Band, Chain
@@ -29,6 +30,15 @@ from privproof.scenarios.queries import parse_query
 _BUDGETS = ("1/10", "1/5", "1/2", "1", "2", "5", "10")
 _SEEDED = (
     "WARNING: the noise was drawn from a seed. Whoever knows the seed knows the truth: for tests, not for release."
+)
+
+_INDEPENDENT = (
+    "WARNING: parts of a series on both sides of a gap or a missing entry are taken to be independent. The prior does not say "
+    "so; without --gaps independent they are parts of one series."
+)
+_LITTLE = (
+    "WARNING: under this prior less noise is enough than independent entries would need. Whoever believes another prior may "
+    "learn more than epsilon."
 )
 
 
@@ -49,9 +59,12 @@ class Request:
         series: the column that tells series apart.
         time: the column with times.
         gap: the largest step of time within a series.
+        gaps: what a gap, or a missing entry, means: ``joined`` for a longer distance within the series, ``independent`` for another series
+            that has nothing to do with what was before, which the prior does not say.
         bins: the bins of a column of numbers.
         states: the states, where they are named.
         missing: texts that mean a missing entry.
+        delimiter: what stands between two cells of a CSV file.
         method: the method of calibration.
         noise: the kind of noise.
         seed: a seed for the noise, for tests.
@@ -69,9 +82,11 @@ class Request:
     series: str | None = None
     time: str | None = None
     gap: Number | None = None
+    gaps: str = "joined"
     bins: Bins | None = None
     states: tuple[str, ...] | None = None
     missing: tuple[str, ...] = ()
+    delimiter: str | None = None
     method: str = "auto"
     noise: str = "geometric"
     seed: int | None = None
@@ -79,7 +94,8 @@ class Request:
     @property
     def private(self) -> bool:
         """Whether the prior is fitted to the private data itself."""
-        return self.priors is None and not self.public
+        mine = {path.resolve() for path in self.data}
+        return self.priors is None and (not self.public or any(path.resolve() in mine for path in self.public))
 
 
 @dataclass(frozen=True)
@@ -140,27 +156,40 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
         request: what is to be released.
         compare: also compute what every method would need at several budgets.
     """
+    if request.gaps not in ("joined", "independent"):
+        raise QuestionError("gaps", f"{request.gaps!r}", place="gaps", hint="joined, independent")
     priors, where, summary = _prepared(request)
+    split = summary.chains > sum(summary.totals.values())
+    gaps = split and request.gaps == "joined"
+    if gaps:
+        priors = _anywhere(priors)
+    _possible(summary, priors)
     known = list(priors[0].states)
     middles = None if request.bins is None else dict(zip(request.bins.names, request.bins.middles, strict=True))
     query = parse_query(request.query, known, middles)
-    lengths = list(summary.lengths)
+    lengths = list(summary.totals if gaps else summary.lengths)
     made = calibrate(
         priors,
         query=query,
         epsilon=request.epsilon,
         lengths=lengths,
         entries=summary.entries,
+        gaps=gaps,
         method=request.method,  # type: ignore[arg-type]
         noise=request.noise,  # type: ignore[arg-type]
     )
-    told = ((FITTED, request.private), (_SEEDED, request.seed is not None))
+    told = (
+        (FITTED, request.private),
+        (_SEEDED, request.seed is not None),
+        (_INDEPENDENT, split and not gaps),
+        (_LITTLE, made.cost > upper(request.epsilon.ball())),
+    )
     source = Source(
         prior=where,
         data=_described(request.data, summary),
         private=request.private,
         secure=request.seed is None,
-        assumptions=_assumptions(summary, priors),
+        assumptions=_assumptions(summary, priors, gaps=gaps),
         warnings=tuple(text for text, holds in told if holds),
     )
     verdict = check_release(made.question, thorough=True)
@@ -173,7 +202,9 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
     account = max((spent(chain, max(lengths), made.cost)[0] for chain in chains), default=None)
     errors: dict[str, tuple[Fraction | None, ...]] = {}
     if compare:
-        errors = errors_by_method(priors, query=query, epsilons=_BUDGETS, lengths=lengths, entries=summary.entries)
+        errors = errors_by_method(
+            priors, query=query, epsilons=_BUDGETS, lengths=lengths, entries=summary.entries, gaps=gaps
+        )
     budgets = tuple(fraction(rational(text)) for text in _BUDGETS)
     return Record(made, verdict, source, answer, account, errors=errors, budgets=budgets)
 
@@ -204,6 +235,7 @@ def _reading(request: Request, paths: Sequence[Path], states: Sequence[str] | No
         bins=request.bins,
         states=None if request.bins is not None else states,
         missing=request.missing,
+        delimiter=request.delimiter,
     )
 
 
@@ -241,10 +273,49 @@ def _described(paths: Sequence[Path], summary: Summary) -> dict[str, Any]:
     }
 
 
-def _assumptions(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...]) -> tuple[str, ...]:
+def _possible(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...]) -> None:
+    """Complain about data that no prior of the class allows: nothing that is said about the prior would be about them."""
+    listed: tuple[Chain | Band, ...] = (*priors,)
+    for number, prior in enumerate(listed):
+        rows = prior.rows if isinstance(prior, Chain) else prior.high
+        place = {state: i for i, state in enumerate(prior.states)}
+        at = [place[state] for state in summary.states]
+        seen = np.zeros((len(prior.states), len(prior.states)), dtype=np.bool_)
+        seen[np.ix_(at, at)] = summary.transitions > 0
+        steps = np.argwhere(seen & np.array([[p == 0 for p in row] for row in rows]))
+        law = prior.law if isinstance(prior, Chain) else None
+        stationary = isinstance(prior, Chain) and prior.start == "stationary"
+        counted = summary.counts if stationary else summary.firsts
+        never = [
+            s
+            for s, many in zip(summary.states, counted, strict=True)
+            if many and law is not None and law[place[s]] == 0
+        ]
+        if not len(steps) and not never:
+            return
+        if number == len(listed) - 1:
+            said = f"a series is in {never[0]!r}" if never else ""
+            if len(steps):
+                said = f"{prior.states[steps[0][0]]!r} is followed by {prior.states[steps[0][1]]!r}"
+            raise ScenarioError(
+                "prior", f"{said}, which is impossible under {prior}", place="prior", hint="a prior that fits the data"
+            )
+
+
+def _anywhere(priors: tuple[Chain, ...] | tuple[Band, ...]) -> tuple[Chain, ...] | tuple[Band, ...]:
+    """Where entries are missing, chains with a given start are taken with any: what is first is not the first entry then."""
+    return tuple(  # type: ignore[return-value]
+        prior.starting("any") if isinstance(prior, Chain) and not isinstance(prior.start, str) else prior
+        for prior in priors
+    )
+
+
+def _assumptions(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...], *, gaps: bool) -> tuple[str, ...]:
     result = [f"the entries follow {'the prior' if len(priors) == 1 else 'one of the priors'}: {priors[0]}"]
-    if summary.chains > 1:
-        gaps = " and parts of a series on both sides of a gap or a missing entry"
-        split = gaps if summary.chains > summary.series else ""
+    if summary.series > 1 or (summary.chains > summary.series and not gaps):
+        between = " and parts of a series on both sides of a gap or a missing entry"
+        split = between if not gaps and summary.chains > summary.series else ""
         result.append(f"different series{split} are independent of each other; the others may be known")
+    if gaps:
+        result.append("what is missing was not chosen by what it would have been")
     return (*result, "the number of entries and the lengths of the series are public")

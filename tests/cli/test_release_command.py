@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from privproof.cli.common import app
 from privproof.formats.prior_files import read_prior
+from privproof.release import Chain, Geometric, count, verify
 
 PRIOR = """\
 kind: prior
@@ -273,16 +274,65 @@ def test_gaps_and_missing_entries_split_a_series(run):
     assert record["data"]["missing"] == 2
     assert (record["data"]["rows"], record["data"]["entries"]) == (9, 7)
     assert (record["data"]["series"], record["data"]["chains"]) == (2, 5)
-    assert record["question"]["lengths"] == [1, 2]
-    assert any("both sides of a gap or a missing entry" in text for text in record["assumptions"])
+    assert record["question"]["lengths"] == [1, 6]
+    assert record["method"] == "quilt"
+    assert record["warnings"] == []
+    parts, errors = released(
+        run, data="gaps.csv", series="who", time="at", gap="1", missing="n/a", prior="prior.yaml", gaps="independent"
+    )
+    assert parts["question"]["lengths"] == [1, 2]
+    assert any("both sides of a gap or a missing entry" in text for text in parts["assumptions"])
+    assert any("taken to be independent" in text for text in parts["warnings"])
+    assert "taken to be independent" in errors
     whole, _ = released(run, data="gaps.csv", series="who", time="at", missing="n/a", prior="prior.yaml")
-    assert (whole["data"]["chains"], whole["question"]["lengths"]) == (4, [1, 2, 3])
+    assert (whole["data"]["chains"], whole["question"]["lengths"]) == (4, [1, 6])
+
+
+def test_missing_entries_do_not_hide_what_connects_the_others(run):
+    """A chain that seldom changes: with every second entry missing, what is left is nearly one value."""
+    run.write("sticky.yaml", "kind: prior\ntransitions: {a: {a: 99/100, b: 1/100}, b: {a: 1/100, b: 99/100}}\n")
+    run.write("holes.csv", "at,state\n" + "".join(f"{2 * i},a\n{2 * i + 1},\n" for i in range(20)))
+    record, _ = released(run, data="holes.csv", query="count:a", prior="sticky.yaml")
+    noise = Geometric.of(record["question"]["noise"]["alpha"])
+    stay = Fraction(99, 100) ** 2 + Fraction(1, 100) ** 2
+    two_steps = Chain.of({"a": {"a": stay, "b": 1 - stay}, "b": {"a": 1 - stay, "b": stay}})
+    truth = verify(two_steps, length=20, query=count("a"), noise=noise)
+    assert float(truth.upper.decimal()) <= 1
+    parts, _ = released(run, data="holes.csv", query="count:a", prior="sticky.yaml", gaps="independent")
+    careless = verify(two_steps, length=20, query=count("a"), noise=Geometric.of(parts["question"]["noise"]["alpha"]))
+    assert float(careless.lower.decimal()) > 7
+
+
+@pytest.mark.parametrize(
+    ("rows", "prior", "said"),
+    [
+        ("state\na\nghost\n", "{a: {a: 1/2, b: 1/2}, b: {a: 1/2, b: 1/2}, ghost: {a: 1}}", "impossible under"),
+        ("state\na\na\n", "{a: {a: 1/2, b: 1/2}, b: {b: 1/2, a: 1/2}, ghost: {a: 1}}", "the same for all data"),
+        ("state\na\na\n", "{a: {b: 1}, b: {a: 1}}", "'a' is followed by 'a'"),
+    ],
+)
+def test_a_prior_that_does_not_allow_the_data_is_refused(run, rows, prior, said):
+    run.write("data.csv", rows)
+    run.write("other.yaml", f"kind: prior\ntransitions: {prior}\n")
+    query = "count:ghost" if "ghost" in prior else "count:a"
+    assert said in refused(run, data="data.csv", query=query, prior="other.yaml")
+
+
+def test_fitting_to_the_private_file_is_noticed(run):
+    record, errors = released(run, data="series.csv", series="who", fit="series.csv")
+    assert record["prior"]["fitted_on_private_data"] is True
+    assert "fitted to the private data itself" in errors
+
+
+def test_options_that_a_given_prior_overrides_are_refused(run):
+    for more in ({"start": "any"}, {"smoothing": "1"}, {"states": "rest,walk"}):
+        refused(run, data="series.csv", prior="prior.yaml", **more)
 
 
 def test_timestamps_with_a_gap_in_seconds(run):
     times = ["2024-03-01T12:00:00", "2024-03-01T12:01:00", "2024-03-01T12:03:00", "2024-03-01T12:04:00"]
     run.write("times.csv", "at,state\n" + "".join(f"{at},rest\n" for at in times))
-    record, _ = released(run, data="times.csv", time="at", gap="60", prior="prior.yaml")
+    record, _ = released(run, data="times.csv", time="at", gap="60", prior="prior.yaml", gaps="independent")
     assert (record["data"]["chains"], record["question"]["lengths"]) == (2, [2])
 
 

@@ -39,19 +39,30 @@ def release(
         bool, typer.Option("--fit-private", help="Fit the prior to the private data itself: a leak of its own.")
     ] = False,
     start: Annotated[
-        str, typer.Option("--start", help="The first value of a fitted prior: stationary or any.")
-    ] = "stationary",
-    smoothing: Annotated[str, typer.Option("--smoothing", help="Added to every count of a fitted prior.")] = "1/2",
+        str | None, typer.Option("--start", help="The first value of a fitted prior: stationary (default) or any.")
+    ] = None,
+    smoothing: Annotated[
+        str | None, typer.Option("--smoothing", help="Added to every count of a fitted prior; default 1/2.")
+    ] = None,
     series: Annotated[str | None, typer.Option("--series", help="The column that tells series apart.")] = None,
     time: Annotated[str | None, typer.Option("--time", help="The column with times, for --gap.")] = None,
     gap: Annotated[
         str | None,
         typer.Option("--gap", help="A larger step of time than this splits a series (seconds for timestamps)."),
     ] = None,
+    gaps: Annotated[
+        str,
+        typer.Option(
+            "--gaps", help="What a gap or a missing entry means: joined (a longer distance), or independent parts."
+        ),
+    ] = "joined",
     bins: Annotated[
         str | None, typer.Option("--bins", metavar="LOW:WIDTH:HIGH", help="Bins for a column of numbers: 0:200:10200.")
     ] = None,
     states: Annotated[str | None, typer.Option("--states", help="The states, separated by commas.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="What stands between two cells of a CSV.")
+    ] = None,
     missing: Annotated[list[str] | None, typer.Option("--missing", help="A text that means a missing entry.")] = None,
     method: Annotated[str, typer.Option("--method", help=_METHODS)] = "auto",
     noise: Annotated[
@@ -88,6 +99,13 @@ def release(
         raise QuestionError(
             "states", "the prior, or the bins, say which states there are", place="--states", hint="drop --states"
         )
+    if prior is not None and (start is not None or smoothing is not None):
+        raise QuestionError(
+            "start",
+            "a given prior says how it starts, and is not smoothed",
+            place="--prior",
+            hint="start: any in the file",
+        )
     parts = None if bins is None else bins.split(":")
     if parts is not None and len(parts) != 3:
         raise QuestionError("bins", f"{bins!r} names no bins", place="--bins", hint="--bins 0:200:10200")
@@ -99,11 +117,13 @@ def release(
         priors=None if prior is None else load_priors(prior),
         told=f"given in {prior}",
         public=tuple(fit or ()),
-        start=start,
-        smoothing=smoothing,
+        start=start or "stationary",
+        smoothing=smoothing or "1/2",
         series=series,
         time=time,
         gap=gap,
+        gaps=gaps,
+        delimiter=delimiter,
         bins=None if parts is None else Bins.of(*parts),
         states=None if states is None else tuple(state.strip() for state in states.split(",")),
         missing=tuple(missing or ()),

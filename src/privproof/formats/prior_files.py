@@ -24,7 +24,7 @@ from privproof.formats import fields
 from privproof.formats.documents import Node, Scalar, Series, Table, located, read_document
 from privproof.scenarios.chains import Band, Chain
 
-_KEYS = ("kind", "name", "states", "transitions", "start", "chains")
+_KEYS = ("kind", "name", "transitions", "start")
 _HINT = "transitions: {rest: {rest: 9/10, walk: 1/10}, walk: {rest: 2/5, walk: 3/5}}"
 
 
@@ -37,7 +37,9 @@ def read_prior(path: str | Path) -> tuple[Chain, ...] | tuple[Band, ...]:
     """
     root = read_document(Path(path))
     with located(root, path):
-        fields.known_keys(root, _KEYS, "")
+        several = Scalar("chains") in root
+        beside = dict.fromkeys(("transitions", "start", "name"), "it stands inside each of the chains")
+        fields.known_keys(root, ("kind", "chains") if several else _KEYS, "", elsewhere=beside)
         kind = fields.required(root, "kind", fields.name, hint="kind: prior")
         if kind != "prior":
             raise FormatError("kind", f"a file of kind {kind!r} is no prior", place="kind", hint="kind: prior")

@@ -31,6 +31,7 @@ class Tally:
         self._closed: dict[int, int] = {}
         self._last: Ints = np.zeros(0, dtype=np.int64)
         self._length: Ints = np.zeros(0, dtype=np.int64)
+        self._entries: Ints = np.zeros(0, dtype=np.int64)
         self._whole: Ints = np.zeros(0, dtype=np.int64)
         self._parts: Ints = np.zeros(0, dtype=np.int64)
         self._with_parts = False
@@ -84,6 +85,7 @@ class Tally:
         missing = self._count(codes, before, linked, begins)
         self._measure(codes, begins, starts, owners, missing=missing)
         self._last[owners] = codes[ends]
+        self._entries[owners] += np.add.reduceat((codes != NOTHING).astype(np.int64), starts)
         self.rows += len(codes)
         self.missing += missing
 
@@ -92,6 +94,12 @@ class Tally:
         lengths = dict(self._closed)
         _put(lengths, self._length[: self.series])
         return dict(sorted(lengths.items()))
+
+    def totals(self) -> Mapping[int, int]:
+        """How many series there are with so many entries, whatever gaps they have."""
+        totals: dict[int, int] = {}
+        _put(totals, self._entries[: self.series])
+        return dict(sorted(totals.items()))
 
     def _count(self, codes: Ints, before: Ints, linked: npt.NDArray[np.bool_], begins: npt.NDArray[np.bool_]) -> int:
         """Count entries, first values and transitions; how many entries are missing."""
@@ -184,6 +192,7 @@ class Tally:
             more = max(series, room + room // 2) - room
             self._last = np.pad(self._last, (0, more), constant_values=NOTHING)
             self._length = np.pad(self._length, (0, more))
+            self._entries = np.pad(self._entries, (0, more))
             self._whole = np.pad(self._whole, (0, more))
             self._parts = np.pad(self._parts, (0, more))
         self.series = max(self.series, series)

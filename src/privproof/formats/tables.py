@@ -88,6 +88,8 @@ class Reading:
         paths = (path,) if isinstance(path, str | Path) else tuple(path)
         if not paths:
             raise FormatError("file", "no file is named", place="path", hint="data.csv")
+        if len({Path(one).resolve() for one in paths}) < len(paths):
+            raise FormatError("file", "a file is named twice", place="path", hint="every file once")
         exact = None if gap is None else rational(gap)
         if exact is not None and (time is None or exact < 0):
             raise FormatError(
@@ -125,6 +127,7 @@ class Summary:
         missing: how many entries are missing.
         series: how many series there are; before gaps split them into chains.
         lengths: how many chains there are of every length, ascending.
+        totals: how many series there are with so many entries, whatever gaps they have, ascending.
         firsts: how many chains begin in every state.
         transitions: how often a state (the row) is followed by another one (the column) in a chain; not writable.
     """
@@ -135,6 +138,7 @@ class Summary:
     missing: int
     series: int
     lengths: Mapping[int, int]
+    totals: Mapping[int, int]
     firsts: tuple[int, ...]
     transitions: npt.NDArray[np.int64]
 
@@ -164,14 +168,16 @@ class Summary:
         counts, firsts = [0] * len(states), [0] * len(states)
         transitions = np.zeros((len(states), len(states)), dtype=np.int64)
         lengths: dict[int, int] = {}
+        totals: dict[int, int] = {}
         for one in (self, other):
             for state, count, first in zip(one.states, one.counts, one.firsts, strict=True):
                 counts[place[state]] += count
                 firsts[place[state]] += first
             at = np.array([place[state] for state in one.states], dtype=np.intp)
             transitions[np.ix_(at, at)] += one.transitions
-            for length, many in one.lengths.items():
-                lengths[length] = lengths.get(length, 0) + many
+            for mine, theirs in ((lengths, one.lengths), (totals, one.totals)):
+                for length, many in theirs.items():
+                    mine[length] = mine.get(length, 0) + many
         transitions.flags.writeable = False
         return Summary(
             states=states,
@@ -180,6 +186,7 @@ class Summary:
             missing=self.missing + other.missing,
             series=self.series + other.series,
             lengths=MappingProxyType(dict(sorted(lengths.items()))),
+            totals=MappingProxyType(dict(sorted(totals.items()))),
             firsts=tuple(firsts),
             transitions=transitions,
         )
@@ -235,6 +242,7 @@ def summarise(reading: Reading, *, rows: int = ROWS_AT_ONCE, backend: Backend = 
         missing=tally.missing,
         series=tally.series,
         lengths=MappingProxyType(dict(tally.lengths())),
+        totals=MappingProxyType(dict(tally.totals())),
         firsts=tuple(tally.firsts.tolist()),
         transitions=tally.transitions,
     )

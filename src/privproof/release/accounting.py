@@ -84,7 +84,7 @@ class Accountant:
         >>> f"{float(accountant.epsilon):.4f}"
         '2.6356'
         """
-        listed = (chains,) if isinstance(chains, Chain) else tuple(chains)
+        listed = (chains,) if isinstance(chains, Chain) else tuple(chains) if isinstance(chains, list | tuple) else ()
         if not listed or not all(isinstance(chain, Chain) for chain in listed):
             raise ScenarioError("prior", f"{chains!r} holds no chains", place="chains", hint="a Chain")
         if not isinstance(length, int) or length < 1:

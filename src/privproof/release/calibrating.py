@@ -29,6 +29,7 @@ from flint import arb, fmpz
 
 from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
 from privproof.exact import Budget, Epsilon, EpsilonLike, Number, Rational, fraction, rational
+from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.models.distributions import known_name
 from privproof.release.curves import best_distances, contraction, ghosh_kleinberg, spectral, spectral_tight, spectrum
@@ -59,9 +60,11 @@ METHODS: tuple[Method, ...] = (
 _AUTOMATIC: tuple[Method, ...] = ("quilt", "contraction", "wasserstein", "exact")
 _PREFERRED: tuple[Method, ...] = ("quilt", "wasserstein", "exact")
 """Of methods that need the same noise the one that is easiest to account for and to check."""
+_BY_LAWS: tuple[Method, ...] = ("exact", "wasserstein", "gk16")
+"""Methods that ask for series without gaps."""
 _COARSER = Fraction(1, 10**6)
-_AUTOMATIC_SIZE = 1_000_000
-_LEAST_BUDGET = 1e-40
+_AUTOMATIC_WORK = 400_000_000
+_LEAST_BUDGET = "1e-40"
 _LARGEST_BUDGET = 10_000
 _FEW = 5_000
 _TIED = Fraction(1, 10**9)
@@ -152,6 +155,7 @@ def calibrate(
     length: int | None = None,
     lengths: Sequence[int] = (),
     entries: int | None = None,
+    gaps: bool = False,
     method: Method = "auto",
     noise: Literal["geometric", "laplace"] = "geometric",
     name: str = "",
@@ -165,6 +169,8 @@ def calibrate(
         length: the length of the series.
         lengths: the lengths of several series, drawn independently of each other.
         entries: how many entries all series have together; without it the sum of the lengths.
+        gaps: whether entries may be missing inside the series, so that neighbours are one step apart or more; lengths count those that are
+            there.  Quilts hold all the same, because what lies further away tells less; the start is then stationary or any.
         method: see the module; ``auto`` takes the least noise.
         noise: geometric noise in whole steps, or Laplace noise.
         name: how reports call the release.
@@ -188,12 +194,18 @@ def calibrate(
     _fits(listed, query, max(sizes, default=1))
     if method != "auto" and method not in METHODS:
         raise QuestionError("method", f"unknown method {method!r}", place="method", hint=f"auto, {', '.join(METHODS)}")
+    if gaps:
+        _over_gaps(listed, method)
     found: dict[str, Plan] = {}
     refused: dict[str, str] = {}
     for candidate in _AUTOMATIC if method == "auto" else (method,):
-        if method == "auto" and candidate in ("wasserstein", "exact") and _large(listed, sizes, query):
-            refused[candidate] = "the tables of laws would be large: ask for it by name"
-            continue
+        if method == "auto" and candidate in _BY_LAWS:
+            if gaps:
+                refused[candidate] = "entries are missing"
+                continue
+            if query.kind == "sum" and _large(listed, sizes, query):
+                refused[candidate] = "the tables of laws would be large; it may still be asked for by name"
+                continue
         try:
             found[candidate] = _PLANS[candidate](listed, sizes, query, budget.epsilon)
         except PrivproofError as problem:
@@ -209,6 +221,7 @@ def calibrate(
         priors=listed,
         lengths=sizes,
         entries=entries,
+        gaps=gaps,
         query=query,
         noise=drawn,
         budget=budget,
@@ -312,9 +325,10 @@ def budget_below(epsilon: Epsilon) -> float:
 
 def positive(epsilon: Epsilon) -> None:
     """Complain about a budget that no noise can be made for."""
-    if epsilon.infinite or not _LEAST_BUDGET <= budget_below(epsilon) <= _LARGEST_BUDGET:
+    least, most = exact_epsilon(_LEAST_BUDGET), exact_epsilon(_LARGEST_BUDGET)
+    if epsilon.compare(least) < 0 or epsilon.compare(most) > 0:
         hint = f"a number from {_LEAST_BUDGET} to {_LARGEST_BUDGET}, such as 1"
-        raise BudgetError("budget", f"epsilon = {epsilon}", place="epsilon", hint=hint)
+        raise BudgetError("budget", f"epsilon = {epsilon.decimal()}", place="epsilon", hint=hint)
 
 
 def sensitivity(query: Query, prior: Prior) -> Rational:
@@ -456,14 +470,20 @@ def _unfit(method: str, reason: str, other: str) -> QuestionError:
     return QuestionError("method", f"{method} does not apply: {reason}", place="method", hint=f'method="{other}"')
 
 
+def laws_work(prior: Prior, lengths: Sequence[int], query: Query) -> int:
+    """About how many multiplications the laws of a sum take; they grow with the cube of the length."""
+    if isinstance(prior, Network):
+        return 0
+    steps = query.steps(prior.states)
+    width = max(steps) - min(steps)
+    return sum(length * len(steps) * (width * length + 1) * (width * length + 1) // 6 for length in lengths)
+
+
 def _large(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query) -> bool:
     """Whether the tables of laws would be large."""
     if query.kind != "sum" or isinstance(priors[0], Network):
         return False
-    steps = query.steps(priors[0].states)
-    width = max(steps) - min(steps)
-    entries = sum(length * len(steps) * (width * length + 1) for length in lengths)
-    return entries * len(priors) > _AUTOMATIC_SIZE
+    return len(priors) * laws_work(priors[0], lengths, query) > _AUTOMATIC_WORK
 
 
 # ---------------------------------------------------------------------------------------------------- what is asked for
@@ -517,8 +537,36 @@ def _fits(priors: tuple[Prior, ...], query: Query, longest: int) -> None:
             known_name(state, among=states, what="state", place="query", error=ScenarioError)
         if isinstance(prior, Chain) and not _hides(prior, longest):
             raise ScenarioError("secrets", f"no entry has two possible values under {prior}", place="priors")
-        if sensitivity(query, prior) == 0:
-            raise ScenarioError("query", f"{query.name} is the same for all data", place="query", hint="other weights")
+        if isinstance(prior, Chain):
+            states = _reachable(prior)
+        if sensitivity(query, prior) == 0 or (query.kind == "sum" and query.moved(states) == 0):
+            raise ScenarioError(
+                "query", f"{query.name} is the same for all data that are possible", place="query", hint="other weights"
+            )
+
+
+def _over_gaps(priors: tuple[Prior, ...], method: Method) -> None:
+    """Complain about what does not hold where entries are missing."""
+    if method in _BY_LAWS:
+        raise QuestionError(
+            "method", f"{method} does not apply: entries are missing", place="method", hint='method="quilt"'
+        )
+    for prior in priors:
+        if isinstance(prior, Chain) and not isinstance(prior.start, str):
+            raise QuestionError(
+                "prior",
+                "which entries are missing changes the laws of the others where the start is given",
+                place="initial",
+                hint='initial="any", or "stationary"',
+            )
+
+
+def _reachable(chain: Chain) -> tuple[str, ...]:
+    """The states that an entry may be in."""
+    reached = np.array([chain.law is None or chain.law[i] != 0 for i in range(len(chain.states))])
+    for _ in chain.states:
+        reached |= (reached.astype(np.float32) @ chain.support) > 0
+    return tuple(state for state, there in zip(chain.states, reached, strict=True) if there)
 
 
 def _hides(chain: Chain, longest: int) -> bool:

@@ -7,9 +7,13 @@ from fractions import Fraction
 
 from privproof.errors import PrivproofError
 from privproof.exact import EpsilonLike
-from privproof.release.calibrating import METHODS, Method, calibrate
+from privproof.release.calibrating import METHODS, Method, calibrate, laws_work
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Prior
+
+_MOST_WORK = 4_000_000_000
 
 
 def errors_by_method(
@@ -19,16 +23,25 @@ def errors_by_method(
     epsilons: Sequence[EpsilonLike],
     lengths: Sequence[int] = (),
     entries: int | None = None,
+    gaps: bool = False,
     methods: Sequence[Method] = METHODS,
 ) -> dict[str, tuple[Fraction | None, ...]]:
-    """For every method the expected error at every budget; None where it does not apply.  Methods that never apply are left out."""
+    """For every method the expected error at every budget; None where it does not apply.
+
+    Methods that never apply, or would take very long, are left out.
+    """
+    listed = (priors,) if isinstance(priors, Chain | Band | Network) else tuple(priors)
+    work = laws_work(listed[0], lengths, query) * len(listed) * len(epsilons) if query.kind == "sum" else 0
     result: dict[str, tuple[Fraction | None, ...]] = {}
     for method in methods:
+        if work > _MOST_WORK and method in ("exact", "wasserstein"):
+            continue
         row: list[Fraction | None] = []
         for epsilon in epsilons:
             try:
                 made = calibrate(
-                    priors,
+                    listed,
+                    gaps=gaps,
                     query=query,
                     epsilon=epsilon,
                     lengths=lengths,

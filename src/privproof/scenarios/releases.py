@@ -95,6 +95,7 @@ class ReleaseQuestion:
         lengths: how long the series are; empty for networks, which have their nodes.  Series are independent of each other, and
             whoever looks at the release may know all but one of them: losses are those of a single series of each length.
         entries: how many entries there are in all, which is public; a mean is divided by it.
+        gaps: whether entries may be missing inside the series; the lengths count those that are there.
         query: what is asked.
         noise: what is added to every component of the answer.
         budget: the claim, if one is made.
@@ -104,6 +105,7 @@ class ReleaseQuestion:
     priors: tuple[Prior, ...]
     lengths: tuple[int, ...] = ()
     entries: int = 1
+    gaps: bool = False
     query: Query
     noise: Noise
     budget: Budget | None = None
