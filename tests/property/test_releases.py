@@ -312,7 +312,10 @@ def _nothing_leaks(random: Random, number: int) -> tuple[dict[str, float], Count
                         method=method,
                         noise=kind,
                     )
-                except PrivproofError:
+                except PrivproofError as problem:
+                    if problem.code in ("secrets", "query") and method in ("auto", "quilt", "contraction", "group"):
+                        assert not case.secret or not _moves(case), case
+                        continue
                     assert method not in ("auto", "quilt", "contraction", "group"), case
                     if method in ("exact", "wasserstein"):
                         assert case.query.kind == "histogram" or case.chain.law is None or not case.secret, case
@@ -326,6 +329,11 @@ def _nothing_leaks(random: Random, number: int) -> tuple[dict[str, float], Count
                     tried["exact and tight"] += share > 0.999999
                     tried["exact and able to tell"] += 1
     return largest, tried
+
+
+def _moves(case: Case) -> bool:
+    """Whether the answer is not the same for all series that are possible."""
+    return len({answer for table in case.tables for laws in table for law in laws.values() for answer in law}) > 1
 
 
 def _tells(case: Case) -> bool:
