@@ -39,6 +39,7 @@ from privproof.release.networks import best_network_quilts
 from privproof.release.quilts import Quilts, quilts, spent
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import count
 from privproof.scenarios.releases import Geometric, Laplace, Prior, ReleaseQuestion
 
 ENGINE = "release"
@@ -76,6 +77,8 @@ def tight_release(question: ReleaseQuestion) -> Verdict:
 class _Asking:
     question: ReleaseQuestion
     thorough: bool = False
+    bin: str | None = None
+    """The bin of a histogram whose count this is about."""
 
     @cached_property
     def laws(self) -> list[Laws] | str:
@@ -140,7 +143,11 @@ class _Asking:
             if Fraction(loss.high) <= low:
                 return self.proved(claimed, lower, top, loss)
         within = self.by_distance(claimed)
-        return self.by_quilts(claimed, budget) if within is None else within
+        if within is not None:
+            return within
+        verdict = self.by_quilts(claimed, budget)
+        refuted = None if verdict.status == "proved" else self.by_bin(claimed, high)
+        return verdict if refuted is None else refuted
 
     def measured(self) -> Verdict:
         loss = self.loss
@@ -216,6 +223,16 @@ class _Asking:
             Proved(claimed, ENGINE, lower=lower, upper=top, notes=(*self.notes(), _QUILTED), certificate=document)
         )
 
+    def by_bin(self, claimed: ReleaseQuestion, above: Fraction) -> Verdict | None:
+        """A histogram refuted by one of its counts; None if no count tells."""
+        if self.question.query.kind != "histogram":
+            return None
+        for state in self.question.query.bins:
+            one = _Asking(replace(self.question, query=count(state)), bin=state)
+            if not one.laborious and one.loss is not None and Fraction(one.loss.low) > above:
+                return replace(one.refuted(claimed, one.loss), upper=self.bound)
+        return None
+
     def quilts_within(self, budget: Epsilon) -> dict[str, object] | None:
         """Quilts that allow what an entry costs, as evidence."""
         question, first = self.question, self.question.priors[0]
@@ -283,7 +300,14 @@ class _Asking:
         laws = loss.laws
         single = replace(claimed, lengths=(laws.length,) if laws.length else ())
         evidence = event_evidence(
-            prior=laws.prior, length=laws.length, node=laws.node, left=left, right=right, low=low, high=high
+            prior=laws.prior,
+            length=laws.length,
+            node=laws.node,
+            left=left,
+            right=right,
+            low=low,
+            high=high,
+            bin=self.bin,
         )
         lower, top = _bounds(loss)
         return accepted(
@@ -340,7 +364,8 @@ class _Asking:
     def _said(self, laws: Laws, low: Fraction | None, high: Fraction | None) -> str:
         """The event in words; where there are several series, what others add is taken off."""
         alone = not laws.length or self.question.entries == laws.length
-        return ("released value" if alone else "released value, less what other series add,") + _event_words(low, high)
+        what = "released value" if self.bin is None else f"released count of {self.bin}"
+        return what + ("" if alone else ", less what other series add,") + _event_words(low, high)
 
     def _rows(self, laws: Laws) -> list[list[arb]]:
         try:

@@ -837,3 +837,35 @@ def test_noise_that_is_just_enough_is_proved() -> None:
         assert verdict.status == "proved"
         assert isinstance(recheck(verdict.certificate), Accepted)
     assert check(calibrate(swapping, query=count("a"), epsilon=1, length=2).question).status == "proved"
+
+
+# ------------------------------------------------------------------------------------------------ histograms and accounts
+
+
+def test_a_histogram_with_too_little_noise_is_refuted_by_one_of_its_counts() -> None:
+    verdict = release.verify(
+        WALK, length=50, query=release.histogram(["rest", "walk"]), noise=release.Laplace.of(2), epsilon=1
+    )
+    assert verdict.status == "refuted"
+    assert verdict.witness.output.startswith("released count of rest at least")
+    assert isinstance(recheck(verdict.certificate), Accepted)
+    for bin in (None, "run", 3):
+        evidence = {**verdict.certificate["evidence"], "bin": bin}
+        assert not isinstance(recheck({**verdict.certificate, "evidence": evidence}), Accepted)
+    without = {key: value for key, value in verdict.certificate["evidence"].items() if key != "bin"}
+    assert not isinstance(recheck({**verdict.certificate, "evidence": without}), Accepted)
+
+
+def test_an_account_is_read_back_as_it_was_written(tmp_path) -> None:
+    account = release.Accountant.of([WALK, WALK.starting("any")], length=60, epsilon="ln(20)")
+    made = release.calibrate(WALK, query=WALKS, epsilon=1, length=60)
+    account = account.spending("1/100", last=30, note="steps, in May").spending(made.cost, first=10)
+    release.write_account(account, tmp_path / "account.json")
+    assert release.read_account(tmp_path / "account.json") == account
+    assert release.read_account(tmp_path / "account.json").epsilon == account.epsilon
+    empty = release.Accountant.of(WALK, length=3)
+    release.write_account(empty, tmp_path / "empty.json")
+    assert release.read_account(tmp_path / "empty.json") == empty
+    (tmp_path / "other.json").write_text('{"kind": "prior"}')
+    with pytest.raises(PrivproofError):
+        release.read_account(tmp_path / "other.json")

@@ -119,9 +119,18 @@ def laws_evidence(attained: Mapping[str, Any] | None = None) -> dict[str, Any]:
 
 
 def event_evidence(
-    *, prior: int, length: int, node: int | str, left: str, right: str, low: Fraction | None, high: Fraction | None
+    *,
+    prior: int,
+    length: int,
+    node: int | str,
+    left: str,
+    right: str,
+    low: Fraction | None,
+    high: Fraction | None,
+    bin: str | None = None,
 ) -> dict[str, Any]:
     """An event that two values of an entry make with probabilities too far apart; None for an end that is open."""
+    counted = {} if bin is None else {"bin": bin}
     return {
         "method": "event",
         "prior": prior,
@@ -131,4 +140,5 @@ def event_evidence(
         "right": right,
         "low": "-inf" if low is None else str(rational(low)),
         "high": "inf" if high is None else str(rational(high)),
+        **counted,
     }

@@ -60,6 +60,15 @@ def read_prior(path: str | Path) -> tuple[Chain, ...] | tuple[Band, ...]:
         return tuple(chains)
 
 
+def chain_from(given: Table, place: str) -> Chain:
+    """The chain in a table of another document."""
+    fields.known_keys(given, _KEYS, place)
+    found = _prior(given, place)
+    if isinstance(found, Band):
+        raise FormatError("shape", "a band where a chain is wanted", place=place, hint="single numbers")
+    return found
+
+
 def _prior(given: Table, place: str) -> Chain | Band:
     rows = fields.required(given, "transitions", fields.table, place, hint=_HINT)
     name = fields.optional(given, "name", fields.text, place) or ""

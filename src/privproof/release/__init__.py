@@ -12,6 +12,7 @@ finite framework), `locations` (places on a map).
 ('exact', Geometric(alpha=1651/2228, step=1))
 """
 
+from privproof.release.account_files import read_account, write_account
 from privproof.release.accounting import Accountant, Spending
 from privproof.release.calibrating import METHODS, Calibrated, calibrate
 from privproof.release.comparing import errors_by_method
@@ -83,6 +84,7 @@ __all__ = [
     "protect",
     "protected_value",
     "quilts",
+    "read_account",
     "release",
     "remapped",
     "resampling_planar_geometric",
@@ -94,4 +96,5 @@ __all__ = [
     "verify_locations",
     "wasserstein_distance",
     "weighted_sum",
+    "write_account",
 ]

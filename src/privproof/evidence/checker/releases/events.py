@@ -25,7 +25,7 @@ from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.releases.laws import Law, Sums, sums
 from privproof.evidence.checker.releases.losses import Geometric, Noise
 from privproof.evidence.checker.releases.priors import Band, Network
-from privproof.evidence.checker.releases.questions import Release, Sum
+from privproof.evidence.checker.releases.questions import Histogram, Release, Sum
 from privproof.exact import Rational
 from privproof.exact.balls import precision
 
@@ -88,8 +88,18 @@ def _compared(release: Release, given: dict[str, object], place: str) -> Compare
 
 
 def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
-    """Check that an interval of released values is more likely than the claim allows."""
-    only_members(evidence, ("method", "prior", "length", "node", "left", "right", "low", "high"), "evidence")
+    """Check that an interval of released values is more likely than the claim allows.
+
+    Of a histogram one count is looked at: its noise is its own, so its law is that of the count with noise.
+    """
+    only_members(evidence, ("method", "prior", "length", "node", "left", "right", "low", "high", "bin"), "evidence")
+    told = "the released value"
+    if isinstance(release.query, Histogram):
+        name = known(a_text(evidence.get("bin"), "evidence.bin"), release.query.bins, "bin", "evidence.bin")
+        release = replace(release, query=Sum({name: Rational(1)}, Rational(1)))
+        told = f"the released count of {name!r}"
+    elif "bin" in evidence:
+        refuse("only a histogram has bins", "evidence.bin")
     if len(release.lengths) > 1:
         refuse("an event is about the released value of one series, and the question has several", "question.lengths")
     compared = _compared(release, evidence, "evidence")
@@ -109,7 +119,7 @@ def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limi
     interval = f"[{'-inf' if low is None else text(low)}, {'inf' if high is None else text(high)}]"
     return Accepted(
         "refuted",
-        f"epsilon = {release.epsilon.show()} is violated with {release.noise}: the released value is in {interval} with "
+        f"epsilon = {release.epsilon.show()} is violated with {release.noise}: {told} is in {interval} with "
         f"probability {left} if the {compared.said} is {compared.left!r}, and {right} if it is {compared.right!r}",
         {"method": "event", "left_probability": left, "right_probability": right, "interval": interval},
     )
