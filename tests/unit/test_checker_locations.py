@@ -11,9 +11,9 @@ import pytest
 from privproof.errors import ScenarioError
 from privproof.evidence.checker.locations import check_location
 from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal
+from privproof.release.location_certificates import location_certificate
 from privproof.release.locations import (
     Channel,
-    location_certificate,
     resampling_planar_geometric,
     resampling_planar_laplace,
     shrunk_north_south,

@@ -17,10 +17,10 @@ from privproof.release.accounting import Accountant, Spending
 from privproof.release.calibrating import METHODS, Calibrated, calibrate
 from privproof.release.comparing import errors_by_method
 from privproof.release.frameworks import Framework, Protected, protect, protected_value, wasserstein_distance
+from privproof.release.location_certificates import location_certificate
 from privproof.release.locations import (
     Channel,
     LocationFinding,
-    location_certificate,
     resampling_planar_geometric,
     resampling_planar_laplace,
     shrunk_north_south,

@@ -12,31 +12,49 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
-from math import ceil, floor, inf, isfinite, log10
-from unicodedata import east_asian_width
-from xml.sax.saxutils import escape
+from math import floor, inf, isfinite
 
-from privproof.formats.pictures import printable
-
-_WIDTH, _MARGIN = 720.0, 16.0
-_INK, _GREY, _GRID, _AXIS = "#1c2024", "#60646c", "#eceef0", "#b9bec4"
-_BLUE, _ORANGE, _RED = "#3b5bdb", "#f08c00", "#b42318"
-_DARK_ORANGE, _PALE_BLUE = "#a35200", "#e3e9fc"
-_LINES = (
-    (_BLUE, _BLUE),
-    (_ORANGE, _DARK_ORANGE),
-    ("#1a7f37", "#1a7f37"),
-    (_RED, _RED),
-    ("#862e9c", "#862e9c"),
-    ("#0c8599", "#0b7285"),
-    ("#8d6e4a", "#755a3a"),
-    (_GREY, _GREY),
+from privproof.reporting.axes import (
+    Axis,
+    alike,
+    axis_for,
+    counted_entries,
+    curve_words,
+    entry_name,
+    fixed,
+    percent,
+    short,
+    spanned,
 )
-_LABEL, _LONGEST_NAME = 15.0, 200.0
-_FINEST = Fraction(1, 10**9)
+from privproof.reporting.strokes import (
+    AXIS,
+    BLUE,
+    DARK_ORANGE,
+    GREY,
+    GRID,
+    INK,
+    LABEL,
+    LINES,
+    LONGEST_NAME,
+    MARGIN,
+    ORANGE,
+    PALE_BLUE,
+    RED,
+    WIDTH,
+    Run,
+    Value,
+    clipped,
+    dot,
+    listed,
+    segment,
+    svg_document,
+    text_at,
+    text_width,
+    title_height,
+    trace,
+    whisker,
+)
 
-Value = float | None
-Run = list[tuple[float, float]]
 Cells = list[tuple[Value, tuple[float, float] | None]]
 
 
@@ -57,9 +75,6 @@ class Bar:
     before: Value = None
     after: Value = None
     error: Value = None
-
-
-# ------------------------------------------------------------------------------------------------------------ charts
 
 
 def line_chart(
@@ -103,37 +118,37 @@ def line_chart(
         raise ValueError(
             f"a chart needs a point to draw, found {len(series)} lines without a finite one (title={title!r})"
         )
-    names = [_clipped(line.name, _LONGEST_NAME) for line in series]
-    across = _axis([x for x, _ in points] + [float(x) for x, _ in marks], log=x_log, outward=False, count=7)
-    along = _axis([y for _, y in points], log=y_log, outward=True, count=6)
-    right = max((_width(name) + 24 for name, run in zip(names, runs, strict=True) if name and run), default=24.0)
-    left, head = _MARGIN + along.widest + 8, _title_height(title) + 32
-    flags = _flags([(left + (_WIDTH - left - right) * across.share(x), label) for x, label in marks])
+    names = [clipped(line.name, LONGEST_NAME) for line in series]
+    across = axis_for([x for x, _ in points] + [float(x) for x, _ in marks], log=x_log, outward=False, count=7)
+    along = axis_for([y for _, y in points], log=y_log, outward=True, count=6)
+    right = max((text_width(name) + 24 for name, run in zip(names, runs, strict=True) if name and run), default=24.0)
+    left, head = MARGIN + along.widest + 8, title_height(title) + 32
+    flags = _flags([(left + (WIDTH - left - right) * across.share(x), label) for x, label in marks])
     top = head + (18 * (1 + max(row for *_, row in flags)) if flags else 0)
-    plot = _Plot(left, top, _WIDTH - left - right, max(300.0, _LABEL * sum(map(bool, runs))), across, along)
+    plot = _Plot(left, top, WIDTH - left - right, max(300.0, LABEL * sum(map(bool, runs))), across, along)
     parts = [plot.grid(x_label, y_label, head - 18)]
     rises = [(x, begin, label, top - 6 - 18 * row) for x, begin, label, row in flags]
-    parts += [_segment(x, height - 10, x, plot.bottom, _GREY, dash="2 3") for x, _, _, height in rises]
+    parts += [segment(x, height - 10, x, plot.bottom, GREY, dash="2 3") for x, _, _, height in rises]
     for x, begin, label, height in rises:
         place, anchor = (begin, "start") if begin > x else (x - 4, "end")
-        parts.append(_text(place, height, label, fill=_INK, anchor=anchor, halo=True))
+        parts.append(text_at(place, height, label, fill=INK, anchor=anchor, halo=True))
     ends = []
     for i, (line, found) in enumerate(zip(series, runs, strict=True)):
-        stroke, ink = _LINES[i % len(_LINES)]
-        dash = "6 4" if line.dashed else ("", "2 3", "9 3 2 3")[i // len(_LINES) % 3]
+        stroke, ink = LINES[i % len(LINES)]
+        dash = "6 4" if line.dashed else ("", "2 3", "9 3 2 3")[i // len(LINES) % 3]
         placed = [[plot.at(x, y) for x, y in run] for run in found]
-        parts += [_trace(_thinned(run), stroke, dash) for run in placed]
+        parts += [trace(_thinned(run), stroke, dash) for run in placed]
         if placed and names[i]:
             ends.append((*max(point for run in placed for point in run), names[i], ink))
     ends.sort(key=lambda end: end[1])
-    heights = _apart([y for _, y, _, _ in ends], _LABEL, plot.top, plot.bottom)
+    heights = _apart([y for _, y, _, _ in ends], LABEL, plot.top, plot.bottom)
     for (x, y, name, ink), height in zip(ends, heights, strict=True):
         if abs(height - y) > 3 or x < plot.right - 3:
-            parts.append(_segment(x + 4, y, plot.right + 10, height, ink, width=0.8, dash="1 3"))
-        parts.append(_text(plot.right + 14, height + 4, name, fill=ink))
-    said = "; ".join(_curve_words(line.name, run) for line, run in zip(series, runs, strict=True))
-    noted = "".join(f"; {label} at {_short(x)}" for x, label in marks)
-    return _document(title, f"{y_label} against {x_label}. {said}{noted}.", plot.bottom + 48, parts)
+            parts.append(segment(x + 4, y, plot.right + 10, height, ink, width=0.8, dash="1 3"))
+        parts.append(text_at(plot.right + 14, height + 4, name, fill=ink))
+    said = "; ".join(curve_words(line.name, run) for line, run in zip(series, runs, strict=True))
+    noted = "".join(f"; {label} at {short(x)}" for x, label in marks)
+    return svg_document(title, f"{y_label} against {x_label}. {said}{noted}.", plot.bottom + 48, parts)
 
 
 def node_chart(
@@ -165,29 +180,29 @@ def node_chart(
     steps, marked = _steps(blocks, length, worst)
     values = [y for run in steps for _, y in run]
     based = min(values) >= 0
-    along = _axis([*values, 0.0] if based else values, log=False, outward=True, count=6)
-    left, top = _MARGIN + along.widest + 8, _title_height(title) + 46
-    across = _axis([0.5, length + 0.5], log=False, outward=False, count=min(8, length), whole=True)
-    plot = _Plot(left, top, _WIDTH - left - 28, 230.0, across, along)
+    along = axis_for([*values, 0.0] if based else values, log=False, outward=True, count=6)
+    left, top = MARGIN + along.widest + 8, title_height(title) + 46
+    across = axis_for([0.5, length + 0.5], log=False, outward=False, count=min(8, length), whole=True)
+    plot = _Plot(left, top, WIDTH - left - 28, 230.0, across, along)
     placed = [[plot.at(x, y) for x, y in run] for run in steps]
     parts = []
     if based:
         for run in placed:
             corners = [(run[0][0], plot.bottom), *run, (run[-1][0], plot.bottom)]
-            parts.append(f'<polygon points="{_listed(corners)}" fill="{_PALE_BLUE}" fill-opacity="0.6"/>')
+            parts.append(f'<polygon points="{listed(corners)}" fill="{PALE_BLUE}" fill-opacity="0.6"/>')
     parts.append(plot.grid(x_label, y_label, top - 30))
-    parts += [_trace(run, _BLUE) for run in placed]
+    parts += [trace(run, BLUE) for run in placed]
     x, y = plot.at(worst, marked)
-    label = f"{_entry(worst)}: {_short(marked)}"
-    half = _width(label, bold=True) / 2
+    label = f"{entry_name(worst)}: {short(marked)}"
+    half = text_width(label, bold=True) / 2
     middle = min(max(x, plot.left + half + 4), plot.right - half)
     parts += [
-        _segment(x, y, x, plot.bottom, _RED, dash="2 3"),
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{_RED}" stroke="white" stroke-width="1.5"/>',
-        _text(middle, y - 10, label, fill=_RED, anchor="middle", bold=True, halo=True),
+        segment(x, y, x, plot.bottom, RED, dash="2 3"),
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{RED}" stroke="white" stroke-width="1.5"/>',
+        text_at(middle, y - 10, label, fill=RED, anchor="middle", bold=True, halo=True),
     ]
-    said = f"{y_label} for the entries 1 to {length}: from {_short(min(values))} to {_short(max(values))}"
-    return _document(title, f"{said}; marked is {label}.", plot.bottom + 48, parts)
+    said = f"{y_label} for the entries 1 to {length}: from {short(min(values))} to {short(max(values))}"
+    return svg_document(title, f"{said}; marked is {label}.", plot.bottom + 48, parts)
 
 
 def quilt_chart(
@@ -238,29 +253,29 @@ def quilt_chart(
         spent = f"influence_share={influence_share!r}, entry_share={each!r}, {size} local entries"
         raise ValueError(f"shares must be at least 0 and together at most 1, influence below 1; found {spent}")
     quilt = [i for i in (before, after) if i is not None]
-    top = _title_height(title) + 22
+    top = title_height(title) + 22
     parts = _chain(length, node, quilt, first, last, top)
     remote = [(low, high) for low, high in ((1, first - 2), (last + 2, length)) if low <= high]
     keys = [
-        (_dot(_BLUE, _BLUE), f"secret {_entry(node)}"),
-        (_dot("white", _RED), f"quilt {', '.join(map(_entry, quilt))}" if quilt else "no quilt node"),
+        (dot(BLUE, BLUE), f"secret {entry_name(node)}"),
+        (dot("white", RED), f"quilt {', '.join(map(entry_name, quilt))}" if quilt else "no quilt node"),
         (
-            f'<rect y="-6" width="12" height="12" rx="3" fill="{_PALE_BLUE}"/>',
-            f"local set {_span([(first, last)])} ({_counted(size)})",
+            f'<rect y="-6" width="12" height="12" rx="3" fill="{PALE_BLUE}"/>',
+            f"local set {spanned([(first, last)])} ({counted_entries(size)})",
         ),
     ]
     if remote:
         many = sum(high - low + 1 for low, high in remote)
-        keys.append((_dot("#d5d8dc", "#d5d8dc"), f"remote set {_span(remote)} ({_counted(many)})"))
+        keys.append((dot("#d5d8dc", "#d5d8dc"), f"remote set {spanned(remote)} ({counted_entries(many)})"))
     drawn, height = _keys(keys, top + 62)
     parts.append(drawn)
     if states:
         height += 22
         said = f"each entry is one of {', '.join(states)}"
-        parts.append(_text(_MARGIN, height + 4, _clipped(said, _WIDTH - 2 * _MARGIN)))
+        parts.append(text_at(MARGIN, height + 4, clipped(said, WIDTH - 2 * MARGIN)))
     parts.append(_budget(influence_share, each, size, epsilon, height + 44))
     said = f"The secret is entry {node} of {length}; quilt: {', '.join(map(str, quilt)) or 'none'}; local: {first} to {last}"
-    return _document(title, f"{said}; influence takes {_percent(influence_share)} of epsilon.", height + 100, parts)
+    return svg_document(title, f"{said}; influence takes {percent(influence_share)} of epsilon.", height + 100, parts)
 
 
 def bar_chart(
@@ -290,29 +305,29 @@ def bar_chart(
     (2, True)
     """
     columns: list[tuple[str, str, str, Cells]] = [
-        (before, _BLUE, _BLUE, [(_number(bar.before), None) for bar in bars]),
-        (after, _ORANGE, _DARK_ORANGE, [(_number(bar.after), _whisker_ends(bar)) for bar in bars]),
+        (before, BLUE, BLUE, [(_number(bar.before), None) for bar in bars]),
+        (after, ORANGE, DARK_ORANGE, [(_number(bar.after), _whisker_ends(bar)) for bar in bars]),
     ]
     columns = [column for column in columns if any(value is not None for value, _ in column[3])]
     if not columns:
         raise ValueError(f"a histogram needs a finite value, found {len(bars)} bins without one (title={title!r})")
     values = [x for *_, cells in columns for value, ends in cells for x in (value, *(ends or ())) if x is not None]
-    names = [_clipped(bar.name, _LONGEST_NAME) for bar in bars]
-    texts = [_alike([value for value, _ in cells]) for *_, cells in columns]
-    left = _MARGIN + max(map(_width, names)) + 10
-    right = _MARGIN + 8 + max(_width(text, 11) for listed in texts for text in listed)
+    names = [clipped(bar.name, LONGEST_NAME) for bar in bars]
+    texts = [alike([value for value, _ in cells]) for *_, cells in columns]
+    left = MARGIN + max(map(text_width, names)) + 10
+    right = MARGIN + 8 + max(text_width(text, 11) for listed in texts for text in listed)
     keys = [(f'<rect y="-5" width="12" height="10" rx="2" fill="{fill}"/>', name) for name, fill, _, _ in columns]
     if error and any(ends for *_, cells in columns for _, ends in cells):
-        keys.append((_whisker(0, 12, 0), error))
-    drawn, top = _keys(keys, _title_height(title) + 20) if len(keys) > 1 else ("", _title_height(title) + 2)
+        keys.append((whisker(0, 12, 0), error))
+    drawn, top = _keys(keys, title_height(title) + 20) if len(keys) > 1 else ("", title_height(title) + 2)
     thick, size = (14.0, 11.0) if len(bars) <= 24 else (11.5, 10.0)
     step = thick * len(columns) + 8
-    across = _axis([*values, 0.0], log=False, outward=True, count=6)
-    plot = _Plot(left, top + 14, _WIDTH - left - right, step * len(bars), across, None)
+    across = axis_for([*values, 0.0], log=False, outward=True, count=6)
+    plot = _Plot(left, top + 14, WIDTH - left - right, step * len(bars), across, None)
     parts, zero = [drawn, plot.grid(y_label, "", 0)], plot.across(0.0)
     for i, bar in enumerate(bars):
         middle = plot.top + step * (i + 0.5)
-        parts.append(_text(left - 8, middle + 4, names[i], fill=_INK, anchor="end", tip=bar.name))
+        parts.append(text_at(left - 8, middle + 4, names[i], fill=INK, anchor="end", tip=bar.name))
         for j, (_, fill, ink, cells) in enumerate(columns):
             value, ends = cells[i]
             if value is None:
@@ -323,174 +338,16 @@ def bar_chart(
                 f'height="{thick - 2:.1f}" rx="1.5" fill="{fill}"/>'
             )
             reach = [plot.across(end) for end in ends or ()]
-            parts += [_whisker(reach[0], reach[1], y + thick / 2)] if reach else []
+            parts += [whisker(reach[0], reach[1], y + thick / 2)] if reach else []
             end = max(x, zero, *reach)
-            parts.append(_text(end + 6, y + thick / 2 + 4, texts[j][i], size=size, fill=ink, halo=True))
-    parts.append(_segment(zero, plot.top, zero, plot.bottom, _AXIS))
+            parts.append(text_at(end + 6, y + thick / 2 + 4, texts[j][i], size=size, fill=ink, halo=True))
+    parts.append(segment(zero, plot.top, zero, plot.bottom, AXIS))
     listed = (f"{bar.name}: {', '.join(text[i] for text in texts if text[i])}" for i, bar in enumerate(bars))
     said = f"{y_label}, {' and '.join(name for name, *_ in columns)}. {'; '.join(listed)}."
-    return _document(title, said, plot.bottom + 48, parts)
+    return svg_document(title, said, plot.bottom + 48, parts)
 
 
-# -------------------------------------------------------------------------------------------------------------- axes
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """An axis from low to high (logarithms of them, where it is logarithmic); its ticks are shares of the way, with labels."""
-
-    low: Fraction
-    high: Fraction
-    log: bool
-    ticks: tuple[tuple[float, str], ...]
-
-    def share(self, value: float) -> float:
-        where = Fraction(log10(value)) if self.log else Fraction(value)
-        return float((where - self.low) / (self.high - self.low))
-
-    @property
-    def widest(self) -> float:
-        return max((_width(label, 11) for _, label in self.ticks), default=0.0)
-
-
-def _axis(values: Iterable[float], *, log: bool, outward: bool, count: int, whole: bool = False) -> _Axis:
-    """The axis for values, with about so many ticks: outward, if it is to end at ticks; whole, for ticks at whole numbers only."""
-    listed = [Fraction(value) for value in values]
-    low, high = min(listed), max(listed)
-    if high - low <= _FINEST * max(abs(low), abs(high)):
-        half = abs(high) / 2 or Fraction(1)
-        low, high = low - half, high + half
-    ticks = _powers(low, high, count) if log and high > 4 * low else _rounds(low, high, count, whole=whole)
-    if log:
-        ticks = [(Fraction(_logarithm(tick)), label) for tick, label in ticks if tick > 0]
-        low, high = Fraction(_logarithm(low)), Fraction(_logarithm(high))
-    slack = (high - low) * _FINEST
-    if outward:
-        low = max((tick for tick, _ in ticks if tick <= low + slack), default=low)
-        high = min((tick for tick, _ in ticks if tick >= high - slack), default=high)
-    inside = [(tick, label) for tick, label in ticks if low - slack <= tick <= high + slack]
-    return _Axis(low, high, log, tuple((float((tick - low) / (high - low)), label) for tick, label in inside))
-
-
-def _rounds(low: Fraction, high: Fraction, count: int, *, whole: bool) -> list[tuple[Fraction, str]]:
-    """Multiples of 1, 2 or 5 times a power of ten, from below the range to above it."""
-    finest = (high - low) / count
-    unit = Fraction(10) ** _magnitude(finest)
-    step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= finest)
-    step = max(step, Fraction(1)) if whole else step
-    ticks = [step * i for i in range(floor(low / step), ceil(high / step) + 1)]
-    digits = _magnitude(step)
-    plain = [_fixed(tick, -digits) for tick in ticks]
-    scientific = [_scientific(tick, digits) for tick in ticks]
-    longest = max(map(len, plain))
-    return list(zip(ticks, plain if longest <= max(9, *map(len, scientific)) else scientific, strict=True))
-
-
-def _powers(low: Fraction, high: Fraction, count: int) -> list[tuple[Fraction, str]]:
-    """Powers of ten, with some multiples between them in a short range, from below the range to above it."""
-    begin, end = _magnitude(low), _magnitude(high) + 1
-    span = _logarithm(high) - _logarithm(low)
-    factors = (1, 2, 5) if span <= 2.5 else (1, 3) if span <= 4 else (1,)
-    stride = next(stride for stride in (1, 2, 5, 10, 20, 50, 100) if span <= stride * (count + 1))
-    ticks = [(f, e) for e in range(begin - begin % stride, end + stride, stride) for f in factors]
-    plain = begin >= -4 and end <= 5
-    return [
-        (value, _fixed(value, -e) if plain else _scientific(value, e))
-        for f, e in ticks
-        for value in (f * Fraction(10) ** e,)
-    ]
-
-
-def _logarithm(value: Fraction) -> float:
-    return log10(value.numerator) - log10(value.denominator)
-
-
-def _magnitude(value: Fraction) -> int:
-    """The largest e with 10^e at most the value."""
-    guess = floor(_logarithm(value))
-    return next(e for e in (guess + 1, guess, guess - 1) if Fraction(10) ** e <= value)
-
-
-def _fixed(value: Fraction, decimals: int) -> str:
-    """A number with so many decimals (0 for fewer), in groups of three from 10 000 on."""
-    places = max(decimals, 0)
-    scaled = round(abs(value) * 10**places)
-    whole, rest = divmod(scaled, 10**places)
-    grouped = f"{whole:,}".replace(",", " ") if whole >= 10_000 else str(whole)
-    return ("\u2212" if value < 0 and scaled else "") + grouped + (f".{rest:0{places}d}" if places else "")
-
-
-def _scientific(value: Fraction, last: int) -> str:
-    """A number times a power of ten, down to the digit that counts 10^last."""
-    if value == 0:
-        return "0"
-    exponent = _magnitude(abs(value))
-    mantissa = _fixed(value / Fraction(10) ** exponent, exponent - last)
-    power = f"10{str(exponent).translate(_RAISED)}"
-    return power if mantissa == "1" else f"{mantissa}·{power}"
-
-
-_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def _short(value: float, digits: int = 4) -> str:
-    """A number with so many digits that count.
-
-    >>> [_short(value) for value in (13.02194, 0.25, 12345.6, -3.0, 0.0, 1.5e-9)]
-    ['13.02', '0.25', '12 346', '−3', '0', '1.5·10⁻⁹']
-    """
-    exact = Fraction(value)
-    if exact == 0:
-        return "0"
-    exponent = _magnitude(abs(exact))
-    if -4 <= exponent < 7:
-        shown = _fixed(exact, digits - 1 - exponent)
-        return shown.rstrip("0").rstrip(".") if "." in shown else shown
-    unit = Fraction(10) ** (exponent - digits + 1)
-    kept = round(exact / unit) * unit
-    last = exponent - digits + 1
-    while kept % (Fraction(10) ** (last + 1)) == 0:
-        last += 1
-    return _scientific(kept, last)
-
-
-def _alike(values: Sequence[Value]) -> list[str]:
-    """Numbers with as many decimals as give the largest four digits, fewer if these are zeros; nothing for None.
-
-    >>> _alike([103.91, 5.387, None]), _alike([61.0, 3.0])
-    (['103.9', '5.4', ''], ['61', '3'])
-    """
-    exact = [None if value is None else Fraction(value) for value in values]
-    largest = max((abs(value) for value in exact if value is not None), default=Fraction(0))
-    places = 3 - _magnitude(largest) if largest else 0
-    if not -4 < places < 8:
-        return ["" if value is None else _short(value) for value in values]
-    while places > 0 and all(value is None or round(value * 10**places) % 10 == 0 for value in exact):
-        places -= 1
-    return ["" if value is None else _fixed(value, places) for value in exact]
-
-
-def _percent(share: float) -> str:
-    return f"{_short(100 * share, 3)} %"
-
-
-def _entry(index: int) -> str:
-    return f"X{str(index).translate(_LOWERED)}"
-
-
-def _counted(size: int) -> str:
-    return "1 entry" if size == 1 else f"{_fixed(Fraction(size), 0)} entries"
-
-
-def _span(ranges: Sequence[tuple[int, int]]) -> str:
-    return ", ".join(
-        _entry(low) if low == high else f"{_entry(low)}{', ' if high == low + 1 else ' … '}{_entry(high)}"
-        for low, high in ranges
-    )
-
-
-# -------------------------------------------------------------------------------------------------------------- data
+# ------------------------------------------------------------------------------------------------------------------ data
 
 
 def _number(value: Value, *, log: bool = False) -> Value:
@@ -545,7 +402,7 @@ def _steps(blocks: Iterable[tuple[int, int, Value]], length: int, worst: int) ->
                     marked = shown
             end = last
 
-    column = length / (2 * _WIDTH)
+    column = length / (2 * WIDTH)
     runs = [
         _thinned(((x, y) for _, x, y in run), column) for _, run in groupby(corners(), key=lambda corner: corner[0])
     ]
@@ -567,7 +424,7 @@ def _thinned(points: Iterable[tuple[float, float]], column: float = 0.5) -> Run:
     return kept
 
 
-# ------------------------------------------------------------------------------------------------------------ layout
+# ---------------------------------------------------------------------------------------------------------------- layout
 
 
 @dataclass(frozen=True)
@@ -578,8 +435,8 @@ class _Plot:
     top: float
     width: float
     height: float
-    x_axis: _Axis
-    y_axis: _Axis | None
+    x_axis: Axis
+    y_axis: Axis | None
 
     @property
     def right(self) -> float:
@@ -600,23 +457,23 @@ class _Plot:
         """Lines and labels of the ticks, and what the axes are."""
         parts, taken = [], 0.0
         for share, label in self.x_axis.ticks:
-            x, half = self.left + self.width * share, _width(label, 11) / 2
-            middle = min(max(x, half + 2), _WIDTH - half - 2)
-            parts.append(_segment(x, self.top, x, self.bottom, _GRID))
+            x, half = self.left + self.width * share, text_width(label, 11) / 2
+            middle = min(max(x, half + 2), WIDTH - half - 2)
+            parts.append(segment(x, self.top, x, self.bottom, GRID))
             if middle - half >= taken:
-                parts.append(_text(middle, self.bottom + 16, label, size=11, anchor="middle"))
+                parts.append(text_at(middle, self.bottom + 16, label, size=11, anchor="middle"))
                 taken = middle + half + 8
         for share, label in self.y_axis.ticks if self.y_axis is not None else ():
             y = self.bottom - self.height * share
-            parts.append(_segment(self.left, y, self.right, y, _GRID))
-            parts.append(_text(self.left - 8, y + 4, label, size=11, anchor="end"))
+            parts.append(segment(self.left, y, self.right, y, GRID))
+            parts.append(text_at(self.left - 8, y + 4, label, size=11, anchor="end"))
         if self.y_axis is not None:
-            parts.append(_segment(self.left, self.bottom, self.right, self.bottom, _AXIS))
-            parts.append(_text(_MARGIN, label_height, _clipped(y_label, _WIDTH - 2 * _MARGIN)))
-        named = _clipped(x_label, _WIDTH - 2 * _MARGIN)
-        half = _width(named) / 2
-        middle = min(max(self.left + self.width / 2, half + _MARGIN), _WIDTH - half - _MARGIN)
-        parts.append(_text(middle, self.bottom + 36, named, anchor="middle"))
+            parts.append(segment(self.left, self.bottom, self.right, self.bottom, AXIS))
+            parts.append(text_at(MARGIN, label_height, clipped(y_label, WIDTH - 2 * MARGIN)))
+        named = clipped(x_label, WIDTH - 2 * MARGIN)
+        half = text_width(named) / 2
+        middle = min(max(self.left + self.width / 2, half + MARGIN), WIDTH - half - MARGIN)
+        parts.append(text_at(middle, self.bottom + 36, named, anchor="middle"))
         return "\n".join(parts)
 
 
@@ -642,9 +499,9 @@ def _flags(marks: Sequence[tuple[float, str]]) -> list[tuple[float, float, str, 
     """Marks with where their labels begin and in which row above the chart: a mark ends below the labels that it would cross."""
     flags = []
     for x, label in sorted(marks, reverse=True):
-        shown = _clipped(label, _WIDTH / 2)
-        wide = _width(shown)
-        flags.append((x, x + 4 if x + 4 + wide <= _WIDTH - 4 else x - 4 - wide, wide, shown))
+        shown = clipped(label, WIDTH / 2)
+        wide = text_width(shown)
+        flags.append((x, x + 4 if x + 4 + wide <= WIDTH - 4 else x - 4 - wide, wide, shown))
     rows = [0] * len(flags)
 
     def crosses(i: int, j: int) -> bool:
@@ -661,13 +518,13 @@ def _flags(marks: Sequence[tuple[float, str]]) -> list[tuple[float, float, str, 
 
 def _keys(keys: Sequence[tuple[str, str]], y: float) -> tuple[str, float]:
     """Symbols with their meanings, in as many rows as they need, and the height of the last row."""
-    parts, x = [], _MARGIN
+    parts, x = [], MARGIN
     for symbol, meaning in keys:
-        wide = 18 + _width(meaning)
-        if x > _MARGIN and x + wide > _WIDTH - _MARGIN:
-            x, y = _MARGIN, y + 20
+        wide = 18 + text_width(meaning)
+        if x > MARGIN and x + wide > WIDTH - MARGIN:
+            x, y = MARGIN, y + 20
         parts.append(
-            f'<g transform="translate({x:.1f} {y:.1f})">{symbol}</g>{_text(x + 18, y + 4, meaning, fill=_INK)}'
+            f'<g transform="translate({x:.1f} {y:.1f})">{symbol}</g>{text_at(x + 18, y + 4, meaning, fill=INK)}'
         )
         x += wide + 14
     return "\n".join(parts), y
@@ -703,191 +560,64 @@ def _shown(length: int, node: int, quilt: Sequence[int], most: int) -> list[int 
 
 def _chain(length: int, node: int, quilt: Sequence[int], first: int, last: int, y: float) -> list[str]:
     """The series as a row of circles."""
-    slot = max(30.0, _width(str(length), 11, bold=True) + 8)
-    places = _shown(length, node, quilt, int((_WIDTH - 2 * _MARGIN) / slot))
-    begin = (_WIDTH - slot * len(places)) / 2
+    slot = max(30.0, text_width(str(length), 11, bold=True) + 8)
+    places = _shown(length, node, quilt, int((WIDTH - 2 * MARGIN) / slot))
+    begin = (WIDTH - slot * len(places)) / 2
     centres = [begin + slot * (j + 0.5) for j in range(len(places))]
     borders = [j for j, i in enumerate(places) if i in quilt]
     start = max((j for j in borders if j < places.index(node)), default=-1) + 1
     stop = min((j for j in borders if j > places.index(node)), default=len(places))
     x, wide = begin + slot * start + 1, slot * (stop - start) - 2
-    parts = [f'<rect x="{x:.1f}" y="{y - 16:.1f}" width="{wide:.1f}" height="32" rx="14" fill="{_PALE_BLUE}"/>']
+    parts = [f'<rect x="{x:.1f}" y="{y - 16:.1f}" width="{wide:.1f}" height="32" rx="14" fill="{PALE_BLUE}"/>']
     radii = [10.0 if i is not None else 9.0 for i in places]
     parts += [
-        _segment(a + p, y, b - q, y, _AXIS, width=1.2) for (a, p), (b, q) in pairwise(zip(centres, radii, strict=True))
+        segment(a + p, y, b - q, y, AXIS, width=1.2) for (a, p), (b, q) in pairwise(zip(centres, radii, strict=True))
     ]
     for x, i in zip(centres, places, strict=True):
         if i is None:
-            parts += [f'<circle cx="{x + shift:.1f}" cy="{y:.1f}" r="1.6" fill="{_GREY}"/>' for shift in (-5, 0, 5)]
+            parts += [f'<circle cx="{x + shift:.1f}" cy="{y:.1f}" r="1.6" fill="{GREY}"/>' for shift in (-5, 0, 5)]
             continue
         fill, stroke, ink, thick = (
-            (_BLUE, _BLUE, _BLUE, 1.5)
+            (BLUE, BLUE, BLUE, 1.5)
             if i == node
-            else ("white", _RED, _RED, 3.0)
+            else ("white", RED, RED, 3.0)
             if i in quilt
-            else ("white", "#91a3ec", _GREY, 1.2)
+            else ("white", "#91a3ec", GREY, 1.2)
             if first <= i <= last
-            else ("#d5d8dc", "#d5d8dc", _GREY, 1.2)
+            else ("#d5d8dc", "#d5d8dc", GREY, 1.2)
         )
         parts.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{10 - thick / 2:.1f}" fill="{fill}" stroke="{stroke}" stroke-width="{thick}"/>'
         )
-        parts.append(_text(x, y + 32, str(i), size=11, fill=ink, anchor="middle", bold=i == node or i in quilt))
+        parts.append(text_at(x, y + 32, str(i), size=11, fill=ink, anchor="middle", bold=i == node or i in quilt))
     return parts
 
 
 def _budget(influence: float, each: float, size: int, epsilon: float | None, y: float) -> str:
     """A bar of epsilon: what influence takes, what every local entry takes, and what is left."""
-    wide, x = _WIDTH - 2 * _MARGIN, _MARGIN
+    wide, x = WIDTH - 2 * MARGIN, MARGIN
     split, end = x + wide * influence, x + wide * min(influence + size * each, 1.0)
     parts = [
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="20" fill="{_GRID}"/>',
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{split - x:.1f}" height="20" fill="{_ORANGE}"/>',
-        f'<rect x="{split:.1f}" y="{y:.1f}" width="{end - split:.1f}" height="20" fill="{_BLUE}"/>',
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="20" fill="{GRID}"/>',
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{split - x:.1f}" height="20" fill="{ORANGE}"/>',
+        f'<rect x="{split:.1f}" y="{y:.1f}" width="{end - split:.1f}" height="20" fill="{BLUE}"/>',
     ]
     if (end - split) / size >= 4:
         cuts = [split + (end - split) * i / size for i in range(size)]
-        parts += [_segment(cut, y, cut, y + 20, "white") for cut in cuts[influence == 0 :]]
+        parts += [segment(cut, y, cut, y + 20, "white") for cut in cuts[influence == 0 :]]
     left = 1 - influence - size * each
-    rest = f", {_percent(left)} is left" if left > 5e-4 else ""
-    parts.append(_text(x, y - 7, f"influence {_percent(influence)}", fill=_DARK_ORANGE))
-    spent = f"distance {_percent(size * each)}: {_counted(size)}{' of' if size > 1 else ','} {_percent(each)}{' each' * (size > 1)}{rest}"
-    parts.append(_text(x + wide, y - 7, spent, fill=_BLUE, anchor="end"))
+    rest = f", {percent(left)} is left" if left > 5e-4 else ""
+    parts.append(text_at(x, y - 7, f"influence {percent(influence)}", fill=DARK_ORANGE))
+    apiece = f" of {percent(each)} each" if size > 1 else f", {percent(each)}"
+    spent = f"distance {percent(size * each)}: {counted_entries(size)}{apiece}{rest}"
+    parts.append(text_at(x + wide, y - 7, spent, fill=BLUE, anchor="end"))
     total = influence + size * each
-    many = _fixed(Fraction(size), 0)
+    many = fixed(Fraction(size), 0)
     if epsilon is None:
-        said = f"{_percent(influence)} + {many} × {_percent(each)} = {_percent(total)} of epsilon"
+        said = f"{percent(influence)} + {many} × {percent(each)} = {percent(total)} of epsilon"
     else:
-        ending = f"of epsilon {_short(epsilon)}" if rest else "= epsilon"
-        terms = f"{_short(influence * epsilon, 3)} + {many} × {_short(each * epsilon, 3)}"
-        said = f"influence {terms} = {_short(total * epsilon)} {ending}"
-    parts.append(_text(_WIDTH / 2, y + 40, said, fill=_INK, anchor="middle"))
+        ending = f"of epsilon {short(epsilon)}" if rest else "= epsilon"
+        terms = f"{short(influence * epsilon, 3)} + {many} × {short(each * epsilon, 3)}"
+        said = f"influence {terms} = {short(total * epsilon)} {ending}"
+    parts.append(text_at(WIDTH / 2, y + 40, said, fill=INK, anchor="middle"))
     return "\n".join(parts)
-
-
-# --------------------------------------------------------------------------------------------------------- rendering
-
-
-def _document(title: str, description: str, height: float, parts: Iterable[str]) -> str:
-    lines = _wrapped(title)
-    named = [_text(_MARGIN, 26 + 20 * i, line, size=15, fill=_INK, bold=True) for i, line in enumerate(lines)]
-    return "\n".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_WIDTH:.0f}" height="{height:.0f}" '
-            f'viewBox="0 0 {_WIDTH:.0f} {height:.0f}" style="max-width:100%;height:auto" '
-            'font-family="system-ui, sans-serif" font-size="12">',
-            f"<title>{_said(title) or 'chart'}</title>",
-            f"<desc>{_said(description)}</desc>",
-            f'<rect width="{_WIDTH:.0f}" height="{height:.0f}" fill="white"/>',
-            *named,
-            *(part for part in parts if part),
-            "</svg>",
-            "",
-        )
-    )
-
-
-def _title_height(title: str) -> float:
-    return 14 + 20.0 * len(_wrapped(title))
-
-
-def _wrapped(title: str) -> list[str]:
-    """A title in at most three lines."""
-    lines: list[str] = []
-    for word in _plain(title).split():
-        joined = f"{lines[-1]} {word}" if lines else word
-        if lines and (_width(joined, 15, bold=True) <= _WIDTH - 2 * _MARGIN or len(lines) == 3):
-            lines[-1] = joined
-        else:
-            lines.append(word)
-    return [_clipped(line, _WIDTH - 2 * _MARGIN, 15, bold=True) for line in lines]
-
-
-def _plain(text: str) -> str:
-    return printable(" ".join(text.split()))
-
-
-def _said(text: str) -> str:
-    return escape(_plain(text))
-
-
-def _width(text: str, size: float = 12, *, bold: bool = False) -> float:
-    """About how wide a text is, rather too wide than too narrow."""
-    total = 0.0
-    for c in text:
-        if c in " .,:;'|!ijlt()[]⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉·":
-            total += 0.42
-        elif east_asian_width(c) in "WF" or c in "mwMW@%…":
-            total += 0.98
-        else:
-            total += 0.72 if c.isupper() else 0.62
-    return size * total * (1.07 if bold else 1.0)
-
-
-def _clipped(text: str, widest: float, size: float = 12, *, bold: bool = False) -> str:
-    """A text that is not wider than it may be: its end is left out."""
-    shown = _plain(text)
-    if _width(shown, size, bold=bold) <= widest:
-        return shown
-    shown = shown[: int(widest)]
-    while shown and _width(shown + "…", size, bold=bold) > widest:
-        shown = shown[: -max(1, len(shown) // 50)]
-    return shown.rstrip() + "…"
-
-
-def _text(
-    x: float,
-    y: float,
-    content: str,
-    *,
-    size: float = 12,
-    fill: str = _GREY,
-    anchor: str = "start",
-    bold: bool = False,
-    halo: bool = False,
-    tip: str = "",
-) -> str:
-    style = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    style += "" if size == 12 else f' font-size="{size:g}"'
-    style += ' font-weight="600"' if bold else ""
-    style += ' stroke="white" stroke-width="4" stroke-linejoin="round" paint-order="stroke"' if halo else ""
-    whole = f"<title>{_said(tip)}</title>" if tip and _plain(tip) != content else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{style}>{_said(content)}{whole}</text>'
-
-
-def _segment(a: float, b: float, c: float, d: float, stroke: str, *, width: float = 1.0, dash: str = "") -> str:
-    style = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke="{stroke}" stroke-width="{width:g}"{style}/>'
-    )
-
-
-def _listed(points: Iterable[tuple[float, float]]) -> str:
-    return " ".join(place for place, _ in groupby(f"{x:.1f},{y:.1f}" for x, y in points))
-
-
-def _trace(run: Run, stroke: str, dash: str = "") -> str:
-    """A curve through points; a dot for a single one."""
-    if len(run) == 1:
-        return f'<circle cx="{run[0][0]:.1f}" cy="{run[0][1]:.1f}" r="3.5" fill="{stroke}"/>'
-    style = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<polyline points="{_listed(run)}" fill="none" stroke="{stroke}" stroke-width="2" '
-        f'stroke-linejoin="round" stroke-linecap="round"{style}/>'
-    )
-
-
-def _dot(fill: str, stroke: str) -> str:
-    return f'<circle cx="6" cy="0" r="5" fill="{fill}" stroke="{stroke}" stroke-width="2"/>'
-
-
-def _whisker(low: float, high: float, y: float) -> str:
-    caps = "".join(_segment(x, y - 3, x, y + 3, _INK) for x in (low, high))
-    return _segment(low, y, high, y, _INK) + caps
-
-
-def _curve_words(name: str, runs: Sequence[Run]) -> str:
-    if not runs:
-        return f"{name}: nothing to draw"
-    (a, b), (c, d) = runs[0][0], runs[-1][-1]
-    return f"{name}: {_short(b)} at {_short(a)}" + ("" if (a, b) == (c, d) else f", {_short(d)} at {_short(c)}")

@@ -1,0 +1,113 @@
+"""Certificates about mechanisms for locations: the mechanism, the claim per unit of distance, and why it holds or fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flint import arb, fmpq
+
+from privproof.errors import ScenarioError
+from privproof.exact.balls import rational_bounds
+from privproof.release.locations import Channel, LocationFinding, Mechanism, ResampledLaplace, ShrunkLaplace
+from privproof.release.maps import Clamped, Resampled
+from privproof.release.planar import PlanarGeometric, PlanarLaplace
+
+_MOST_ADDED = 400_000
+
+
+def location_certificate(finding: LocationFinding, *, title: str = "") -> dict[str, object]:
+    """A proved or refuted finding as a document that the independent checker establishes again.
+
+    >>> from privproof.release.locations import verify_locations
+    >>> found = verify_locations(PlanarGeometric.of("ln(2)", step="1/2"))
+    >>> location_certificate(found)["evidence"]["method"]
+    'triangle inequality'
+    """
+    if finding.status == "unknown":
+        raise ScenarioError(
+            "location", "nothing is known, so there is nothing to certify", place="finding", hint=finding.reason
+        )
+    question: dict[str, object] = {
+        "kind": "location",
+        "mechanism": _document(finding.mechanism),
+        "epsilon": str(finding.allowed),
+    }
+    if title:
+        question["title"] = title
+    if finding.sites is not None and finding.method == "every pair":
+        question["sites"] = [list(site) for site in finding.sites]
+    pair = {"left": _written(finding.left), "right": _written(finding.right), "output": _written(finding.output)}
+    evidence: dict[str, object] = {"method": finding.method}
+    if finding.status == "refuted":
+        evidence |= pair
+        evidence["left_probability"] = _outward(finding.left_probability)
+        evidence["right_probability"] = _outward(finding.right_probability)
+    elif finding.left_probability > 0 and finding.right_probability > 0 and _cheap(finding):
+        evidence["attained"] = {**pair, "loss": _outward(finding.loss)}
+    return {
+        "format": "privproof-certificate",
+        "version": 1,
+        "verdict": finding.status,
+        "question": question,
+        "evidence": evidence,
+    }
+
+
+def _cheap(finding: LocationFinding) -> bool:
+    """Whether a checker that adds the sites of a cell one by one can compute the loss."""
+    mechanism = finding.mechanism
+    if not isinstance(mechanism, Clamped):
+        return True
+    (west, south), (east, north) = mechanism.map.bounds
+    x, y = finding.output
+    if mechanism.map.corners is not None and not mechanism.table and west < x < east and south < y < north:
+        return True
+    reach = east - west + north - south + 40 / float(mechanism.noise.rate(64))
+    return reach**2 * (1 if mechanism.map.corners is not None else len(mechanism.map.sites)) < _MOST_ADDED
+
+
+def _document(mechanism: Mechanism) -> dict[str, object]:
+    if isinstance(mechanism, Channel):
+        if mechanism.rows is None:
+            raise ScenarioError(
+                "location",
+                "a channel of balls has no certificate",
+                place="channel",
+                hint="Channel.of with exact numbers",
+            )
+        rows = [[list(site), {str(z): str(p) for z, p in row.items()}] for site, row in mechanism.rows.items()]
+        return {"kind": "table", "step": str(mechanism.step), "rows": rows}
+    if isinstance(mechanism, PlanarLaplace | ResampledLaplace | ShrunkLaplace):
+        outputs: dict[str, object] = {"kind": "plane"}
+        if isinstance(mechanism, ResampledLaplace):
+            outputs = {"kind": "resampled", "width": str(mechanism.width), "height": str(mechanism.height)}
+        elif isinstance(mechanism, ShrunkLaplace):
+            outputs = {"kind": "shrunk north-south", "latitude": str(mechanism.latitude)}
+        return {"kind": "planar laplace", "rate": str(mechanism.epsilon), "outputs": outputs}
+    outputs = {"kind": "grid"}
+    if isinstance(mechanism, Clamped):
+        outputs = {"kind": "clamped", "map": mechanism.map.document()}
+        if mechanism.table:
+            outputs["table"] = [[list(site), list(target)] for site, target in mechanism.table.items()]
+    elif isinstance(mechanism, Resampled):
+        outputs = {"kind": "resampled", "map": mechanism.map.document()}
+    noise = mechanism if isinstance(mechanism, PlanarGeometric) else mechanism.noise
+    return {"kind": "planar geometric", "rate": str(noise.epsilon), "step": str(noise.step), "outputs": outputs}
+
+
+def _written(place: Any) -> object:
+    if isinstance(place, tuple):
+        return [each if isinstance(each, int) else str(each) for each in place]
+    return str(place)
+
+
+def _outward(ball: arb, digits: int = 18) -> list[str]:
+    """Two decimals around a ball of a number that is not below zero."""
+    if not ball.is_finite():
+        return ["0", "inf"]
+    low, high = rational_bounds(ball)
+    if high == 0:
+        return ["0", "0"]
+    scale = len(str(high.q)) - len(str(high.p)) + digits
+    power = fmpq(10) ** scale
+    return [f"{(max(low, fmpq(0)) * power).floor()}e{-scale}", f"{(high * power).ceil()}e{-scale}"]

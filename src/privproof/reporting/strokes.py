@@ -1,0 +1,147 @@
+"""The strokes that charts are made of: texts, lines and dots as SVG, with colours, and widths of texts as far as they can be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from unicodedata import east_asian_width
+from xml.sax.saxutils import escape
+
+from privproof.formats.pictures import printable
+
+WIDTH, MARGIN = 720.0, 16.0
+INK, GREY, GRID, AXIS = "#1c2024", "#60646c", "#eceef0", "#b9bec4"
+BLUE, ORANGE, RED = "#3b5bdb", "#f08c00", "#b42318"
+DARK_ORANGE, PALE_BLUE = "#a35200", "#e3e9fc"
+LINES = (
+    (BLUE, BLUE),
+    (ORANGE, DARK_ORANGE),
+    ("#1a7f37", "#1a7f37"),
+    (RED, RED),
+    ("#862e9c", "#862e9c"),
+    ("#0c8599", "#0b7285"),
+    ("#8d6e4a", "#755a3a"),
+    (GREY, GREY),
+)
+LABEL, LONGEST_NAME = 15.0, 200.0
+
+Value = float | None
+Run = list[tuple[float, float]]
+
+
+def svg_document(title: str, description: str, height: float, parts: Iterable[str]) -> str:
+    lines = _wrapped(title)
+    named = [text_at(MARGIN, 26 + 20 * i, line, size=15, fill=INK, bold=True) for i, line in enumerate(lines)]
+    return "\n".join(
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{WIDTH:.0f}" height="{height:.0f}" '
+            f'viewBox="0 0 {WIDTH:.0f} {height:.0f}" style="max-width:100%;height:auto" '
+            'font-family="system-ui, sans-serif" font-size="12">',
+            f"<title>{said(title) or 'chart'}</title>",
+            f"<desc>{said(description)}</desc>",
+            f'<rect width="{WIDTH:.0f}" height="{height:.0f}" fill="white"/>',
+            *named,
+            *(part for part in parts if part),
+            "</svg>",
+            "",
+        )
+    )
+
+
+def title_height(title: str) -> float:
+    return 14 + 20.0 * len(_wrapped(title))
+
+
+def _wrapped(title: str) -> list[str]:
+    """A title in at most three lines."""
+    lines: list[str] = []
+    for word in plain(title).split():
+        joined = f"{lines[-1]} {word}" if lines else word
+        if lines and (text_width(joined, 15, bold=True) <= WIDTH - 2 * MARGIN or len(lines) == 3):
+            lines[-1] = joined
+        else:
+            lines.append(word)
+    return [clipped(line, WIDTH - 2 * MARGIN, 15, bold=True) for line in lines]
+
+
+def plain(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+def said(text: str) -> str:
+    return escape(plain(text))
+
+
+def text_width(text: str, size: float = 12, *, bold: bool = False) -> float:
+    """About how wide a text is, rather too wide than too narrow."""
+    total = 0.0
+    for c in text:
+        if c in " .,:;'|!ijlt()[]⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉·":
+            total += 0.42
+        elif east_asian_width(c) in "WF" or c in "mwMW@%…":
+            total += 0.98
+        else:
+            total += 0.72 if c.isupper() else 0.62
+    return size * total * (1.07 if bold else 1.0)
+
+
+def clipped(text: str, widest: float, size: float = 12, *, bold: bool = False) -> str:
+    """A text that is not wider than it may be: its end is left out."""
+    shown = plain(text)
+    if text_width(shown, size, bold=bold) <= widest:
+        return shown
+    shown = shown[: int(widest)]
+    while shown and text_width(shown + "…", size, bold=bold) > widest:
+        shown = shown[: -max(1, len(shown) // 50)]
+    return shown.rstrip() + "…"
+
+
+def text_at(
+    x: float,
+    y: float,
+    content: str,
+    *,
+    size: float = 12,
+    fill: str = GREY,
+    anchor: str = "start",
+    bold: bool = False,
+    halo: bool = False,
+    tip: str = "",
+) -> str:
+    style = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    style += "" if size == 12 else f' font-size="{size:g}"'
+    style += ' font-weight="600"' if bold else ""
+    style += ' stroke="white" stroke-width="4" stroke-linejoin="round" paint-order="stroke"' if halo else ""
+    whole = f"<title>{said(tip)}</title>" if tip and plain(tip) != content else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{style}>{said(content)}{whole}</text>'
+
+
+def segment(a: float, b: float, c: float, d: float, stroke: str, *, width: float = 1.0, dash: str = "") -> str:
+    style = f' stroke-dasharray="{dash}"' if dash else ""
+    return (
+        f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke="{stroke}" stroke-width="{width:g}"{style}/>'
+    )
+
+
+def listed(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(place for place, _ in groupby(f"{x:.1f},{y:.1f}" for x, y in points))
+
+
+def trace(run: Run, stroke: str, dash: str = "") -> str:
+    """A curve through points; a dot for a single one."""
+    if len(run) == 1:
+        return f'<circle cx="{run[0][0]:.1f}" cy="{run[0][1]:.1f}" r="3.5" fill="{stroke}"/>'
+    style = f' stroke-dasharray="{dash}"' if dash else ""
+    return (
+        f'<polyline points="{listed(run)}" fill="none" stroke="{stroke}" stroke-width="2" '
+        f'stroke-linejoin="round" stroke-linecap="round"{style}/>'
+    )
+
+
+def dot(fill: str, stroke: str) -> str:
+    return f'<circle cx="6" cy="0" r="5" fill="{fill}" stroke="{stroke}" stroke-width="2"/>'
+
+
+def whisker(low: float, high: float, y: float) -> str:
+    caps = "".join(segment(x, y - 3, x, y + 3, INK) for x in (low, high))
+    return segment(low, y, high, y, INK) + caps
