@@ -27,6 +27,7 @@ from privproof.release.powers import UNIT
 _TINY = 1e-265
 _TIED = 1e-9
 _WIDEST = 2000
+_BATCH = 400_000
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,61 @@ class Loss:
     output: int
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Laws of the same shape, side by side.
+
+    Attributes:
+        laws: the laws.
+        masses: their masses: law by law, value by value, sum by sum.
+    """
+
+    laws: tuple[Laws, ...]
+    masses: np.ndarray
+
+
+def batched(found: Sequence[Laws]) -> tuple[Batch, ...]:
+    """The laws in batches of moderate size, in their order."""
+    groups: list[list[Laws]] = []
+    for laws in found:
+        room = _BATCH // laws.masses.size
+        if not groups or groups[-1][0].masses.shape != laws.masses.shape or len(groups[-1]) >= max(1, room):
+            groups.append([])
+        groups[-1].append(laws)
+    return tuple(Batch(tuple(group), np.stack([laws.masses for laws in group])) for group in groups)
+
+
 def largest_loss(found: Sequence[Laws], alpha: float) -> Loss:
     """The largest loss under noise ``alpha^|z - c|``, over all entries, pairs of values, and outputs.
 
     Losses that are equal up to rounding are told apart by their place: the first entry is named, and its likeliest output.
     """
-    losses = [loss_of(laws, alpha) for laws in found]
-    highest = max(loss.high for loss in losses)
-    first = next(loss for loss in losses if loss.high >= highest * (1 - _TIED))
-    return replace(first, high=highest)
+    return _largest(batched(found), alpha)
+
+
+def _largest(found: Sequence[Batch], alpha: float) -> Loss:
+    highs = [high for batch in found for high in _highs(batch, alpha)]
+    highest = max(highs)
+    listed = (laws for batch in found for laws in batch.laws)
+    first = next(laws for laws, high in zip(listed, highs, strict=True) if high >= highest * (1 - _TIED))
+    return replace(loss_of(first, alpha), high=highest)
+
+
+def _highs(batch: Batch, alpha: float) -> list[float]:
+    """For every law of a batch a bound from above on its loss."""
+    number, values, width = batch.masses.shape
+    mixed = mixtures(batch.masses.reshape(number * values, width), alpha).reshape(number, values, width)
+    least = mixed.min(axis=(1, 2))
+    logs = np.log(np.maximum(mixed, _TINY))
+    losses = (logs.max(axis=1) - logs.min(axis=1)).max(axis=1)
+    error = max(laws.error for laws in batch.laws)
+    rounding = _rounding(error, width, float(np.abs(logs).max()))
+    return [inf if small < _TINY else float(loss) + rounding for small, loss in zip(least, losses, strict=True)]
+
+
+def _rounding(error: float, width: int, largest: float) -> float:
+    """How far the difference of two logarithms of mixtures may be off."""
+    return 2 * (error + (6 * width + 64) * UNIT) + 8 * UNIT * largest + 1e-15
 
 
 def loss_of(laws: Laws, alpha: float) -> Loss:
@@ -118,8 +165,7 @@ def _logarithms(laws: Laws, alpha: float) -> tuple[np.ndarray | None, float]:
     if mixed.min() < _TINY:
         return None, 0.0
     logs = np.log(mixed)
-    error = laws.error + (6 * laws.masses.shape[1] + 64) * UNIT
-    return logs, 2 * error + 8 * UNIT * float(np.abs(logs).max()) + 1e-15
+    return logs, _rounding(laws.error, laws.masses.shape[1], float(np.abs(logs).max()))
 
 
 def _at(laws: Laws, logs: np.ndarray, place: int, rounding: float, highest: float) -> Loss:
@@ -157,12 +203,13 @@ def largest_rate(found: Sequence[Laws], epsilon: float, *, low: float, high: flo
         digits: how close to the largest.
     """
     active: list[Laws] = []
+    everything = batched(found)
 
-    def allowed(rate: float, some: Sequence[Laws]) -> bool:
-        return largest_loss(some, _alpha(rate)).high <= epsilon
+    def allowed(rate: float) -> bool:
+        return max(loss_of(laws, _alpha(rate)).high for laws in active) <= epsilon
 
     def violating(rate: float) -> Laws | None:
-        worst = largest_loss(found, _alpha(rate))
+        worst = _largest(everything, _alpha(rate))
         return worst.laws if worst.high > epsilon else None
 
     if not np.isfinite(high):
@@ -180,7 +227,7 @@ def largest_rate(found: Sequence[Laws], epsilon: float, *, low: float, high: flo
         below, above = low, top
         while above - below > digits * above:
             middle = (below + above) / 2
-            if allowed(middle, active):
+            if allowed(middle):
                 below = middle
             else:
                 above = middle

@@ -32,6 +32,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from privproof.exact import fraction
 from privproof.release.powers import UNIT, Powers, widest
 from privproof.scenarios.chains import Chain
 
@@ -424,7 +425,7 @@ class Ratios:
         self.given: list[np.ndarray] | None = None
         if chain.law is not None:
             self.given = []
-            self.row = np.array([float(Fraction(int(p.p), int(p.q))) for p in chain.law])
+            self.row = np.array([float(fraction(p)) for p in chain.law])
             self.support = np.array([p != 0 for p in chain.law])
 
     def _whatever_the_start(self, entry: int) -> np.ndarray:
@@ -469,7 +470,7 @@ def _log_ratios(row: np.ndarray, support: np.ndarray, error: float) -> np.ndarra
 def stationary_ratios(chain: Chain) -> Ratio:
     """The ratios of every entry of a chain that is stationary."""
     law = chain.stationary
-    row = np.array([float(Fraction(int(p.p), int(p.q))) for p in law])
+    row = np.array([float(fraction(p)) for p in law])
     return Ratio(_log_ratios(row, np.array([p != 0 for p in law]), 2 * UNIT).ravel())
 
 
