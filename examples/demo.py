@@ -59,4 +59,9 @@ console.print("  .venv/bin/privproof epsilon examples/mechanisms/noisy_max.py:im
 console.print("  .venv/bin/privproof examples above-threshold")
 console.print("  .venv/bin/privproof explain examples/mechanisms/sparse_vector.py:sparse_vector")
 console.print("  .venv/bin/privproof epsilon examples/models/streams/between.yaml")
+console.print(
+    "  .venv/bin/privproof release examples/data/activity-private.csv --column state --series person "
+    "--fit examples/data/activity-public.csv --query count:run --epsilon 1",
+    soft_wrap=True,
+)
 console.print("  .venv/bin/privproof logic examples/models/logic/survey.yaml 'D[ln(3), 0](X out1)'")
