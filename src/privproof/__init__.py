@@ -203,3 +203,12 @@ __all__ = [
     "write_process",
     "write_question",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """`privproof.release`, when it is first asked for."""
+    if name == "release":
+        from importlib import import_module
+
+        return import_module("privproof.release")
+    raise AttributeError(f"module 'privproof' has no attribute {name!r}")

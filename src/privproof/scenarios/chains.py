@@ -212,6 +212,9 @@ class Chain:
             given = dict(zip(self.states, initial, strict=True))
         return Chain(self.states, self.rows, _start(given, self.states), self.name)._checked()
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
     def __str__(self) -> str:
         start = self.start if isinstance(self.start, str) else "given"
         return f"{self.name or 'a chain'} on {len(self.states)} states, {start} start"
@@ -262,6 +265,9 @@ class Band:
         if len(states) < 2:
             raise ScenarioError("states", "a chain with one state keeps no secret", place="states", hint="two or more")
         return cls(states, tuple(low), tuple(high), name)
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def __str__(self) -> str:
         return f"{self.name or 'a band of chains'} on {len(self.states)} states, any start"
