@@ -30,13 +30,13 @@ from privproof.evidence.release_certificates import (
 )
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
-from privproof.release.calibrating import budget_below, highest_rate, laws_of, laws_work, sensitivity
+from privproof.release.calibrating import budget_below, entry_cost, laws_of, laws_work
 from privproof.release.curves import best_distances, contraction, least_loss
 from privproof.release.distances import largest_distance
 from privproof.release.laws import Laws
 from privproof.release.losses import Loss, largest_loss, likeliest_half_line, loss_of
 from privproof.release.networks import best_network_quilts
-from privproof.release.quilts import Quilts, quilts, spent
+from privproof.release.quilts import quilts, spent
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import count
@@ -110,8 +110,7 @@ class _Asking:
     @cached_property
     def cost(self) -> Fraction:
         """What one entry costs."""
-        moved = max(sensitivity(self.question.query, prior) for prior in self.question.priors)
-        return highest_rate(self.question.noise) * fraction(moved)
+        return entry_cost(self.question)
 
     @property
     def laborious(self) -> bool:
@@ -130,10 +129,9 @@ class _Asking:
 
     def decided(self, budget: Epsilon) -> Verdict:
         claimed = self.question.under(Budget(budget))
-        if self.laborious:
-            easier = self.by_quilts(claimed, budget)
-            if easier.status == "proved":
-                return easier
+        easier = self.by_quilts(claimed, budget) if self.laborious else None
+        if easier is not None and easier.status == "proved":
+            return easier
         loss = self.loss
         low, high = (fraction(end) for end in rational_bounds(budget.ball(192)))
         if loss is not None and loss.high < inf:
@@ -145,7 +143,7 @@ class _Asking:
         within = self.by_distance(claimed)
         if within is not None:
             return within
-        verdict = self.by_quilts(claimed, budget)
+        verdict = self.by_quilts(claimed, budget) if easier is None else easier
         refuted = None if verdict.status == "proved" else self.by_bin(claimed, high)
         return verdict if refuted is None else refuted
 
@@ -455,9 +453,3 @@ def _down(value: Fraction) -> Fraction:
 
 def _up(value: Fraction) -> Fraction:
     return -Fraction(int(-value * 10**12 // 1), 1) / 10**12
-
-
-def quilts_of(question: ReleaseQuestion) -> list[Quilts]:
-    """The quilts behind the bound on the loss of a release, for reports."""
-    cost = _Asking(question).cost
-    return [spent(prior, max(question.lengths), cost)[1] for prior in question.priors if isinstance(prior, Chain)]

@@ -23,10 +23,13 @@ from privproof.language import seeded
 from privproof.release import Calibrated, Released, calibrate, exact_answers, noisy, spent
 from privproof.release.calibrating import upper
 from privproof.release.comparing import errors_by_method
-from privproof.release.releasing import FITTED
 from privproof.scenarios import Band, Chain
 from privproof.scenarios.queries import parse_query
 
+_FITTED = (
+    "WARNING: the prior was fitted to the private data itself. The guarantee holds for a prior that the adversary knows "
+    "anyway; a prior that was learnt from the data can leak them. Fit it on public data, or state it."
+)
 _BUDGETS = ("1/10", "1/5", "1/2", "1", "2", "5", "10")
 _SEEDED = (
     "WARNING: the noise was drawn from a seed. Whoever knows the seed knows the truth: for tests, not for release."
@@ -179,7 +182,7 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
         noise=request.noise,  # type: ignore[arg-type]
     )
     told = (
-        (FITTED, request.private),
+        (_FITTED, request.private),
         (_SEEDED, request.seed is not None),
         (_INDEPENDENT, split and not gaps),
         (_LITTLE, made.cost > upper(request.epsilon.ball())),

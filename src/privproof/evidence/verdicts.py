@@ -136,8 +136,25 @@ class LossWitness:
         return loss(self.left_probability, self.right_probability, 1, bits)
 
 
+class Enclosed:
+    """Two probabilities as balls, and what their ratio says."""
+
+    left_probability: arb
+    right_probability: arb
+
+    @property
+    def infinite(self) -> bool:
+        """Whether it is impossible on the right."""
+        return bool(self.right_probability == 0)
+
+    def loss(self, bits: int = 192) -> arb:
+        """The logarithm of the ratio of the probabilities, as a ball."""
+        with precision(bits):
+            return (self.left_probability / self.right_probability).log()
+
+
 @dataclass(frozen=True)
-class StreamWitness:
+class StreamWitness(Enclosed):
     """What is written on two neighbouring streams, with probabilities too far apart.
 
     Attributes:
@@ -167,19 +184,9 @@ class StreamWitness:
         """What is written, in words; what is written again and again is counted."""
         return counted(self.word)
 
-    @property
-    def infinite(self) -> bool:
-        """Whether it is impossible on the right."""
-        return bool(self.right_probability == 0)
-
-    def loss(self, bits: int = 192) -> arb:
-        """The logarithm of the ratio of the probabilities, as a ball."""
-        with precision(bits):
-            return (self.left_probability / self.right_probability).log()
-
 
 @dataclass(frozen=True)
-class ReleaseWitness:
+class ReleaseWitness(Enclosed):
     """What is released, with probabilities too far apart given two values of one entry.
 
     Attributes:
@@ -195,16 +202,6 @@ class ReleaseWitness:
     output: str
     left_probability: arb
     right_probability: arb
-
-    @property
-    def infinite(self) -> bool:
-        """Whether it is impossible on the right."""
-        return bool(self.right_probability == 0)
-
-    def loss(self, bits: int = 192) -> arb:
-        """The logarithm of the ratio of the probabilities, as a ball."""
-        with precision(bits):
-            return (self.left_probability / self.right_probability).log()
 
 
 def counted(word: Sequence[str]) -> str:

@@ -60,7 +60,7 @@ METHODS: tuple[Method, ...] = (
 _AUTOMATIC: tuple[Method, ...] = ("quilt", "contraction", "wasserstein", "exact")
 _PREFERRED: tuple[Method, ...] = ("quilt", "wasserstein", "exact")
 """Of methods that need the same noise the one that is easiest to account for and to check."""
-_BY_LAWS: tuple[Method, ...] = ("exact", "wasserstein", "gk16")
+BY_LAWS: tuple[Method, ...] = ("exact", "wasserstein", "gk16")
 """Methods that ask for series without gaps."""
 _COARSER = Fraction(1, 10**6)
 _AUTOMATIC_WORK = 400_000_000
@@ -122,8 +122,7 @@ class Calibrated:
     @property
     def cost(self) -> Fraction:
         """What one entry costs: the loss between two series that differ in it; what an accountant is told."""
-        moved = max(sensitivity(self.question.query, prior) for prior in self.question.priors)
-        return highest_rate(self.question.noise) * fraction(moved)
+        return entry_cost(self.question)
 
     @property
     def expected_error(self) -> Fraction:
@@ -199,7 +198,7 @@ def calibrate(
     found: dict[str, Plan] = {}
     refused: dict[str, str] = {}
     for candidate in _AUTOMATIC if method == "auto" else (method,):
-        if method == "auto" and candidate in _BY_LAWS:
+        if method == "auto" and candidate in BY_LAWS:
             if gaps:
                 refused[candidate] = "entries are missing"
                 continue
@@ -250,7 +249,7 @@ def asked_about(
     listed = _priors(priors)
     sizes, entries = _lengths(listed, length, lengths)
     _fits(listed, query, max(sizes, default=1))
-    step = rational(1) if query.kind == "histogram" else query.step
+    step = query.step
     if isinstance(noise, Geometric) and int((step / noise.step).q) != 1:
         raise ScenarioError(
             "noise", f"steps of {noise.step} do not reach all multiples of {step}", place="noise", hint=f'step="{step}"'
@@ -268,7 +267,7 @@ def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]
         return Laplace(rational(up(1 / rate)))
     if kind != "geometric":
         raise QuestionError("noise", f"unknown noise {kind!r}", place="noise", hint="geometric, laplace")
-    step = rational(1) if query.kind == "histogram" else query.step
+    step = query.step
     cost = min(rate * fraction(step), Fraction(_CHEAPEST))  # a chance of 1e-30 to differ from the truth at all
     with precision(256):
         least = upper((-arb(rational(cost))).exp())
@@ -279,6 +278,12 @@ def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]
 def highest_rate(noise: Noise) -> Fraction:
     """What one unit of distance costs: exactly for Laplace noise, rounded up for geometric noise."""
     return 1 / fraction(noise.scale) if isinstance(noise, Laplace) else upper(noise.rate(192))
+
+
+def entry_cost(question: ReleaseQuestion) -> Fraction:
+    """What one entry costs: the loss between two series that differ in it, rounded up."""
+    moved = max(sensitivity(question.query, prior) for prior in question.priors)
+    return highest_rate(question.noise) * fraction(moved)
 
 
 def upper(ball: arb) -> Fraction:
@@ -547,7 +552,7 @@ def _fits(priors: tuple[Prior, ...], query: Query, longest: int) -> None:
 
 def _over_gaps(priors: tuple[Prior, ...], method: Method) -> None:
     """Complain about what does not hold where entries are missing."""
-    if method in _BY_LAWS:
+    if method in BY_LAWS:
         raise QuestionError(
             "method", f"{method} does not apply: entries are missing", place="method", hint='method="quilt"'
         )
@@ -565,7 +570,7 @@ def _reachable(chain: Chain) -> tuple[str, ...]:
     """The states that an entry may be in."""
     reached = np.array([chain.law is None or chain.law[i] != 0 for i in range(len(chain.states))])
     for _ in chain.states:
-        reached |= (reached.astype(np.float32) @ chain.support) > 0
+        reached |= chain.following(reached)
     return tuple(state for state, there in zip(chain.states, reached, strict=True) if there)
 
 
@@ -577,5 +582,5 @@ def _hides(chain: Chain, longest: int) -> bool:
     for _ in range(min(longest, len(chain.states) + 1)):
         if support.sum() > 1:
             return True
-        support = (support.astype(np.float32) @ chain.support) > 0
+        support = chain.following(support)
     return False

@@ -89,7 +89,7 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
         )
     possible = [np.array([p != 0 for p in law])]
     for _ in range(length - 1):
-        possible.append((possible[-1].astype(np.float32) @ chain.support) > 0)
+        possible.append(chain.following(possible[-1]))
     least = _logarithm(min(p for p in law if p != 0))
     least += (length - 1) * _logarithm(min(p for row in chain.rows for p in row if p != 0))
     matrix = chain.matrix

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf, log
+from math import inf
 
 import numpy as np
 
@@ -241,8 +241,3 @@ def largest_rate(found: Sequence[Laws], epsilon: float, *, low: float, high: flo
 def _alpha(rate: float) -> float:
     """A float alpha that is not above ``e^-rate``: less noise, so the loss is not underestimated."""
     return float(np.nextafter(np.exp(-rate) * (1 - 4 * UNIT), 0.0))
-
-
-def rate_of(alpha: float) -> float:
-    """The rate per step of an alpha."""
-    return -log(alpha)

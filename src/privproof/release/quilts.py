@@ -421,7 +421,7 @@ class Ratios:
     """
 
     def __init__(self, chain: Chain, powers: Powers) -> None:
-        self.powers, self.steps = powers, chain.support
+        self.powers, self.chain = powers, chain
         self.given: list[np.ndarray] | None = None
         if chain.law is not None:
             self.given = []
@@ -451,7 +451,7 @@ class Ratios:
                 self.given.append(_log_ratios(self.row, self.support, error).ravel())
                 self.row, self.support = (
                     self.row @ self.powers.matrix,
-                    (self.support.astype(np.float32) @ self.steps) > 0,
+                    self.chain.following(self.support),
                 )
             return Ratio(np.max(self.given[first - 1 : last], axis=0))
         if first == 1:

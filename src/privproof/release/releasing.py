@@ -1,30 +1,23 @@
-"""Releasing: the answer of a calibrated query on data, with noise drawn exactly, and the record of everything assumed.
+"""Releasing: the answer of a calibrated query on data, with noise drawn exactly.
 
-The record says what was released, under which priors and where they come from, the method, the noise, the budget and the exact
-loss, the expected error, and what is only stated.  A prior that was fitted to the private data itself is told in capitals: the
-guarantee takes the prior as known to everybody.
+The data must be what the noise was calibrated for: the same states, the same number of entries, series that are not longer.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from privproof.errors import QuestionError, ScenarioError
-from privproof.exact import Rational, decimal, fraction, rational
+from privproof.exact import Rational, fraction, rational
 from privproof.models.distributions import known_name
-from privproof.release.calibrating import Calibrated
+from privproof.release.calibrating import BY_LAWS, Calibrated
 from privproof.release.drawing import draw
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
-from privproof.scenarios.releases import Prior
-
-FITTED = (
-    "WARNING: the prior was fitted to the private data itself. The guarantee holds for a prior that the adversary knows "
-    "anyway; a prior that was learnt from the data can leak them. Fit it on public data, or state it."
-)
 
 
 @dataclass(frozen=True)
@@ -34,13 +27,10 @@ class Released:
     Attributes:
         values: what is released, by name: one number, or one for every bin.
         made: the query with its noise.
-        warnings: what must not be overlooked.
     """
 
     values: Mapping[str, Fraction]
     made: Calibrated
-    warnings: tuple[str, ...] = ()
-    notes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def value(self) -> Fraction:
@@ -76,7 +66,7 @@ def release(made: Calibrated, data: Sequence[str] | Sequence[Sequence[str]] | Ma
     if query.kind == "function":
         assert query.function is not None
         return noisy(made, {query.name: rational(query.function(listed if len(listed) > 1 else listed[0]))})
-    return noisy(made, exact_answers(query, _tally(everything)))
+    return noisy(made, exact_answers(query, Counter(everything)))
 
 
 def _series(data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str]) -> list[list[str]]:
@@ -111,20 +101,13 @@ def _as_calibrated(made: Calibrated, lengths: Sequence[int], values: Sequence[st
 def check_lengths(made: Calibrated, lengths: Sequence[int]) -> None:
     """Complain about series that are longer than the noise was made for, or of other lengths where it depends on them."""
     known = made.question.lengths
-    some = made.method in ("exact", "wasserstein", "gk16")
+    some = made.method in BY_LAWS
     for length in dict.fromkeys(lengths):
         if length > max(known) or (some and length not in known):
             listed = ", ".join(map(str, known[:5])) + (", ..." if len(known) > 5 else "")
             raise ScenarioError(
                 "length", f"a series of length {length}; the noise is for {listed}", place="data", hint="calibrate anew"
             )
-
-
-def _tally(values: Sequence[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    return counts
 
 
 def exact_answers(query: Query, counts: Mapping[str, int]) -> dict[str, Rational]:
@@ -135,11 +118,11 @@ def exact_answers(query: Query, counts: Mapping[str, int]) -> dict[str, Rational
     return {query.name: total}
 
 
-def noisy(made: Calibrated, answers: Mapping[str, Rational], *, warnings: Sequence[str] = ()) -> Released:
+def noisy(made: Calibrated, answers: Mapping[str, Rational]) -> Released:
     """The answers with noise, divided where the query says so."""
     question = made.question
     divisor = question.entries if question.query.divided else 1
-    step = rational(1) if question.query.kind == "histogram" else question.query.step
+    step = question.query.step
     values = {}
     for name, answer in answers.items():
         steps = answer / step
@@ -151,14 +134,4 @@ def noisy(made: Calibrated, answers: Mapping[str, Rational], *, warnings: Sequen
                 hint="step=... in lipschitz",
             )
         values[name] = fraction(answer + draw(question.noise, step)) / divisor
-    return Released(values, made, tuple(warnings))
-
-
-def describe(prior: Prior) -> str:
-    """A prior in words."""
-    return str(prior) if not isinstance(prior, Network) else f"{prior.name or 'a network'} of {len(prior.nodes)} nodes"
-
-
-def shown(value: Fraction) -> str:
-    """A released number as a decimal."""
-    return decimal(rational(value), digits=10)
+    return Released(values, made)

@@ -205,6 +205,11 @@ class Chain:
         """Which transitions are possible, however small their probability."""
         return np.array([[p != 0 for p in row] for row in self.rows])
 
+    def following(self, possible: np.ndarray) -> np.ndarray:
+        """Which states are possible one step after these."""
+        found: np.ndarray = (possible.astype(np.float32) @ self.support) > 0
+        return found
+
     def starting(self, initial: Literal["stationary", "any"] | Mapping[str, Number] | Sequence[Number]) -> Chain:
         """The same steps from another first distribution: by state, or as a row in the order of the states."""
         given: Any = initial
