@@ -38,6 +38,7 @@ bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/laplace.py
 	$(BIN)/python benchmarks/streams.py
 	$(BIN)/python benchmarks/release.py
+	$(BIN)/python benchmarks/audit.py
 
 docs: $(READY)  ## the documentation as a site, in site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -27,13 +27,14 @@ Epsilon('ln(8)')
 """
 
 from privproof.asking import check, tight_epsilon
+from privproof.auditing import audit
 from privproof.compiling import (
     mechanism_process,
     mechanism_question,
     output_distribution,
     time_series,
 )
-from privproof.engines.sampling import Samples, sample
+from privproof.engines.sampling import Runnable, Samples, runnable, sample
 from privproof.errors import (
     BudgetError,
     FloatRefused,
@@ -47,6 +48,7 @@ from privproof.errors import (
     ScenarioError,
 )
 from privproof.evidence import LossWitness, PriorWitness, Proved, Refuted, Unknown, Verdict, Witness
+from privproof.evidence.audits import Audit
 from privproof.evidence.checker import recheck, recheck_file
 from privproof.evidence.satisfaction import Satisfaction
 from privproof.exact import Budget, Epsilon, epsilon, from_float, log, rational
@@ -110,6 +112,7 @@ from privproof.scenarios import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Branch",
     "Budget",
     "BudgetError",
@@ -141,6 +144,7 @@ __all__ = [
     "Question",
     "QuestionError",
     "Refuted",
+    "Runnable",
     "Samples",
     "Satisfaction",
     "Scenario",
@@ -153,6 +157,7 @@ __all__ = [
     "Witness",
     "WordProblem",
     "Words",
+    "audit",
     "bernoulli",
     "check",
     "choice",
@@ -191,6 +196,7 @@ __all__ = [
     "recheck_file",
     "records",
     "renyi_divergence",
+    "runnable",
     "sample",
     "seeded",
     "stream",

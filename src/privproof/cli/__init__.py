@@ -1,6 +1,7 @@
 """The command line; it computes nothing itself.  The modules add their commands to the application in this order."""
 
 from privproof.cli import asking as asking
+from privproof.cli import auditing as auditing
 from privproof.cli import converting as converting
 from privproof.cli import examples as examples
 from privproof.cli import explaining as explaining

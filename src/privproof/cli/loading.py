@@ -16,6 +16,7 @@ from typing import Any
 
 from privproof.asking import posed
 from privproof.compiling import mechanism_process
+from privproof.engines.sampling.runnable import Runnable
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.exact import fraction, rational
 from privproof.formats import read_document, read_question
@@ -96,6 +97,44 @@ def load(
             raise QuestionError("pair", f"there is no pair {name!r}", place="pair", hint=f"pairs: {names}")
         return replace(question, pairs=chosen)
     return question if name is None else only_pair(question, name)
+
+
+def load_subject(target: str) -> Any:
+    """What ``FILE[:NAME]`` stands for, to be run: a mechanism, a function, or whatever else a Python file holds that can be audited."""
+    path, name = _split(target)
+    if path.suffix != ".py":
+        raise QuestionError(
+            "subject",
+            "an audit runs Python; a model file is decided exactly",
+            place=target,
+            hint=f"privproof check {path}, privproof epsilon {path}",
+        )
+    if name is None:
+        module = _run(path)
+        own = {n: v for n, v in vars(module).items() if not n.startswith("_") and _runs(v, module)}
+        chosen = {n: v for n, v in own.items() if not inspect.isfunction(v)} or own
+        if len(chosen) != 1:
+            listed = ", ".join(own) or "none"
+            raise QuestionError(
+                "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}"
+            )
+        return next(iter(chosen.values()))
+    found, _ = _found(path, name)
+    if isinstance(_calibrated(found), _QUESTIONS | DecisionProcess):
+        raise QuestionError(
+            "subject",
+            f"{name!r} is a question about a model, which is decided exactly",
+            place=target,
+            hint=f"privproof check {target}",
+        )
+    return found
+
+
+def _runs(value: object, module: ModuleType) -> bool:
+    """Whether a file itself defines something that may be run."""
+    if isinstance(value, Mechanism) or inspect.isfunction(value):
+        return value.__module__ == module.__name__
+    return isinstance(value, Runnable)
 
 
 def load_priors(target: str) -> tuple[Chain, ...] | tuple[Band, ...]:

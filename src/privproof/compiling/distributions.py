@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -127,13 +127,36 @@ def output_probability(mechanism: Mechanism, output: Any, /, **arguments: Any) -
     (Fraction(1, 12), Fraction(1, 3), Fraction(0, 1))
     """
     mechanism, given = given_inputs(mechanism, arguments)
-    wanted = _wanted(output)
-    if mechanism.generator or mechanism.stream is not None:
-        wanted = wanted.items if isinstance(wanted, Cells) else wanted
+    return output_probabilities(mechanism, [_read(output)], given)[0]
+
+
+def output_probabilities(mechanism: Mechanism, outputs: Sequence[Any], given: Mapping[str, Any]) -> list[Fraction]:
+    """The probabilities of several outputs on the same inputs, exactly; a `tail` stands for all integers from its end on."""
+    several = mechanism.generator or mechanism.stream is not None
+    found = output_classes(mechanism, given)
+    result = []
+    for output in outputs:
+        wanted = _wanted(output)
+        if several and isinstance(wanted, Cells):
+            wanted = wanted.items
+        result.append(fraction(sum((p * _share(wanted, shown) for shown, p in found), start=ZERO)))
+    return result
+
+
+def beginning_probability(mechanism: Mechanism, items: Sequence[Any], given: Mapping[str, Any]) -> Fraction:
+    """The probability that what is written, or the list that is returned, begins with some items."""
+    wanted = tuple(map(_wanted, items))
     total = ZERO
-    for found, p in output_classes(mechanism, given):
-        total += p * _share(wanted, found)
+    for shown, p in output_classes(mechanism, given):
+        listed = shown.items if isinstance(shown, Cells) else shown
+        if isinstance(listed, tuple) and len(listed) >= len(wanted):
+            total += p * _share(wanted, listed[: len(wanted)])
     return fraction(total)
+
+
+def tail(end: int, *, upward: bool) -> Tail:
+    """All integers from an end on, upward or downward, as an output that is asked for."""
+    return Tail(-1, 1 if upward else -1, end, _ANY)
 
 
 def given_inputs(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
@@ -157,11 +180,22 @@ _TAIL = re.compile(r"([≥≤])(-?[0-9]+)")
 _ANY = Fraction(1, 2)
 
 
-def _wanted(output: Any) -> Any:
-    """An output that is asked for, tails included."""
+def _read(output: Any) -> Any:
+    """An output as a user writes it, with tails in the place of their texts."""
     match output:
         case str() if found := _TAIL.fullmatch(output):
-            return Tail(-1, 1 if found[1] == "≥" else -1, int(found[2]), _ANY)
+            return tail(int(found[2]), upward=found[1] == "≥")
+        case list() | tuple():
+            return type(output)(map(_read, output))
+        case _:
+            return output
+
+
+def _wanted(output: Any) -> Any:
+    """An output that is asked for, as the explorer holds it."""
+    match output:
+        case Tail():
+            return output
         case list():
             return Cells(tuple(map(_wanted, output)))
         case tuple():

@@ -442,20 +442,23 @@ class _Compiler:
         known: dict[Rest, dict[Any, list[Outcome]]] = {}
         first = list(dict.fromkeys(rest for begin in begins for rest in begin))
         steps: Steps = []
-        level, closed = first, False
-        while not closed and (longest is None or len(steps) < longest):
+        level, closed, read = first, False, 0
+        while not closed and (longest is None or read < longest):
             new = [node for node in level if node != _ENDED and node not in known]
             for node in new:
                 known[node] = self._stream_step(node, declared, generator=generator)
                 if len(known) > _MOST_STATES:
                     raise LanguageError(
                         "states",
-                        f"more than {_MOST_STATES} states after {len(steps)} answers; one of them: {self._state_name(node)}",
+                        f"more than {_MOST_STATES} states after {read} answers; one of them: {self._state_name(node)}",
                         place=self.place,
                         hint="--horizon 10 for streams of up to 10 answers, or forget what is not needed",
                     )
-            steps.append({node: known[node] for node in level if node != _ENDED})
-            level = list(dict.fromkeys(t for rows in steps[-1].values() for row in rows.values() for _, t, _ in row))
+            reading = [node for node in (new if longest is None else level) if node != _ENDED]
+            if longest is not None:
+                steps.append({node: known[node] for node in reading})
+            read += 1
+            level = list(dict.fromkeys(t for node in reading for row in known[node].values() for _, t, _ in row))
             closed = all(node in known or node == _ENDED for node in level)
         if closed:
             steps = [known]

@@ -83,3 +83,20 @@ class Allowance(Monitor):
     def stopped(self) -> str | None:
         """Why the part has to stop now, or None."""
         return self.parent.stopped() or ("enough was tried" if self.left < 0 else None)
+
+
+class Timed(Monitor):
+    """A monitor for a part of a search that may take so many seconds and no more; an interrupt of its parent stops it, too.
+
+    >>> Timed(Monitor(), -1.0).stopped()
+    'out of time'
+    """
+
+    def __init__(self, parent: Monitor, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        super().__init__(parent.listen, ends)
+        self.parent = parent
+
+    def stopped(self) -> str | None:
+        """Why the part has to stop now, or None."""
+        return "interrupted" if self.parent.interrupted else super().stopped()

@@ -56,7 +56,12 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     return document_page(verdict.status, sentence, listed, more, data(verdict, certificate=certificate))
 
 
-def document_page(status: str, sentence: str, listed: list[Fact], more: str, raw: dict[str, Any]) -> str:
+_FOOTER = "Probabilities and ratios are exact; decimals are rounded."
+
+
+def document_page(
+    status: str, sentence: str, listed: list[Fact], more: str, raw: dict[str, Any], footer: str = _FOOTER
+) -> str:
     """A page: the sentence with its verdict, the facts, what else there is to see, and everything as data."""
     rows = "\n".join(
         f"<tr><th>{escape(fact.label)}</th><td{_aligned(fact)}>{escape(fact.text)}</td></tr>" for fact in listed
@@ -70,7 +75,7 @@ def document_page(status: str, sentence: str, listed: list[Fact], more: str, raw
 <table>{rows}</table>
 {more}
 <h2>Everything, as data</h2><details><summary>JSON</summary><pre>{said}</pre></details>
-<footer>privproof. Probabilities and ratios are exact; decimals are rounded.</footer>
+<footer>privproof. {escape(footer)}</footer>
 </body></html>
 """
 

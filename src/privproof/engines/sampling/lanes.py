@@ -66,13 +66,19 @@ def sample(mechanism: Mechanism, arguments: Mapping[str, Any], count: int, *, se
     """
     if count < 1:
         raise LanguageError("count", f"count={count} is not a number of runs", place="count", hint="count=100_000")
-    divided = unit(mechanism)
-    if divided is not None and isinstance(mechanism.parameters[divided], int):  # 1 / epsilon is a number, not a refusal
-        mechanism = mechanism.having(**{divided: Fraction(mechanism.parameters[divided])})
+    mechanism = prepared(mechanism)
     machine = _Machine(mechanism, arguments, Draws(seed), Record(count, generator=mechanism.translated.generator))
     for start in range(0, count, _TOGETHER):
         machine.run(np.arange(start, min(count, start + _TOGETHER)))
     return machine.record.samples()
+
+
+def prepared(mechanism: Mechanism) -> Mechanism:
+    """The mechanism as it is run; whoever samples it many times prepares it once."""
+    divided = unit(mechanism)
+    if divided is not None and isinstance(mechanism.parameters[divided], int):  # 1 / epsilon is a number, not a refusal
+        return mechanism.having(**{divided: Fraction(mechanism.parameters[divided])})
+    return mechanism
 
 
 Step: TypeAlias = Callable[[Batch], "list[tuple[int, Batch]]"]

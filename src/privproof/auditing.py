@@ -1,0 +1,545 @@
+"""Auditing: testing by sampling, joined with exact certification.
+
+Testing is quick but unsure, verification is exact but slower (FAIER, Section 7).  An audit searches for two data sets and an event that
+tells them apart, tests what it found on fresh runs, and then hands its candidates to the exact engines where these support the mechanism:
+a candidate is *real* or *spurious*, and between the epsilons that sampling brackets the exact one is found (FAIER, Algorithm 5).
+Chance decides nothing: an audit is refuted or proved only by exact probabilities.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, inf
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from privproof.asking import check, tight_epsilon
+from privproof.certifying import as_loss, certified
+from privproof.engines import Monitor, Progress
+from privproof.engines.monitor import Stopped, Timed
+from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
+from privproof.engines.sampling.intervals import at_least, at_most
+from privproof.engines.sampling.proposing import patterns
+from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
+from privproof.engines.sampling.searching import Aim, Candidate, Found, Search
+from privproof.engines.sampling.testing import Count, counted, curve, epsilons_for
+from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
+from privproof.evidence import LossWitness, Verdict
+from privproof.evidence.audits import Audit, Certified
+from privproof.exact import Budget, EpsilonLike, Number, delta, epsilon, fraction, rational
+from privproof.exact.balls import rational_bounds
+from privproof.exact.exponentials import ExponentialSum
+from privproof.language import Mechanism
+from privproof.language.inputs import Input
+from privproof.language.mechanism import Relation
+from privproof.models import Horizon
+from privproof.scenarios import is_program, program_question
+
+SAMPLES = 1_000_000
+_SAMPLES_OF_CALLABLES = (100_000, 20_000, 4_000)
+_TRIED = 256
+_PATIENCE = 60.0
+"""How many seconds the runs of an ordinary function may take if nobody says how many are wanted."""
+_SIZES = (2, 3, 5, 8, 12)
+_CERTIFIED = 5
+_EXACT_SECONDS = 20.0
+_BISECTIONS = 8
+_CLOSE = 0.002
+_NEVER = 1e-12
+"""What is less likely than this does not happen."""
+_SEARCHING = 0.5
+"""The share of a time limit that the search may take."""
+
+
+def audit(
+    subject: Mechanism | Runnable | Callable[..., Any] | Any,
+    epsilon_: EpsilonLike | None = None,
+    delta_: Number = 0,
+    *,
+    pairs: Iterable[tuple[Any, Any]] | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    neighbours: Relation | None = None,
+    size: int | Sequence[int] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    samples: int | None = None,
+    search: int | None = None,
+    confidence: Number = "0.95",
+    seed: int = 0,
+    processes: int = 1,
+    exact: bool = True,
+    exact_seconds: float = _EXACT_SECONDS,
+    monitor: Monitor | None = None,
+) -> Audit:
+    """Test a mechanism by running it, and certify what is found.
+
+    Args:
+        subject: a mechanism, an ordinary function, a measurement of OpenDP, a mechanism of diffprivlib, or what `runnable` made.
+        epsilon_: the budget's epsilon that is tested; without it the subject's own claim, if it makes one.
+        delta_: the budget's delta, over events.
+        pairs: the data sets to compare, as ``(left, right)``: arguments by name, or the first argument; without it they are searched for.
+        inputs: what an ordinary function reads, by name; without it what its annotations say.
+        neighbours: which data sets are neighbours: each, one, monotone, add-remove, or a function of two data sets.
+        size: the length, or lengths, of lists and streams; without it several are tried.
+        fixed: values of public inputs.
+        samples: how many runs on each side the bounds rest on.
+        search: about how many runs the search may make; without it three times as many as samples.
+        confidence: the probability with which all bounds hold together.
+        seed: the same seed gives the same audit.
+        processes: how many processes call an ordinary function.
+        exact: whether candidates are handed to the exact engines.
+        exact_seconds: how long the exact engines may take for each of their questions.
+        monitor: progress, a time limit for the search, an interrupt.
+
+    >>> from privproof.library.mechanisms import improved_noisy_max
+    >>> found = audit(improved_noisy_max, "1", size=3, samples=20_000)
+    >>> found.status, found.violated, found.real.loss
+    ('refuted', True, Epsilon('ln(24/7)'))
+    >>> 1 < found.epsilon < 1.2321, found.tight.tight
+    (True, Epsilon('ln(24/7)'))
+    """
+    begun = time.perf_counter()
+    monitor = monitor or Monitor()
+    given = Budget(epsilon(epsilon_), delta(delta_)) if epsilon_ is not None else None
+    if given is None and delta_ != 0:
+        raise BudgetError("budget", "a delta without an epsilon", place="delta", hint="give both")
+    level = _confidence(confidence)
+    made = runnable(subject, inputs=inputs, neighbours=neighbours, processes=processes)
+    made, fixed = _settled(made, dict(fixed or {}))
+    runs = _runs("samples", samples) or SAMPLES
+    listed = [_pair(made, left, right, fixed) for left, right in pairs or ()]
+    if listed:
+        fixed = _common(made, listed)
+    sizes, notes = _sizes(made, size, listed)
+    budget, sizes, more = _budget(made, given, sizes, fixed)
+    notes += [*made.notes, *more]
+    aim = Aim() if budget is None else Aim(float(fraction(budget.delta)), _float(budget.epsilon))
+    if samples is None and made.mechanism is None:
+        runs = _affordable(made, listed, sizes, fixed)
+    searching, testing = np.random.SeedSequence(seed).spawn(2)
+    remaining = inf if monitor.deadline is None else monitor.deadline - time.monotonic()
+    watched = monitor if remaining == inf else Timed(monitor, _SEARCHING * remaining)
+    found = Search(made, aim, searching, watched).found(sizes, listed, fixed, _runs("search", search) or 3 * runs)
+    if not found.candidates:
+        raise QuestionError(
+            "neighbours",
+            "no two neighbouring data sets were found" if not found.stopped else f"{found.stopped} before any run",
+            place=made.name,
+            hint="pairs=[(left, right)]",
+        )
+    searched = time.perf_counter()
+    result = _tested(made, found, aim, budget, level, runs, testing, monitor)
+    tested = time.perf_counter()
+    repeatable = made.mechanism is not None or (made.repeatable and is_repeatable(made, found.candidates[0].pair.left))
+    result = replace(
+        result,
+        seed=seed,
+        repeatable=repeatable,
+        notes=(*notes, *_remarks(made, found, sizes, explicit=size is not None or bool(listed))),
+        seconds={"search": searched - begun, "test": tested - searched},
+    )
+    if exact and made.mechanism is not None:
+        if monitor.deadline is not None:
+            exact_seconds = min(exact_seconds, max(0.0, monitor.deadline - time.monotonic()) / 3)
+        size_asked = size if isinstance(size, int) else None
+        narrowed = _narrow(made.mechanism, fixed)
+        if fixed:
+            given_values = ", ".join(f"{name} = {value}" for name, value in fixed.items())
+            result = replace(result, notes=(*result.notes, f"the exact engines were asked with {given_values}"))
+        result = _exactly(narrowed, result, found, size_asked, exact_seconds, monitor)
+    return replace(result, seconds={**result.seconds, "exact": time.perf_counter() - tested})
+
+
+# ------------------------------------------------------------------------------------------------------ what is asked for
+
+
+def _confidence(confidence: Number) -> Fraction:
+    level = fraction(rational(confidence))
+    if not Fraction(1, 2) <= level < 1:
+        raise QuestionError(
+            "confidence", f"confidence={level} is not between 1/2 and 1", place="confidence", hint="0.95"
+        )
+    return level
+
+
+def _runs(name: str, number: int | None) -> int | None:
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 100):
+        raise QuestionError(
+            name, f"{name}={number!r} is no number of runs above 99", place=name, hint=f"{name}=100_000"
+        )
+    return number
+
+
+def _settled(made: Runnable, fixed: dict[str, Any]) -> tuple[Runnable, dict[str, Any]]:
+    """The subject with parameters that are given, and the values of its public inputs."""
+    parameters = {} if made.mechanism is None else made.mechanism.parameters
+    changed = {name: fixed.pop(name) for name in list(fixed) if name in parameters}
+    if changed:
+        assert made.mechanism is not None
+        having = runnable(made.mechanism.having(**changed))
+        made = replace(made, mechanism=having.mechanism, draw=having.draw)
+    for name in fixed:
+        if name not in made.inputs or not made.inputs[name].public:
+            known = ", ".join(n for n, declared in made.inputs.items() if declared.public) or "none"
+            raise QuestionError(
+                "fixed", f"{name!r} is no public input", place=made.name, hint=f"public inputs: {known}"
+            )
+    return made, fixed
+
+
+def _pair(made: Runnable, left: Any, right: Any, fixed: Mapping[str, Any]) -> Adjacent:
+    """A pair that is given; where inputs are declared, it must be one of neighbours."""
+    sides = [_arguments(made, side) for side in (left, right)]
+    for side in sides:
+        for name, value in fixed.items():
+            if side.setdefault(name, value) != value:
+                said = f"{name} is {side[name]!r} in a pair and fixed at {value!r}"
+                raise QuestionError("fixed", said, place=made.name, hint="drop one of them")
+    pair = Adjacent(sides[0], sides[1])
+    if made.inputs and not is_adjacent(pair, made.inputs, made.relation):
+        raise QuestionError(
+            "neighbours",
+            f"{left!r} and {right!r} are no neighbours",
+            place=made.name,
+            hint="what the inputs declare, and the relation, say which data sets are",
+        )
+    return pair
+
+
+def _common(made: Runnable, pairs: Sequence[Adjacent]) -> dict[str, Any]:
+    """The public values that all pairs have in common."""
+    public = [name for name, declared in made.inputs.items() if declared.public]
+    return {name: pairs[0].left[name] for name in public if all(p.left[name] == pairs[0].left[name] for p in pairs)}
+
+
+def _arguments(made: Runnable, side: Any) -> dict[str, Any]:
+    if isinstance(side, Mapping):
+        return dict(side)
+    private = (name for name, declared in made.inputs.items() if not declared.public)
+    return {next(private, made.first): side}
+
+
+def _affordable(
+    made: Runnable, pairs: Sequence[Adjacent], sizes: Sequence[int | None], fixed: Mapping[str, Any]
+) -> int:
+    """How many runs of an ordinary function are made if nobody says how many: fewer, if it is slow."""
+    first = next(iter(pairs or patterns(made.inputs, made.relation, sizes[-1], fixed)), None)
+    if first is None:
+        return _SAMPLES_OF_CALLABLES[-1]
+    made.draw(first.left, 1, 0)
+    begun = time.perf_counter()
+    made.draw(first.left, _TRIED, 0)
+    each = (time.perf_counter() - begun) / _TRIED
+    return next((n for n in _SAMPLES_OF_CALLABLES if 5 * n * each <= _PATIENCE), _SAMPLES_OF_CALLABLES[-1])
+
+
+def _sizes(
+    made: Runnable, size: int | Sequence[int] | None, pairs: Sequence[Adjacent]
+) -> tuple[list[int | None], list[str]]:
+    """The lengths of lists and streams to try."""
+    if not made.inputs and not pairs:
+        raise QuestionError(
+            "inputs",
+            "nothing says what it reads, so no data sets can be proposed",
+            place=made.name,
+            hint="pairs=[(left, right)], inputs={'q': real_queries()}, or declare them: def f(q: real_queries()): ...",
+        )
+    open_ended = [
+        name
+        for name, declared in made.inputs.items()
+        if declared.shape == "stream" or (declared.shape == "list" and declared.size is None)
+    ]
+    if pairs:
+        return [None], []
+    if not open_ended:
+        if size is not None:
+            raise QuestionError("size", "no list or stream of open length takes it", place="size", hint="drop the size")
+        return [None], []
+    if size is None:
+        return list(_SIZES), []
+    sizes = [size] if isinstance(size, int) else list(size)
+    for one in sizes:
+        if isinstance(one, bool) or not isinstance(one, int) or one < 1:
+            raise QuestionError("size", f"size={one!r} is no length", place="size", hint="size=5")
+    return [*sizes], []
+
+
+def _budget(
+    made: Runnable, given: Budget | None, sizes: list[int | None], fixed: Mapping[str, Any]
+) -> tuple[Budget | None, list[int | None], list[str]]:
+    """What is tested against: the budget given, or the subject's claim at a length that it speaks of."""
+    if given is not None or made.claim is not None:
+        return given or made.claim, sizes, []
+    if made.mechanism is None or made.mechanism.claim is None:
+        return None, sizes, []
+    numbers = {name: value for name, value in fixed.items() if isinstance(value, int)}
+    failure: PrivproofError | None = None
+    for size in dict.fromkeys((None, sizes[-1])):
+        try:
+            budget = made.mechanism.budget(size, **numbers)
+        except (LanguageError, BudgetError) as problem:
+            failure = problem
+            continue
+        if size is None or len(sizes) == 1:
+            return budget, sizes, []
+        return budget, [size], [f"the claim depends on the size: only lists of {size} were tried"]
+    assert failure is not None
+    return None, sizes, [f"no budget was tested: {failure.message}"]
+
+
+def _float(value: Any) -> float:
+    return inf if value.infinite else float(rational_bounds(value.ball())[1])
+
+
+# -------------------------------------------------------------------------------------------------------------- the test
+
+
+def _tested(
+    made: Runnable,
+    found: Found,
+    aim: Aim,
+    budget: Budget | None,
+    confidence: Fraction,
+    runs: int,
+    seeds: np.random.SeedSequence,
+    monitor: Monitor,
+) -> Audit:
+    best = found.candidates[0]
+    counts, histogram = counted(made, best.pair, found.events, runs, seeds, monitor)
+    alpha = float(1 - confidence) / len(counts)
+    bounds = [count.epsilon_at_least(alpha, aim.delta) for count in counts]
+    top = int(np.argmax(bounds))
+    delta_bound, delta_count, p_value = None, None, None
+    if aim.epsilon is not None:
+        deltas = [0.0 if aim.epsilon == inf else count.delta_at_least(alpha, aim.epsilon) for count in counts]
+        delta_bound, delta_count = max(deltas), counts[int(np.argmax(deltas))]
+        p_value = float(curve(counts, [aim.epsilon], aim.delta)[0])
+    grid = epsilons_for(bounds[top], counts, [] if aim.epsilon is None else [aim.epsilon])
+    values = curve(counts, grid, aim.delta).tolist()
+    upper = next((e for e, p in zip(grid, values, strict=True) if p >= 1.0), inf)
+    return Audit(
+        subject=made.name,
+        budget=budget,
+        confidence=confidence,
+        epsilon=bounds[top],
+        delta=delta_bound,
+        count=counts[top],
+        delta_count=delta_count,
+        tests=counts,
+        p_value=p_value,
+        curve=tuple(zip(grid, values, strict=True)),
+        bracket=(bounds[top], upper),
+        histogram=histogram,
+        candidates=(),
+        verdict=None,
+        tight=None,
+        by_size=dict(sorted(found.by_size.items())),
+        pairs=found.tried,
+        runs=found.runs + 2 * counts[0].runs,
+        samples=counts[0].runs,
+        seed=0,
+        repeatable=True,
+        seconds={},
+    )
+
+
+def _remarks(made: Runnable, found: Found, sizes: Sequence[int | None], *, explicit: bool) -> list[str]:
+    """What a reader should know about the search."""
+    remarks = []
+    if found.stopped:
+        remarks.append(f"the search was {found.stopped}: what it had found until then was tested")
+    losses = [(size, worth) for size, worth in sorted(found.by_size.items())]
+    if len(losses) > 1 and losses[-1][1] > 0 and losses[-1][1] >= 1.05 * max(worth for _, worth in losses[:-1]):
+        said = ", ".join(f"{worth:.2f} at {size}" for size, worth in losses)
+        remarks.append(
+            f"the losses found grow with the length ({said}): longer lists may lose more than any that was tried"
+        )
+    elif len(losses) == 1 and explicit:
+        remarks.append(f"only lists of length {losses[0][0]} were tried: longer ones may lose more")
+    return remarks
+
+
+# ---------------------------------------------------------------------------------------------------------------- exactly
+
+
+def _narrow(mechanism: Mechanism, fixed: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that exact engines are asked about: with the public values that are given, and without a claim of its own."""
+    inputs = dict(mechanism.inputs)
+    for name, value in fixed.items():
+        declared = inputs[name]
+        if declared.shape != "value":
+            continue
+        if declared.within is None:
+            inputs[name] = replace(declared, values=(value,))
+        else:
+            number = rational(value)
+            values = None if declared.real else (value,)
+            inputs[name] = replace(declared, values=values, low=number, high=number)
+    return replace(mechanism, inputs=MappingProxyType(inputs), claim=None)
+
+
+def _exactly(
+    mechanism: Mechanism, audit: Audit, found: Found, size: int | None, seconds: float, monitor: Monitor
+) -> Audit:
+    """The audit with exact probabilities for its candidates, and what the exact engines say."""
+    notes: list[str] = []
+    candidates = _certified(mechanism, audit, found, seconds, monitor, notes)
+    longest = max((s for s in audit.by_size), default=None)
+    asked = (size or longest) if not is_program(mechanism) else size
+    if mechanism.stream is not None or not any(d.shape == "list" and d.size is None for d in mechanism.inputs.values()):
+        asked = None
+    budget = audit.budget
+    verdict = tight = None
+    if budget is not None and not budget.epsilon.infinite:
+        verdict = _answered(
+            lambda within: check(mechanism, budget.epsilon, fraction(budget.delta), size=asked, monitor=within),
+            seconds,
+            monitor,
+            notes,
+        )
+        if verdict is not None and verdict.status == "unknown":
+            found_real = _by_candidate(mechanism, candidates, budget, asked)
+            verdict = verdict if found_real is None else found_real
+    if verdict is not None and verdict.status == "proved":
+        against = [c for c in candidates if c.judgement == "real" and asked in (None, Adjacent(c.left, c.right).size)]
+        if against:
+            notes.append(f"a contradiction: {against[0].exactly} breaks a budget that was proved; neither is reported")
+            candidates, verdict = (), None
+    tight_delta = 0 if budget is None else fraction(budget.delta)
+    tight = _answered(
+        lambda within: tight_epsilon(mechanism, tight_delta, size=asked, monitor=within), seconds, monitor, notes
+    )
+    if tight is not None and tight.tight is None and not tight.lower.infinite and tight_delta == 0:
+        tight = _raised(tight, [c for c in candidates if asked in (None, Adjacent(c.left, c.right).size)])
+        tight = _narrowed(mechanism, tight, audit.bracket, asked, Timed(monitor, seconds))
+    if mechanism.stream is not None and not is_program(mechanism) and audit.by_size:
+        longest = max(audit.by_size)
+        within = _answered(
+            lambda timed: tight_epsilon(mechanism, tight_delta, horizon=Horizon.up_to(longest), monitor=timed),
+            seconds,
+            monitor,
+            notes,
+        )
+        if within is not None and within.tight is not None:
+            notes.append(f"exactly, for streams of up to {longest} values: {within.tight.show()}")
+    return replace(
+        audit, candidates=candidates, verdict=verdict, tight=tight, notes=(*audit.notes, *dict.fromkeys(notes))
+    )
+
+
+def _raised(tight: Verdict, candidates: Sequence[Certified]) -> Verdict:
+    """The verdict with the largest exact loss of the candidates as its lower bound, where that is better."""
+    for candidate in candidates:
+        if candidate.loss.compare(tight.lower) > 0 and candidate.loss.compare(tight.upper) <= 0:
+            tight = replace(tight, lower=candidate.loss, witness=_witness(candidate))
+    return tight
+
+
+def _witness(candidate: Certified) -> LossWitness | None:
+    loss = as_loss(candidate)
+    if loss is None:
+        return None
+    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability)
+
+
+def _narrowed(
+    mechanism: Mechanism, tight: Verdict, bracket: tuple[float, float], size: int | None, monitor: Monitor
+) -> Verdict:
+    """Better bounds on the tight epsilon (FAIER, Algorithm 5): sampling says where to ask, the exact engine answers.
+
+    Above the bracket a budget is looked for that can be proved; between it and what is refuted the exact engine is asked in the middle.
+    """
+    low = tight.lower
+    proved = tight if tight.status == "proved" else None
+    high = _float(tight.upper)
+    start = max(_float(low), bracket[0] if bracket[1] == inf else bracket[1])
+    asked = [start * factor for factor in (1.01, 1.5, 3.0)] if high == inf else []
+    for _ in range(_BISECTIONS):
+        if monitor.stopped() is not None:
+            break
+        middle = asked.pop(0) if asked else (_float(low) + high) / 2
+        if middle == inf or high - _float(low) < _CLOSE * high:
+            break
+        verdict = check(mechanism, Fraction(ceil(middle * 1000), 1000), size=size, monitor=monitor)
+        if verdict.status == "proved":
+            proved, high, asked = verdict, _float(verdict.upper), []
+        elif verdict.status == "refuted":
+            low = verdict.lower if verdict.lower.compare(low) > 0 else low
+            if low.infinite:
+                break
+        elif not asked:
+            break
+    if proved is None or proved is tight:
+        return tight
+    return replace(proved, lower=low, witness=proved.witness or tight.witness)
+
+
+def _certified(
+    mechanism: Mechanism, audit: Audit, found: Found, seconds: float, monitor: Monitor, notes: list[str]
+) -> tuple[Certified, ...]:
+    """What was tested, and the best of the other candidates, with exact probabilities."""
+    tested = found.candidates[0]
+    listed: list[tuple[Candidate | Count, Sequence[Any]]] = [(count, tested.outputs) for count in audit.tests]
+    others = [candidate for candidate in found.candidates[1:] if candidate.worth > 0]
+    listed += [(candidate, candidate.outputs) for candidate in others[: _CERTIFIED - 1]]
+    within = Timed(monitor, seconds)
+    result: dict[str, Certified] = {}
+    for candidate, outputs in listed:
+        monitor.listen(Progress("computing exact probabilities"))
+        pair, event = candidate.pair, candidate.event
+        try:
+            exact = certified(mechanism, pair.left, pair.right, event, outputs, audit.budget, within)
+        except Stopped:
+            notes.append("there was no time for the exact probabilities of all candidates")
+            break
+        except PrivproofError as problem:
+            notes.append(f"no exact probabilities: {problem.message}")
+            break
+        if exact is None:
+            continue
+        if not _agree(candidate, exact):
+            notes.append(f"no exact probabilities: runs and exact probabilities disagree about {exact.exactly}")
+            continue
+        result.setdefault(repr((exact.left, exact.right, exact.exactly)), exact)
+    return tuple(result.values())
+
+
+def _agree(candidate: Candidate | Count, exact: Certified) -> bool:
+    """Whether the runs could have come from the exact probabilities: where they could not, the two are about different things."""
+    if exact.event != exact.exactly:
+        return True
+    sides = ((candidate.left, exact.left_probability), (candidate.right, exact.right_probability))
+    return all(
+        at_least(count, candidate.runs, _NEVER) <= _number(p) <= at_most(count, candidate.runs, _NEVER)
+        for count, p in sides
+    )
+
+
+def _number(probability: Fraction | ExponentialSum) -> float:
+    return float(probability) if isinstance(probability, Fraction) else float(probability.ball(1, 128).mid())
+
+
+def _answered(ask: Callable[[Monitor], Verdict], seconds: float, monitor: Monitor, notes: list[str]) -> Verdict | None:
+    """What an exact engine says within a time; None where it does not support the question."""
+    try:
+        return ask(Timed(monitor, seconds))
+    except PrivproofError as problem:
+        notes.append(f"no exact engine answers: {problem.message}")
+        return None
+
+
+def _by_candidate(
+    mechanism: Mechanism, candidates: Sequence[Certified], budget: Budget, size: int | None
+) -> Verdict | None:
+    """The refutation that a real candidate is, where the engine itself found none."""
+    from privproof.about_programs import refuted
+
+    for candidate in candidates:
+        loss = as_loss(candidate)
+        if candidate.judgement == "real" and loss is not None:
+            return refuted(program_question(mechanism, size=size).under(budget), loss)
+    return None

@@ -1,0 +1,158 @@
+"""The command ``audit``: a statistical test, then exact certification of what it found."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shlex
+from fractions import Fraction
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from privproof.cli.common import (
+    STATUS,
+    AsJson,
+    CertificateOut,
+    DeltaText,
+    ReportOut,
+    TimeLimit,
+    app,
+    monitored,
+    named_sizes,
+    writable,
+    write,
+)
+from privproof.cli.loading import load_subject, parameters_of
+from privproof.errors import QuestionError
+from privproof.language import Mechanism
+from privproof.reporting import audit_data, audit_page, print_audit
+
+
+@app.command()
+def audit(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE[:NAME]", help="A Python file and a mechanism, a function or an object to run in it."
+        ),
+    ],
+    epsilon_: Annotated[
+        str | None, typer.Option("--epsilon", help="The budget to test; default: the mechanism's own claim.")
+    ] = None,
+    delta_: DeltaText = None,
+    size: Annotated[
+        str | None,
+        typer.Option("--size", help="The length of lists and streams: 3, or a range 2..8; default: several."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter or a public input; may be repeated."),
+    ] = None,
+    left: Annotated[
+        str | None, typer.Option("--left", help="One data set, in Python: [1, 1], or {'q': [1, 1], 'N': 1}.")
+    ] = None,
+    right: Annotated[str | None, typer.Option("--right", help="Its neighbour.")] = None,
+    neighbours: Annotated[
+        str | None, typer.Option("--neighbours", help="each, one, monotone or add-remove; default: as declared.")
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            "--samples", min=100, help="Runs on each side; default: 1000000, or up to 100000 of a plain function."
+        ),
+    ] = None,
+    confidence: Annotated[str, typer.Option("--confidence", help="How sure the bounds are, together.")] = "0.95",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Repeats an audit.")] = 0,
+    processes: Annotated[int, typer.Option("--processes", min=1, help="Processes that call a plain function.")] = 1,
+    exact: Annotated[
+        bool, typer.Option("--exact/--no-exact", help="Ask the exact engines about what was found.")
+    ] = True,
+    as_json: AsJson = False,
+    certificate: CertificateOut = None,
+    report: ReportOut = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """Test a mechanism by running it, then certify exactly what was found: real or spurious.
+
+    Status 1 only where exact probabilities break the budget; where runs alone speak against it, status 3.
+    """
+    from privproof.auditing import audit as ask  # here, because it brings the exact engines
+
+    writable(certificate, report)
+    subject = load_subject(target)
+    pairs = None
+    if (left is None) != (right is None):
+        raise QuestionError("pair", "one data set alone", place="--left, --right", hint="give both")
+    if left is not None and right is not None:
+        exactly = isinstance(subject, Mechanism)
+        pairs = [(_literal(left, "--left", exactly=exactly), _literal(right, "--right", exactly=exactly))]
+    sizes = named_sizes(size)
+    with monitored(time_limit, quiet=as_json) as monitor:
+        found = ask(
+            subject,
+            epsilon_,
+            delta_ or 0,
+            pairs=pairs,
+            neighbours=neighbours,
+            size=None if size is None else sizes[0] if len(sizes) == 1 else [n for n in sizes if n],
+            fixed=parameters_of(settings),
+            samples=samples,
+            confidence=confidence,
+            seed=seed,
+            processes=processes,
+            exact=exact,
+            monitor=monitor,
+        )
+    written = None
+    if certificate is not None and found.verdict is not None and found.verdict.certificate is not None:
+        write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+        written = str(certificate)
+    given: list[tuple[str, object]] = [
+        ("--epsilon", epsilon_),
+        ("--delta", delta_),
+        ("--size", size),
+        ("--left", left),
+        ("--right", right),
+    ]
+    given += [("--set", setting) for setting in settings or ()]
+    given += [("--neighbours", neighbours), ("--samples", found.samples), ("--seed", seed)]
+    if confidence != "0.95":
+        given.append(("--confidence", confidence))
+    parts = [str(part) for option, value in given if value is not None for part in (option, value)]
+    command = shlex.join(["privproof", "audit", target, *parts])
+    if report is not None:
+        write(report, audit_page(found, command=command))
+    if as_json:
+        typer.echo(json.dumps({**audit_data(found, command=command), "certificate": written}, ensure_ascii=False))
+    else:
+        print_audit(Console(highlight=False), found, command=command)
+        if certificate is not None:
+            typer.echo(f"  certificate  {written or 'none: only a verdict of an exact engine has one'}")
+        if report is not None:
+            typer.echo(f"  report       {report}")
+    raise typer.Exit(STATUS[found.status])
+
+
+def _literal(text: str, place: str, *, exactly: bool) -> Any:
+    """A value in Python's notation; where values are exact, decimals mean what they say."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise QuestionError(
+            "pair", f"{text!r} is no value in Python's notation", place=place, hint="[1, 0, 1], 3, 'yes', {'q': [1, 2]}"
+        ) from None
+    return _exact(value) if exactly else value
+
+
+def _exact(value: Any) -> Any:
+    match value:
+        case float():
+            return Fraction(repr(value))
+        case list() | tuple():
+            return type(value)(map(_exact, value))
+        case dict():
+            return {key: _exact(item) for key, item in value.items()}
+        case _:
+            return value

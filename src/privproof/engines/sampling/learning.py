@@ -1,0 +1,413 @@
+"""Learning events: sets of outputs that are likelier on one data set than on the other, from runs on both.
+
+By the lemma of Neyman and Pearson the best events are likelihood-ratio sets: all outputs whose ratio of probabilities reaches a bound.
+Ratios are estimated on *cells*: single outputs where they repeat; where outputs have numbers, the boxes of a tree that is split where the
+two data sets differ most.  The cells by falling ratio, one after the other, are the nested unions that are tried.  Beside them stand single
+outputs, what outputs begin with, half-lines of every number, and half-spaces by logistic regression.
+
+What is learnt here is only proposed: whoever counts its occurrences for a bound takes fresh runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import frexp
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from privproof.engines.sampling.columns import Array, identity
+from privproof.engines.sampling.events import (
+    Beginning,
+    Event,
+    HalfSpace,
+    OneOf,
+    filled,
+    form_of,
+    numbers_of,
+)
+from privproof.engines.sampling.intervals import Floats
+from privproof.engines.sampling.samples import FLOAT, Samples
+from privproof.language.patterns import ANY, Between
+
+Score: TypeAlias = Callable[[Array, Array], Floats]
+"""How much counts on the left and on the right are worth."""
+
+_FEW = 12
+"""Forms with more distinct outputs than this are looked at by their numbers, too."""
+_DEPTH = 6
+_GAIN = 2.0
+_LEAST = 60
+_SHARES = np.array([0.0005, 0.001, 0.002, 0.004, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.35, 0.5])
+_TAILS = np.concatenate([_SHARES, 1 - _SHARES])
+_SPLITS = np.arange(1, 24) / 24
+_LONGEST_PREFIX = 64
+_PREFIXES = 80_000
+_ROUNDS = 12
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """An event, and how often it occurred on both data sets where it was learnt."""
+
+    event: Event
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Events of one kind: how often each occurred on both data sets, and the event itself where it is asked for."""
+
+    left: Array
+    right: Array
+    made: Callable[[int], Event]
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The runs of both data sets whose outputs have one form.
+
+    Attributes:
+        form: the form.
+        codes: the distinct outputs that have it.
+        sides: the numbers in the slots, a row for every run, for both data sets.
+        constant: for every slot its value, where it has only one; None where it varies.
+    """
+
+    form: Any
+    codes: tuple[int, ...]
+    sides: tuple[Array, Array]
+    constant: tuple[Any, ...]
+    whole: tuple[bool, ...]
+
+    def pattern(self, places: dict[int, Any]) -> Any:
+        """The form with patterns in some of its slots, and what always stands in the others."""
+        rest = [ANY if value is None else value for value in self.constant]
+        return filled(self.form, [places.get(i, rest[i]) for i in range(len(rest))])
+
+    @property
+    def varying(self) -> list[int]:
+        """The slots that vary."""
+        return [i for i, value in enumerate(self.constant) if value is None]
+
+
+Cell: TypeAlias = tuple[Any, int, int]
+"""A pattern, and how often it occurred on both data sets."""
+_NONE = _Kind(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), lambda i: OneOf(()))
+
+
+def learnt(left: Samples, right: Samples, score: Score, *, keep: int = 6) -> list[Proposal]:
+    """The events that tell two data sets apart best in one direction, the best first.
+
+    Args:
+        left: runs on the data set that is to make events likelier.
+        right: runs on the other.
+        score: what counts are worth.
+        keep: how many events of each kind.
+    """
+    outputs, (one, other) = _common(left, right)
+    counts = [np.bincount(codes, minlength=len(outputs)) for codes in (one, other)]
+    forms = list(_forms(outputs, left, right, one, other))
+    kinds = [_singles(outputs, counts), _beginnings(outputs, counts)]
+    cells = list(_single_cells(outputs, counts, forms))
+    for form in forms:
+        boxes = _boxes(form, len(left) + len(right))
+        kinds += [_half_lines(form), _each(boxes)]
+        if len(form.varying) > 1:
+            kinds.append(_half_spaces(form))
+        cells += boxes
+    found = _best(_unions(cells), score, 3 * keep)
+    for kind in kinds:
+        found += _best(kind, score, keep)
+    return _best(_proposed(found), score, 3 * keep)
+
+
+def _best(kind: _Kind, score: Score, keep: int) -> list[Proposal]:
+    """The best events of a kind that occurred on the left, each once."""
+    possible = np.flatnonzero(kind.left)
+    if not len(possible):
+        return []
+    worth = score(kind.left[possible], kind.right[possible])
+    chosen: dict[str, Proposal] = {}
+    for i in possible[np.argsort(-worth, kind="stable")[: 4 * keep]].tolist():
+        proposal = Proposal(kind.made(i), int(kind.left[i]), int(kind.right[i]))
+        chosen.setdefault(repr(proposal.event), proposal)
+        if len(chosen) == keep:
+            break
+    return list(chosen.values())
+
+
+def _kind(made: Callable[[int], Event], left: Iterable[int], right: Iterable[int]) -> _Kind:
+    return _Kind(np.array([*left], dtype=np.int64), np.array([*right], dtype=np.int64), made)
+
+
+def _proposed(proposals: Sequence[Proposal]) -> _Kind:
+    return _kind(lambda i: proposals[i].event, (p.left for p in proposals), (p.right for p in proposals))
+
+
+def _each(cells: Sequence[Cell]) -> _Kind:
+    """Cells as events of their own."""
+    return _kind(lambda i: OneOf((cells[i][0],)), (a for _, a, _ in cells), (b for _, _, b in cells))
+
+
+def _common(left: Samples, right: Samples) -> tuple[list[Any], tuple[Array, Array]]:
+    """One table of outputs for both, and the runs as numbers into it."""
+    known: dict[Any, int] = {}
+    outputs: list[Any] = []
+    sides = []
+    for samples in (left, right):
+        places = []
+        for output in samples.outputs:
+            place = known.setdefault(_identity(output), len(known))
+            if place == len(outputs):
+                outputs.append(output)
+            places.append(place)
+        sides.append(np.array(places, dtype=np.int64)[samples.codes])
+    return outputs, (sides[0], sides[1])
+
+
+def _identity(output: Any) -> Any:
+    if isinstance(output, list | tuple):
+        return (type(output), tuple(map(_identity, output)))
+    return repr(output) if isinstance(output, dict) else identity(output)
+
+
+# --------------------------------------------------------------------------------------------------------- single outputs
+
+
+def _singles(outputs: Sequence[Any], counts: Sequence[Array]) -> _Kind:
+    """Single outputs; those with floats do not repeat."""
+    codes = [i for i, output in enumerate(outputs) if not any(number is FLOAT for number in numbers_of(output))]
+    return _Kind(counts[0][codes], counts[1][codes], lambda i: OneOf((outputs[codes[i]],)))
+
+
+def _single_cells(outputs: Sequence[Any], counts: Sequence[Array], forms: Sequence[_Form]) -> Iterator[Cell]:
+    """The outputs that are cells of their own: those of no form that is looked at by its numbers."""
+    numbered = {code for form in forms for code in form.codes}
+    for code, (output, a, b) in enumerate(zip(outputs, *counts, strict=True)):
+        if code not in numbered:
+            yield output, int(a), int(b)
+
+
+def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> _Kind:
+    """What lists begin with, where several outputs do."""
+    found: dict[Any, list[Any]] = {}
+    longest = min(_LONGEST_PREFIX, max(1, _PREFIXES // len(outputs)))
+    for output, a, b in zip(outputs, *counts, strict=True):
+        if not isinstance(output, list | tuple):
+            continue
+        for size in range(1, min(len(output), longest) + 1):
+            if any(number is FLOAT for number in numbers_of(output[size - 1])):
+                break
+            entry = found.setdefault(tuple(map(_identity, output[:size])), [output[:size], 0, 0, 0])
+            entry[1] += int(a)
+            entry[2] += int(b)
+            entry[3] += 1
+    several = [entry for entry in found.values() if entry[3] > 1]
+    return _kind(lambda i: Beginning(tuple(several[i][0])), (e[1] for e in several), (e[2] for e in several))
+
+
+# ---------------------------------------------------------------------------------------------------------------- numbers
+
+
+def _forms(outputs: Sequence[Any], left: Samples, right: Samples, one: Array, other: Array) -> Iterator[_Form]:
+    """The forms that are looked at by their numbers."""
+    grouped: dict[str, list[int]] = {}
+    for code, output in enumerate(outputs):
+        grouped.setdefault(repr(form_of(output)), []).append(code)
+    for codes in grouped.values():
+        slots = list(zip(*(list(numbers_of(outputs[code])) for code in codes), strict=True))
+        if not slots or (not any(FLOAT in slot for slot in slots) and len(codes) <= _FEW):
+            continue
+        constant = tuple(
+            slot[0] if slot[0] is not FLOAT and all(x == slot[0] for x in slot) else None for slot in slots
+        )
+        if all(value is not None for value in constant):
+            continue
+        whole = tuple(all(isinstance(x, int) for x in slot) for slot in slots)
+        sides = tuple(_numbers(samples, common, codes, slots) for samples, common in ((left, one), (right, other)))
+        yield _Form(form_of(outputs[codes[0]]), tuple(codes), (sides[0], sides[1]), constant, whole)
+
+
+def _numbers(samples: Samples, common: Array, codes: Sequence[int], slots: Sequence[Sequence[Any]]) -> Array:
+    """The numbers of the runs that have a form, a row for every run."""
+    place = np.full(int(common.max(initial=0)) + 1 if len(common) else 1, -1, dtype=np.int64)
+    for i, code in enumerate(codes):
+        if code < len(place):
+            place[code] = i
+    runs = np.flatnonzero(place[common] >= 0)
+    rows = place[common[runs]]
+    result = np.empty((len(runs), len(slots)))
+    before = np.zeros(len(codes), dtype=np.int64)  # how many floats an output has before a slot
+    for j, slot in enumerate(slots):
+        floats = np.array([x is FLOAT for x in slot])
+        result[:, j] = np.array([0.0 if x is FLOAT else float(x) for x in slot])[rows]
+        for number in np.unique(before[floats]).tolist():
+            here = (floats & (before == number))[rows]
+            result[here, j] = samples.floats[number][runs[here]]
+        before += floats
+    return result
+
+
+def _half_lines(form: _Form) -> _Kind:
+    left: list[int] = []
+    right: list[int] = []
+    places: list[tuple[int, float, int]] = []
+    for slot in form.varying:
+        one, other = (np.sort(side[:, slot]) for side in form.sides)
+        whole = form.whole[slot]
+        ends = _ends(np.sort(np.concatenate([one, other])), _TAILS, whole=whole)
+        for side, listed in ((one, left), (other, right)):
+            listed += (len(side) - np.searchsorted(side, ends, "left")).tolist()
+            listed += np.searchsorted(side, ends - 1 if whole else ends, "right").tolist()
+        places += [(slot, end, below) for below in (0, 1) for end in ends.tolist()]
+
+    def made(i: int) -> Event:
+        slot, end, below = places[i]
+        return OneOf((form.pattern({slot: _sides(end, whole=form.whole[slot])[below]}),))
+
+    return _kind(made, left, right)
+
+
+def _ends(ordered: Array, shares: Array, *, whole: bool) -> Array:
+    """Simple numbers that cut off given shares of numbers in order."""
+    finite = ordered[np.isfinite(ordered)]
+    if not len(finite):
+        return finite
+    last = len(finite) - 1
+    chosen = finite[np.minimum(last, (shares * len(finite)).astype(np.int64))]
+    if whole:
+        return np.unique(np.concatenate([np.floor(chosen), np.floor(chosen) + 1]))
+    return np.unique(simple(chosen, float(finite[3 * len(finite) // 4] - finite[len(finite) // 4])))
+
+
+def simple(numbers: Array, spread: float) -> Array:
+    """Numbers with few binary digits near others, at the scale of a spread.
+
+    >>> simple(np.array([0.7031]), 2.0).tolist(), simple(np.array([-13.26]), 40.0).tolist()
+    ([0.703125], [-13.25])
+    """
+    if not spread > 0:
+        return numbers
+    unit = 2.0 ** (frexp(spread)[1] - 8)
+    return np.asarray(np.round(numbers / unit) * unit)
+
+
+def _sides(end: float, *, whole: bool) -> tuple[Between, Between]:
+    """What lies at an end or above it, and what lies below."""
+    exact = Fraction(end)
+    return Between(exact, None), Between(None, exact - 1 if whole else exact)
+
+
+Box: TypeAlias = "dict[int, tuple[float | None, float | None]]"
+
+
+def _boxes(form: _Form, runs: int) -> list[Cell]:
+    """The boxes of a tree that is split where the two data sets differ most, with their counts."""
+    found: list[Cell] = []
+    least = max(_LEAST, runs // 400)
+
+    def grow(one: Array, other: Array, box: Box, depth: int) -> None:
+        split = _split(form, one, other, least) if depth < _DEPTH and len(one) + len(other) >= 2 * least else None
+        if split is None:
+            places = {slot: _between(low, high, whole=form.whole[slot]) for slot, (low, high) in box.items()}
+            found.append((form.pattern(places), len(one), len(other)))
+            return
+        slot, end = split
+        low, high = box.get(slot, (None, None))
+        for upper in (False, True):
+            parts = [side[(side[:, slot] >= end) == upper] for side in (one, other)]
+            grow(parts[0], parts[1], {**box, slot: (end, high) if upper else (low, end)}, depth + 1)
+
+    grow(*form.sides, {}, 0)
+    return found
+
+
+def _between(low: float | None, high: float | None, *, whole: bool) -> Between:
+    """From one end of a box until before the next; between whole numbers there is nothing."""
+    above = None if high is None else Fraction(high) - 1 if whole else Fraction(high)
+    return Between(None if low is None else Fraction(low), above)
+
+
+def _split(form: _Form, one: Array, other: Array, least: int) -> tuple[int, float] | None:
+    """The slot and the number at which a box is split best."""
+    best: tuple[float, int, float] | None = None
+    whole = _evidence(np.array([len(one)]), np.array([len(other)]))[0]
+    for slot in form.varying:
+        columns = [np.sort(side[:, slot]) for side in (one, other)]
+        ends = _ends(np.sort(np.concatenate(columns)), _SPLITS, whole=form.whole[slot])
+        below = [np.searchsorted(column, ends, "left") for column in columns]
+        above = [len(column) - count for column, count in zip(columns, below, strict=True)]
+        gain = _evidence(below[0], below[1]) + _evidence(above[0], above[1]) - whole
+        gain[(below[0] + below[1] < least) | (above[0] + above[1] < least)] = -1.0
+        top = int(np.argmax(gain)) if len(gain) else 0
+        if len(gain) and gain[top] > _GAIN and (best is None or gain[top] > best[0]):
+            best = (float(gain[top]), slot, float(ends[top]))
+    return None if best is None else (best[1], best[2])
+
+
+def _evidence(one: Array, other: Array) -> Floats:
+    """The logarithm of the likelihood of so many runs on either side, at its best."""
+    total = np.maximum(one + other, 1)
+    return np.asarray(one * np.log(np.maximum(one, 1) / total) + other * np.log(np.maximum(other, 1) / total))
+
+
+def _half_spaces(form: _Form) -> _Kind:
+    """Half-spaces by logistic regression on the numbers of a form."""
+    slots = form.varying
+    one, other = (side[:, slots] for side in form.sides)
+    if min(len(one), len(other)) < _LEAST:
+        return _NONE
+    data = np.concatenate([one, other])
+    data = data[np.isfinite(data).all(axis=1)]
+    if len(data) < len(one) + len(other):
+        return _NONE
+    center, spread = np.median(data, axis=0), np.percentile(data, 75, axis=0) - np.percentile(data, 25, axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    inside = np.clip((data - center) / spread, -8.0, 8.0)
+    design = np.column_stack([inside, np.ones(len(inside))])
+    goal = np.concatenate([np.ones(len(one)), np.zeros(len(other))])
+    weights = np.zeros(design.shape[1])
+    ridge = 1e-3 * np.eye(design.shape[1])
+    for _ in range(_ROUNDS):
+        chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+        step = np.linalg.solve(
+            (design * (chance * (1 - chance))[:, None]).T @ design / len(design) + ridge,
+            design.T @ (goal - chance) / len(design) - ridge @ weights,
+        )
+        weights = weights + step
+        if np.abs(step).max() < 1e-6:
+            break
+    shown = [float(f"{w:.3g}") for w in (weights[:-1] / spread).tolist()]
+    if not any(shown):
+        return _NONE
+    full = [0.0] * len(form.constant)
+    for slot, weight in zip(slots, shown, strict=True):
+        full[slot] = weight
+    sides = [np.sort(side @ np.array(full)) for side in form.sides]
+    pooled = np.sort(np.concatenate(sides))
+    width = float(pooled[3 * len(pooled) // 4] - pooled[len(pooled) // 4])
+    ends = np.unique(simple(pooled[((1 - _SHARES) * (len(pooled) - 1)).astype(np.int64)], width))
+    left, right = (len(side) - np.searchsorted(side, ends, "left") for side in sides)
+    return _Kind(left, right, lambda i: HalfSpace(form.form, tuple(full), float(ends[i])))
+
+
+# ----------------------------------------------------------------------------------------------------------------- unions
+
+
+def _unions(cells: Sequence[Cell]) -> _Kind:
+    """Nested unions of cells by falling ratio of their counts."""
+    chosen = [cell for cell in cells if cell[1]]
+    if len(chosen) < 2:
+        return _NONE
+    a = np.array([cell[1] for cell in chosen], dtype=np.int64)
+    b = np.array([cell[2] for cell in chosen], dtype=np.int64)
+    order = np.argsort(-(a + 0.5) / (b + 1.0), kind="stable")
+
+    def made(i: int) -> Event:
+        return OneOf(tuple(chosen[j][0] for j in order[: i + 1].tolist()))
+
+    return _Kind(np.cumsum(a[order]), np.cumsum(b[order]), made)

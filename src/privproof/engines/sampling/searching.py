@@ -1,0 +1,349 @@
+"""Searching: which two data sets, and which event, tell a mechanism's inputs apart best.
+
+First every proposed pair gets a few runs: the patterns of its adjacency at every length, and some pairs by chance.  The better half gets
+more runs; from the best ones the search climbs: a value, a difference or a public number is changed, and what is better stays.  Of the
+runs of a pair one half proposes events (`sampling.learning`) and the other half counts them, so that an event is not chosen for its luck.
+
+Everything here only proposes.  A bound comes from fresh runs (`sampling.testing`), a verdict from exact probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from itertools import zip_longest
+from math import exp
+from typing import Any
+
+import numpy as np
+
+from privproof.engines.monitor import Monitor, Progress, Stopped
+from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
+from privproof.engines.sampling.columns import Array
+from privproof.engines.sampling.events import Event, occurs
+from privproof.engines.sampling.intervals import Floats, delta_at_least, epsilon_at_least, loss
+from privproof.engines.sampling.learning import Score, learnt
+from privproof.engines.sampling.moving import drawn, mutated
+from privproof.engines.sampling.proposing import patterns
+from privproof.engines.sampling.runnable import Runnable
+from privproof.engines.sampling.samples import Samples
+from privproof.language.inputs import Input
+
+_DOUBT = 0.1
+"""How sure the search is of what it prefers."""
+_LAST_DOUBT = 0.01
+"""How sure it is of the events that are tested."""
+_NEARLY = 0.98
+"""A simpler pair is preferred to a better one if it is nearly as good."""
+_PATTERNS = 60
+_BY_CHANCE = 16
+_SURVIVORS = 12
+_PARENTS = 4
+_CHILDREN = 5
+_CLIMBS = 4
+_FINALISTS = 3
+_ROUNDS = 5
+_FEWEST = 60
+_ENOUGH = 400
+"""Between these numbers of runs a pair is looked at first."""
+_FIRST = 8
+_CLIMB = 20_000
+"""So many runs in all are worth a climb."""
+_POSITIONS = 24
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is looked for: a large epsilon at a delta; and, where an epsilon is given, a large delta there."""
+
+    delta: float = 0.0
+    epsilon: float | None = None
+
+    def scores(self, runs: int, doubt: float = _DOUBT) -> list[Score]:
+        """What counts among so many runs are worth: first for epsilon, then for delta."""
+
+        def for_epsilon(left: Array, right: Array) -> Floats:
+            return epsilon_at_least(left, right, runs, doubt, self.delta)
+
+        def for_delta(left: Array, right: Array) -> Floats:
+            assert self.epsilon is not None
+            return delta_at_least(left, right, runs, doubt, self.epsilon)
+
+        return [for_epsilon] if self.epsilon is None or exp(min(self.epsilon, 700)) > runs else [for_epsilon, for_delta]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Two data sets and an event that seems likelier on the left.
+
+    Attributes:
+        pair: the data sets.
+        event: the event.
+        left: how often it occurred on the left, among runs that did not propose it.
+        right: the same on the right.
+        runs: how many runs there were on each side.
+        worth: what these counts are worth: a lower bound on epsilon, as sure as the search needs.
+        outputs: the distinct outputs that occurred.
+    """
+
+    pair: Adjacent
+    event: Event
+    left: int
+    right: int
+    runs: int
+    worth: float
+    outputs: tuple[Any, ...] = field(repr=False, default=())
+
+    @property
+    def estimate(self) -> float:
+        """The loss that the counts suggest."""
+        return loss(self.left / self.runs, self.right / self.runs)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found.
+
+    Attributes:
+        candidates: the candidates, the best first, each pair once.
+        events: for the best pair in its direction, the events to test.
+        tried: how many pairs were tried.
+        runs: how many runs were made.
+        by_size: for every length tried, the largest worth.
+        stopped: why it ended early; empty if it did not.
+    """
+
+    candidates: tuple[Candidate, ...]
+    events: tuple[Event, ...]
+    tried: int
+    runs: int
+    by_size: Mapping[int, float]
+    stopped: str = ""
+
+
+class Search:
+    """A search through the data sets of one mechanism."""
+
+    def __init__(self, subject: Runnable, aim: Aim, seeds: np.random.SeedSequence, monitor: Monitor) -> None:
+        self.subject, self.aim, self.monitor = subject, aim, monitor
+        self.seeds = seeds
+        self.generator = np.random.default_rng(seeds.spawn(1)[0])
+        self.known: dict[str, Candidate] = {}
+        self.tried = 0
+        self.runs = 0
+        self.by_size: dict[int, float] = {}
+
+    def found(
+        self,
+        sizes: Sequence[int | None],
+        pairs: Sequence[Adjacent],
+        fixed: Mapping[str, Any],
+        budget: int,
+    ) -> Found:
+        """The best candidates.
+
+        Args:
+            sizes: the lengths of lists and streams to try.
+            pairs: the only pairs to try; without any, those that the adjacency suggests.
+            fixed: the values of public inputs that are given.
+            budget: how many runs may be made, about.
+        """
+        stopped = ""
+        last = max(_FEWEST, budget // 16)
+        try:
+            self._through(sizes, pairs, fixed, budget)
+            best = self._ranked()
+            if best and not pairs:
+                best.insert(0, self._simplified(best.pop(0)))
+            events = self._events(best[0].pair, last) if best else []
+        except Stopped:
+            stopped = self.monitor.stopped() or "stopped"
+            best = self._ranked()
+            events = [best[0].event] if best else []
+        return Found(tuple(best[:_SURVIVORS]), tuple(events), self.tried, self.runs, self.by_size, stopped)
+
+    def _through(
+        self, sizes: Sequence[int | None], pairs: Sequence[Adjacent], fixed: Mapping[str, Any], budget: int
+    ) -> None:
+        fewest = max(_FEWEST, min(_ENOUGH, budget // 100))
+        first = list(pairs) if pairs else self._proposed(sizes, fixed)[: max(_FIRST, budget // (8 * fewest))]
+        self._evaluate(first, max(fewest, budget // (12 * max(1, len(first)))))
+        self._settle(_SURVIVORS, max(fewest, budget // (8 * _SURVIVORS)), rounds=2)
+        climbs = 0 if pairs else min(_CLIMBS, budget // _CLIMB)
+        for climb in range(climbs):
+            self.monitor.listen(Progress(f"climbing ({climb + 1} of {climbs}), {self.tried} pairs tried"))
+            self._climb(fixed, max(fewest, budget // (8 * climbs * _PARENTS * _CHILDREN)))
+        self._settle(_SURVIVORS, max(fewest, budget // (8 * _SURVIVORS)), rounds=1)
+        self._settle(_FINALISTS, max(fewest, budget // (4 * _FINALISTS)), rounds=_ROUNDS)
+
+    def _settle(self, count: int, runs: int, *, rounds: int) -> None:
+        """Give more runs to the best until the best have them: what was best by luck falls back."""
+        for _ in range(rounds):
+            doubtful = [c.pair for c in self._best(count) if 4 * c.runs < runs]
+            if not doubtful:
+                return
+            self._evaluate(doubtful, runs)
+
+    def _proposed(self, sizes: Sequence[int | None], fixed: Mapping[str, Any]) -> list[Adjacent]:
+        """Patterns and pairs by chance, every length in its turn."""
+        inputs, relation = self.subject.inputs, self.subject.relation
+        most = max(_SURVIVORS, _PATTERNS // len(sizes))
+        rows = zip_longest(*(patterns(inputs, relation, size, fixed)[:most] for size in sizes))
+        result = [pair for row in rows for pair in row if pair is not None]
+        for number in range(_BY_CHANCE):
+            pair = drawn(inputs, relation, sizes[number % len(sizes)], fixed, self.generator)
+            result += [] if pair is None else [pair]
+        return result
+
+    def _climb(self, fixed: Mapping[str, Any], runs: int) -> None:
+        children = []
+        for parent in self._best(_PARENTS):
+            for _ in range(_CHILDREN):
+                child = mutated(parent.pair, self.subject.inputs, self.subject.relation, fixed, self.generator)
+                children += [] if child is None else [child]
+        self._evaluate(children, runs, new=True)
+
+    def _simplified(self, candidate: Candidate) -> Candidate:
+        """A pair that is nearly as good, with values that occur elsewhere in it in the place of others."""
+        inputs, relation = self.subject.inputs, self.subject.relation
+        goal, runs = _NEARLY * candidate.worth, 2 * candidate.runs
+        steps: list[Callable[[Adjacent], Adjacent | None]] = [partial(_nearer_zero, inputs=inputs)]
+        steps += [partial(_levelled, name=n, position=i) for n, i in _positions(candidate.pair)[:_POSITIONS]]
+        for step in steps:
+            simpler = step(candidate.pair)
+            if simpler is None or not is_adjacent(simpler, inputs, relation):
+                continue
+            self.monitor.pause()
+            tried = self._candidate(simpler, runs)
+            if tried.worth >= goal:
+                candidate = tried
+        return candidate
+
+    def _best(self, count: int) -> list[Candidate]:
+        """The best candidates so far; what is worth nothing counts by its estimate."""
+        return sorted(self.known.values(), key=lambda c: (-c.worth, -min(c.estimate, 1e9)))[:count]
+
+    def _ranked(self) -> list[Candidate]:
+        """All candidates, the best first, except that among those with most runs a simpler one is preferred if it is nearly as good."""
+        best = self._best(len(self.known))
+        if best:
+            most = max(c.runs for c in best)
+            rivals = [c for c in best if 2 * c.runs >= most and c.worth >= _NEARLY * best[0].worth] or best[:1]
+            chosen = min(rivals, key=lambda c: len(_name(c.pair)))
+            best.remove(chosen)
+            best.insert(0, chosen)
+        return best
+
+    def _evaluate(self, pairs: Iterable[Adjacent], runs: int, *, new: bool = False) -> None:
+        """Give so many runs on each side to every pair; what was known with more runs stays."""
+        for pair in pairs:
+            name = _name(pair)
+            before = self.known.get(name)
+            if before is not None and (new or before.runs * 2 >= runs):
+                continue
+            self.monitor.pause()
+            self.monitor.listen(Progress(f"{self.tried} pairs tried, {self.runs} runs"))
+            candidate = self._candidate(pair, runs)
+            self.tried += before is None
+            self.known[name] = candidate
+            size = pair.size
+            if size is not None:
+                self.by_size[size] = max(self.by_size.get(size, 0.0), candidate.worth)
+
+    def _drawn(self, pair: Adjacent, runs: int) -> tuple[Samples, Samples]:
+        one, other = (seed(s) for s in self.seeds.spawn(2))
+        self.runs += 2 * runs
+        return self.subject.draw(pair.left, runs, one), self.subject.draw(pair.right, runs, other)
+
+    def _candidate(self, pair: Adjacent, runs: int) -> Candidate:
+        """The best event of a pair, in the better direction."""
+        return max(self._events_of(pair, runs, aim=0), key=lambda c: (c.worth, c.estimate))
+
+    def _events_of(self, pair: Adjacent, runs: int, aim: int, doubt: float = _DOUBT) -> list[Candidate]:
+        """Events of a pair in both directions, learnt on one half of the runs and counted on the other."""
+        sides = self._drawn(pair, runs)
+        half = runs // 2
+        learning = [part(side, 0, half) for side in sides]
+        counting = [part(side, half, runs) for side in sides]
+        score, counted = self.aim.scores(half, doubt)[aim], self.aim.scores(runs - half, doubt)[aim]
+        result = []
+        for one, other, ordered in ((0, 1, pair), (1, 0, Adjacent(pair.right, pair.left))):
+            proposals = learnt(learning[one], learning[other], score)
+            left, right = (
+                np.array([int(occurs(p.event, counting[side]).sum()) for p in proposals]) for side in (one, other)
+            )
+            worth = counted(left, right)
+            outputs = tuple({repr(o): o for side in sides for o in side.outputs}.values())
+            result += [
+                Candidate(ordered, p.event, a, b, runs - half, w, outputs)
+                for p, a, b, w in zip(proposals, left.tolist(), right.tolist(), worth.tolist(), strict=True)
+            ]
+        return result
+
+    def _events(self, pair: Adjacent, runs: int) -> list[Event]:
+        """The events of the best pair that are to be tested: the best ones for epsilon, and the best one for delta."""
+        result: list[Event] = []
+        for aim, keep in zip(range(len(self.aim.scores(runs))), (2, 1), strict=False):
+            listed = [c for c in self._events_of(pair, runs, aim, _LAST_DOUBT) if c.pair == pair]
+            listed.sort(key=lambda c: (-c.worth, -min(c.estimate, 1e9)))
+            result += [c.event for c in listed[:keep]]
+        return list({repr(event): event for event in result}.values())
+
+
+def _positions(pair: Adjacent) -> list[tuple[str, int]]:
+    """The places of the lists in a pair, where both sides have one length."""
+    return [
+        (name, position)
+        for name, left in pair.left.items()
+        if isinstance(left, list) and len(left) == len(pair.right[name])
+        for position in range(len(left))
+    ]
+
+
+def _nearer_zero(pair: Adjacent, inputs: Mapping[str, Input]) -> Adjacent | None:
+    """The pair with all its private numbers moved together, so that the least of them is zero."""
+    private = [name for name in pair.left if name in inputs and not inputs[name].public]
+    found = [x for side in (pair.left, pair.right) for name in private for x in _listed(side[name])]
+    if any(isinstance(x, bool) or not isinstance(x, int | Fraction) for x in found) or not found or min(found) == 0:
+        return None
+    least = min(found)
+
+    def moved(value: Any) -> Any:
+        return [x - least for x in value] if isinstance(value, list) else value - least
+
+    sides = ({n: moved(v) if n in private else v for n, v in side.items()} for side in (pair.left, pair.right))
+    return Adjacent(*sides)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _levelled(pair: Adjacent, name: str, position: int) -> Adjacent | None:
+    """The pair with what is most frequent in a list at one of its places; None where it stands there already."""
+    columns = list(zip(pair.left[name], pair.right[name], strict=True))
+    often = max(columns, key=lambda column: (columns.count(column), -columns.index(column)))
+    if columns[position] == often:
+        return None
+    columns[position] = often
+    sides = (list(side) for side in zip(*columns, strict=True))
+    left, right = ({**given, name: values} for given, values in zip((pair.left, pair.right), sides, strict=True))
+    return Adjacent(left, right)
+
+
+def _name(pair: Adjacent) -> str:
+    """Something that tells pairs apart, whichever comes first."""
+    return " | ".join(sorted((repr(dict(pair.left)), repr(dict(pair.right)))))
+
+
+def seed(sequence: np.random.SeedSequence) -> int:
+    """A seed as a number."""
+    high, low = sequence.generate_state(2, np.uint64).tolist()
+    return int(high) << 64 | int(low)
+
+
+def part(samples: Samples, start: int, stop: int) -> Samples:
+    """Some of the runs."""
+    return Samples(samples.codes[start:stop], samples.outputs, tuple(f[start:stop] for f in samples.floats))

@@ -1,0 +1,158 @@
+"""Testing: fresh runs of two data sets, events that were fixed before, and what their counts say with confidence.
+
+Every event that is counted is one comparison; alpha is divided by their number, so that with probability at least ``1 - alpha`` *all*
+bounds hold together, whichever of them is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+
+from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.sampling.adjacent import Adjacent
+from privproof.engines.sampling.events import Event, occurs
+from privproof.engines.sampling.intervals import Floats, delta_at_least, epsilon_at_least, loss, p_values
+from privproof.engines.sampling.runnable import Runnable
+from privproof.engines.sampling.samples import FLOAT, Samples
+from privproof.engines.sampling.searching import seed
+
+_TOGETHER = 2**18
+_CALLED_TOGETHER = 2**14
+_BINS = 24
+_LISTED = 20
+_POINTS = 80
+
+
+@dataclass(frozen=True)
+class Count:
+    """An event, and how often it occurred in fresh runs on both data sets.
+
+    Attributes:
+        pair: the data sets.
+        event: the event, which was fixed before the runs.
+        left: how often it occurred on the left.
+        right: how often on the right.
+        runs: how many runs there were on each side.
+    """
+
+    pair: Adjacent
+    event: Event
+    left: int
+    right: int
+    runs: int
+
+    @property
+    def estimate(self) -> float:
+        """The loss that the counts suggest; infinite where the event never occurred on the right."""
+        return loss(self.left / self.runs, self.right / self.runs)
+
+    def epsilon_at_least(self, alpha: float, delta: float = 0.0) -> float:
+        """A lower bound on epsilon with confidence ``1 - alpha``."""
+        return float(epsilon_at_least(self.left, self.right, self.runs, alpha, delta))
+
+    def delta_at_least(self, alpha: float, epsilon: float) -> float:
+        """A lower bound on delta at an epsilon, with confidence ``1 - alpha``."""
+        return float(delta_at_least(self.left, self.right, self.runs, alpha, epsilon))
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often outputs, or intervals of outputs, occurred on both data sets: rows of a name and two counts."""
+
+    rows: tuple[tuple[str, int, int], ...]
+    runs: int
+
+
+def counted(
+    subject: Runnable,
+    pair: Adjacent,
+    events: Sequence[Event],
+    runs: int,
+    seeds: np.random.SeedSequence,
+    monitor: Monitor,
+) -> tuple[tuple[Count, ...], Histogram]:
+    """How often events occur in fresh runs on both data sets, and what was written how often in the first of them.
+
+    Where time is up fewer runs are made: that does not depend on what they write, so the counts mean what they say.
+    """
+    totals = np.zeros((len(events), 2), dtype=np.int64)
+    drawn: list[Samples] = []
+    together = _TOGETHER if subject.mechanism is not None else _CALLED_TOGETHER
+    made = 0
+    while made < runs and (made == 0 or monitor.stopped() is None):
+        monitor.listen(Progress(f"testing, {made} of {runs} runs on each side"))
+        size = min(together, runs - made)
+        for side, (arguments, sequence) in enumerate(zip((pair.left, pair.right), seeds.spawn(2), strict=True)):
+            samples = subject.draw(arguments, size, seed(sequence))
+            totals[:, side] += [int(occurs(event, samples).sum()) for event in events]
+            if made == 0:
+                drawn.append(samples)
+        made += size
+    counts = tuple(Count(pair, e, a, b, made) for e, (a, b) in zip(events, totals.tolist(), strict=True))
+    return counts, histogram(drawn[0], drawn[1])
+
+
+def curve(counts: Sequence[Count], epsilons: Sequence[float], delta: float = 0.0) -> Floats:
+    """For every epsilon the p-value of "epsilon is kept", corrected for the number of events."""
+    lowest = np.ones(len(epsilons))
+    for count in counts:
+        lowest = np.minimum(lowest, p_values(count.left, count.right, count.runs, epsilons, delta))
+    return np.minimum(1.0, lowest * len(counts))
+
+
+def histogram(left: Samples, right: Samples) -> Histogram:
+    """What was written how often: outputs by name where they repeat, otherwise intervals of the only number in them."""
+    runs = min(len(left), len(right))
+    if all(samples.outputs == (FLOAT,) for samples in (left, right)):
+        return Histogram(_binned(left.floats[0], right.floats[0]), runs)
+    one, other = left.counts(), right.counts()
+    names = sorted({*one, *other}, key=lambda name: -max(one.get(name, 0), other.get(name, 0)))
+    if len(names) > _LISTED and all(isinstance(o, int) for s in (left, right) for o in s.outputs):
+        return Histogram(_binned(left.values().astype(float), right.values().astype(float), whole=True), runs)
+    rows = [(name, one.get(name, 0), other.get(name, 0)) for name in _in_order(names[:_LISTED])]
+    more, others = (sum(counts.get(name, 0) for name in names[_LISTED:]) for counts in (one, other))
+    rows += [(f"{len(names) - _LISTED} other outputs", more, others)] if more or others else []
+    return Histogram(tuple(rows), runs)
+
+
+def _in_order(names: Sequence[str]) -> list[str]:
+    """Numbers by size, everything else by how often it occurs."""
+    try:
+        return sorted(names, key=float)
+    except ValueError:
+        return list(names)
+
+
+def _binned(one: Floats, other: Floats, *, whole: bool = False) -> tuple[tuple[str, int, int], ...]:
+    pooled = np.concatenate([one, other])
+    pooled = pooled[np.isfinite(pooled)]
+    if not len(pooled):
+        return (("no finite number", len(one), len(other)),)
+    low, high = (float(x) for x in np.percentile(pooled, [0.5, 99.5]))
+    if whole:
+        step = max(1.0, float(np.ceil((high - low + 1) / _BINS)))
+        ends = np.arange(np.floor(low), high + step + 1, step)
+    else:
+        ends = np.linspace(low, high, _BINS + 1) if isfinite(high - low) and high > low else np.array([low, low + 1])
+    columns = [np.histogram(side, bins=[-np.inf, *ends.tolist(), np.inf])[0].tolist() for side in (one, other)]
+    names = [f"below {ends[0]:.4g}"]
+    for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        names.append(
+            f"{a:.0f}" if whole and b - a == 1 else f"{a:.0f} to {b - 1:.0f}" if whole else f"{a:.4g} to {b:.4g}"
+        )
+    names.append(f"{ends[-1]:.4g} and above")
+    return tuple((name, int(a), int(b)) for name, a, b in zip(names, *columns, strict=True) if a or b)
+
+
+def epsilons_for(bound: float, counts: Sequence[Count], marks: Sequence[float]) -> list[float]:
+    """The epsilons at which a curve is drawn: from zero until beyond everything of interest, closely where it rises."""
+    estimates = [count.estimate for count in counts if isfinite(count.estimate)]
+    reach = max([0.5, *(1.25 * value for value in (bound, *marks, *estimates) if isfinite(value))])
+    middle = max([bound, *estimates])
+    low, high = max(0.0, bound - (middle - bound)), min(reach, middle + (middle - bound))
+    spread = [reach * i / _POINTS for i in range(_POINTS + 1)]
+    return sorted({*spread, *(low + (high - low) * i / _POINTS for i in range(_POINTS + 1))})

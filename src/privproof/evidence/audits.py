@@ -1,0 +1,118 @@
+"""What an audit has found: bounds with their confidence, the candidates, and what exact probabilities say about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+from privproof.engines.sampling.events import Event
+from privproof.engines.sampling.testing import Count, Histogram
+from privproof.evidence.verdicts import Status, Verdict
+from privproof.exact import Budget, Epsilon
+from privproof.exact.exponentials import ExponentialSum
+
+Judgement: TypeAlias = Literal["real", "spurious", "exact"]
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A candidate with its exact probabilities.
+
+    Attributes:
+        left: the arguments that make the event likelier.
+        right: the other arguments.
+        event: the event that sampling proposed.
+        exactly: the event whose probabilities were computed: the whole of it, or its part with the largest ratio.
+        left_probability: the probability of the event on the left, exactly.
+        right_probability: the same on the right.
+        loss: the epsilon that they ask for at the budget's delta, rounded down where it is no exact number; infinite where there is none.
+        judgement: ``real`` where it breaks the budget, ``spurious`` where the whole event does not, ``exact`` where there is no budget, or
+            only a part of the event was computed, which breaks none.
+    """
+
+    left: Mapping[str, Any]
+    right: Mapping[str, Any]
+    event: Event
+    exactly: Event
+    left_probability: Fraction | ExponentialSum
+    right_probability: Fraction | ExponentialSum
+    loss: Epsilon
+    judgement: Judgement
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result of an audit.
+
+    Attributes:
+        subject: the name of what was audited.
+        budget: the claim that it was tested against, if there is one.
+        confidence: with this probability the bounds hold, all of them together.
+        epsilon: a lower confidence bound on epsilon (at the budget's delta).
+        delta: a lower confidence bound on delta at the budget's epsilon; None without a budget.
+        count: the event behind the bound on epsilon, with its counts; None where nothing was tested.
+        delta_count: the event behind the bound on delta.
+        tests: all events that were counted.
+        p_value: the p-value of the budget: small where the runs speak against it; None without a budget.
+        curve: epsilons with their p-values.
+        bracket: by sampling alone: epsilons below the first are rejected, those above the second are not at all.
+        histogram: what was written on both data sets.
+        candidates: what the search found, with exact probabilities where an exact engine supports the mechanism.
+        verdict: what the exact engine says about the budget; None where there is no budget or no engine.
+        tight: what the exact engine says about the tight epsilon; None where there is no engine.
+        by_size: for every length that was tried, about the largest loss found there.
+        pairs: how many pairs of data sets were tried.
+        runs: how many runs were made in all.
+        samples: how many runs on each side the bounds rest on.
+        seed: repeats the audit.
+        repeatable: whether it does.
+        seconds: how long it took, in parts.
+        notes: restrictions and remarks.
+    """
+
+    subject: str
+    budget: Budget | None
+    confidence: Fraction
+    epsilon: float
+    delta: float | None
+    count: Count | None
+    delta_count: Count | None
+    tests: tuple[Count, ...]
+    p_value: float | None
+    curve: tuple[tuple[float, float], ...]
+    bracket: tuple[float, float]
+    histogram: Histogram | None
+    candidates: tuple[Certified, ...]
+    verdict: Verdict | None
+    tight: Verdict | None
+    by_size: Mapping[int, float]
+    pairs: int
+    runs: int
+    samples: int
+    seed: int
+    repeatable: bool
+    seconds: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def violated(self) -> bool:
+        """Whether the runs speak against the budget at the confidence of the audit; by chance they may do so wrongly."""
+        return self.p_value is not None and self.p_value <= 1 - float(self.confidence)
+
+    @property
+    def real(self) -> Certified | None:
+        """The candidate that breaks the budget, exactly, with the largest loss."""
+        listed = [candidate for candidate in self.candidates if candidate.judgement == "real"]
+        return max(listed, key=lambda c: c.loss.ball() if not c.loss.infinite else float("inf"), default=None)
+
+    @property
+    def status(self) -> Status:
+        """``refuted`` by exact probabilities, ``proved`` by an exact engine, otherwise ``unknown``: chance decides nothing."""
+        if self.real is not None:
+            return "refuted"
+        return "unknown" if self.verdict is None else self.verdict.status
+
+    def __bool__(self) -> bool:
+        raise TypeError("an audit is no truth value: look at audit.status, audit.epsilon or audit.violated")

@@ -1,0 +1,615 @@
+"""Audits for readers: text, plain data, and one page with the p-values and the histograms drawn.
+
+Two kinds of knowledge stand side by side and never mix: what runs say, *with confidence*, and what exact probabilities and exact engines
+say, without any.  Only the second proves or refutes.  Bounds that rest on runs are rounded to the safe side: epsilon and delta down,
+p-values up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+from html import escape
+from math import inf, isfinite, isnan
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from privproof.evidence import Unknown, Verdict
+from privproof.exact import Epsilon, decimal, epsilon, text
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.exponentials import ExponentialSum
+from privproof.reporting.charts import Bar, Line, bar_chart, line_chart
+from privproof.reporting.facts import Fact, enclosing, outward, rounded
+from privproof.reporting.html import document_page
+from privproof.reporting.programs import arguments_words
+from privproof.reporting.streams import table
+from privproof.reporting.strokes import WIDTH, clipped
+from privproof.reporting.text import print_facts
+from privproof.reporting.wording import data, facts
+
+if TYPE_CHECKING:
+    from privproof.evidence.audits import Audit, Certified
+
+_LISTED = 5
+_SHORT = 18
+_LONGEST = 160
+_CELL = 60
+_ENGINE_FACTS = ("structure", "growing", "repair", "tight epsilon")
+_WITNESS_FACTS = ("output", "written", "event", "left", "right", "ratio", "loss")
+_ENGINE_DATA = ("growth", "leak", "formula", "repairs")
+
+_MEANINGS = {"real": ": breaks it", "spurious": ": keeps it", "exact": ""}
+
+
+def print_audit(console: Console, audit: Audit, *, command: str | None) -> None:
+    """Print an audit: one sentence, then what runs say, what is exact, and how to repeat it.
+
+    Args:
+        console: where to.
+        audit: what was found.
+        command: the command line that it was asked with, if any.
+    """
+    print_facts(console, _status(audit), audit_sentence(audit), audit_facts(audit, command=command))
+
+
+def _status(audit: Audit) -> str:
+    """The verdict; where nothing was claimed, whether the tight epsilon was computed."""
+    if audit.budget is None and _known(audit.tight):
+        return "computed"
+    return audit.status
+
+
+def _known(tight: Verdict | None) -> bool:
+    return tight is not None and (tight.lower.infinite or tight.tight is not None)
+
+
+# -------------------------------------------------------------------------------------------------------------- in words
+
+
+def audit_sentence(audit: Audit) -> str:
+    """The outcome in one sentence; it says private or not only where something exact does."""
+    name = _name(audit)
+    bound = f"with {percent(audit.confidence)} confidence epsilon is at least {down(audit.epsilon)}"
+    if audit.budget is None:
+        if not _known(audit.tight):
+            return f"{name}: {bound}; there is no claim to test, and its exact value is not known"
+        assert audit.tight is not None
+        if audit.tight.lower.infinite:
+            return f"{name}: there is no epsilon at all, exactly; by the runs alone, {bound}"
+        return f"{name}: the tight epsilon is {loss_words(audit.tight.lower)}, exactly; by the runs alone, {bound}"
+    claim = claim_words(audit)
+    if audit.status == "refuted":
+        if audit.real is not None:
+            found = (
+                "sampling found a violation, and its exact probabilities confirm it"
+                if audit.violated
+                else "the runs alone do not show it, but the exact probabilities of an event that sampling proposed do"
+            )
+        elif audit.violated:
+            found = "the runs speak against it, and the exact engine refutes it"
+        else:
+            found = "the runs do not speak against it, but the exact engine refutes it"
+        return f"{name} is not {claim}: {found}"
+    if audit.status == "proved":
+        if audit.violated:
+            chance = (
+                f"the runs speak against it ({p_words(audit)}), which is chance, or they are runs of something else"
+            )
+            return f"{name} is {claim}: the exact engine proves it; {chance}"
+        return f"{name} is {claim}: the runs do not speak against it, and the exact engine proves it"
+    undecided = "no exact engine decides it"
+    if audit.violated:
+        claimed = f"{bound} (claimed: {audit.budget.epsilon})"
+        return f"{name}: {claimed}: the runs speak against the claim ({p_words(audit)}), but {undecided}"
+    return f"{name}: not known whether it is {claim}: the runs do not speak against it, but runs prove nothing, and {undecided}"
+
+
+def _name(audit: Audit) -> str:
+    """What the outcome is about: the question of the exact verdict, or what was run."""
+    if audit.verdict is not None and audit.verdict.status == audit.status != "unknown":
+        return audit.verdict.question.name or audit.subject
+    if audit.budget is None and audit.tight is not None and _known(audit.tight):
+        return audit.tight.question.name or audit.subject
+    sizes = list(audit.by_size)
+    if audit.real is not None and sizes:
+        lists = [len(value) for value in audit.real.left.values() if isinstance(value, list | tuple)]
+        sizes = [max(lists)] if lists else sizes
+    return f"{audit.subject} (size {sizes[0]})" if len(sizes) == 1 else audit.subject
+
+
+def claim_words(audit: Audit) -> str:
+    """The claim as an adjective."""
+    budget = audit.budget
+    if budget is None:
+        return "private"
+    return f"{budget.epsilon}-private" if budget.delta == 0 else f"({budget.epsilon}, {budget.delta})-private"
+
+
+def audit_facts(audit: Audit, *, command: str | None, candidates: bool = True) -> list[Fact]:
+    """Everything a reader needs, in order: what runs say, what is exact, and how to repeat it.
+
+    Args:
+        audit: what was found.
+        command: the command line that it was asked with, if any.
+        candidates: whether the table of candidates is among them.
+    """
+    result = [*_sampled(audit)]
+    if candidates and audit.candidates:
+        result.append(Fact("exactly", candidate_table(audit)))
+    result += _exact(audit)
+    pairs = f"{audit.pairs:,} pair{'s' * (audit.pairs != 1)} of data sets"
+    of = f"{audit.samples:,} on each side behind the bounds, {audit.runs:,} in all, on {pairs}"
+    result.append(Fact("runs", of))
+    if len(audit.by_size) > 1:
+        losses = ", ".join(f"{_about(loss)} at {size}" for size, loss in audit.by_size.items())
+        result.append(Fact("lengths", f"the largest losses met while searching, roughly: {losses}"))
+    result.append(Fact("repeat", repeat_words(audit, command)))
+    result.append(Fact("time", ", ".join(f"{part} {seconds:.2f} s" for part, seconds in audit.seconds.items())))
+    return [*result, *(Fact("note", note) for note in _notes(audit))]
+
+
+def _notes(audit: Audit) -> list[str]:
+    """Restrictions and remarks, of the audit and of the engine that answered."""
+    engine = audit.tight if audit.verdict is None else audit.verdict
+    return list(dict.fromkeys([*audit.notes, *(() if engine is None else engine.notes)]))
+
+
+def _sampled(audit: Audit) -> Iterator[Fact]:
+    """What runs say, with confidence."""
+    budget, sure = audit.budget, f"with {percent(audit.confidence)} confidence"
+    at = f" at delta = {budget.delta}" if budget is not None and budget.delta != 0 else ""
+    claimed = "" if budget is None else f" (claimed: {'inf' if budget.epsilon.infinite else budget.epsilon.show()})"
+    yield Fact("sampling", f"{sure} epsilon is at least {down(audit.epsilon)}{at}{claimed}")
+    if budget is not None and audit.delta is not None and audit.delta > 0:
+        where = ""
+        if audit.delta_count is not None and audit.delta_count != audit.count:
+            counts = f"in {audit.delta_count.left:,} runs on the left, {audit.delta_count.right:,} on the right"
+            where = f"; {_fitted(str(audit.delta_count.event))}: {counts}"
+        yield Fact("", f"{sure} delta is at least {down(audit.delta)} at epsilon = {budget.epsilon}{where}")
+    if budget is not None and audit.p_value is not None:
+        rare = f"were it {claim_words(audit)}, runs as telling as these would be at most that likely"
+        against = f"{rare}, so they speak against it" if audit.violated else "the runs do not speak against it"
+        yield Fact("the claim", f"{p_words(audit)}: {against}")
+    low, high = audit.bracket
+    beyond = f"and none from {up(high, digits=4)} on" if isfinite(high) else "and are in doubt about every other"
+    reject = f"the runs reject every epsilon below {down(low)} {beyond}" if low > 0 else "the runs reject no epsilon"
+    yield Fact("bracket", f"{reject}; other data sets and events may lose more")
+    count = audit.count
+    if count is None:
+        yield Fact("event", "none was tested")
+        return
+    yield Fact("event", _fitted(str(count.event)))
+    for label, side, number in (("left", count.pair.left, count.left), ("right", count.pair.right, count.right)):
+        share = f" ({decimal(Fraction(100 * number, count.runs), digits=3)} %)" if count.runs else ""
+        yield Fact(label, f"{_data_words(side)}: in {number:,} of {count.runs:,} runs{share}")
+    if count.left and not count.right:
+        yield Fact("as counted", "never on the right: the loss may be infinite, but counts alone cannot tell")
+    elif count.left > count.right:
+        yield Fact("as counted", f"a loss of about {_about(count.estimate)}, not yet allowing for chance")
+
+
+def _exact(audit: Audit) -> Iterator[Fact]:
+    """What exact engines say."""
+    verdict, tight = audit.verdict, audit.tight
+    if verdict is None and tight is None:
+        yield Fact("exact engine", "none was asked, or none answers: nothing above is certain")
+        return
+    if verdict is not None:
+        reason = f": {verdict.reason}" if isinstance(verdict, Unknown) else ""
+        said = {"proved": "proves", "refuted": "refutes", "unknown": "cannot decide"}[verdict.status]
+        yield Fact(
+            "exact engine", f"{verdict.engine} {said} that {verdict.question.name} is {claim_words(audit)}{reason}"
+        )
+    elif tight is not None:
+        yield Fact("exact engine", tight.engine)
+    shown: dict[str, str] = {}
+    for found in (tight, verdict):
+        if found is not None:
+            for fact in facts(found, command=None, asked_tight=found is tight):
+                shown.setdefault(fact.label, fact.text)
+    yield from (Fact(label, shown[label]) for label in ("compared", *_ENGINE_FACTS) if label in shown)
+    if verdict is not None and verdict.status == "refuted" and audit.real is None:
+        listed = {fact.label: fact.text for fact in facts(verdict, command=None, asked_tight=False)}
+        lines = [f"{label}: {listed[label]}" for label in _WITNESS_FACTS if label in listed]
+        if lines:
+            yield Fact("witness", "\n".join(lines))
+
+
+def candidate_table(audit: Audit) -> str:
+    """What was proposed by sampling, with exact probabilities, a row each."""
+    rows = [("the claim" if audit.budget is not None else "", "exact loss", "left", "right", "event and data sets")]
+    for candidate in _ordered(audit):
+        sides = " against ".join(_fitted(_data_words(side), _CELL) for side in (candidate.left, candidate.right))
+        probabilities = [probability_words(p) for p in (candidate.left_probability, candidate.right_probability)]
+        where = f"{_fitted(str(candidate.exactly), _CELL)}, {sides}"
+        judged = f"{candidate.judgement}{_MEANINGS[candidate.judgement]}"
+        rows.append((judged, loss_words(candidate.loss), probabilities[0], probabilities[1], where))
+    rest = len(audit.candidates) - _LISTED
+    return table(rows) + (f"\nand {rest} more" if rest > 0 else "")
+
+
+def _ordered(audit: Audit) -> list[Certified]:
+    """The candidates with the largest losses, those that are real first."""
+    ordered = sorted(audit.candidates, key=lambda c: (c.judgement != "real", -_float(c.loss)))
+    return ordered[:_LISTED]
+
+
+def repeat_words(audit: Audit, command: str | None) -> str:
+    """How the same audit is made again, or that it cannot be."""
+    if not audit.repeatable:
+        again = "" if command is None else f": {command} draws other runs"
+        return f"not possible: what was run draws randomness that no seed decides{again}"
+    if command is None:
+        return f"with seed={audit.seed}"
+    return command if "--seed" in command.split() else f"{command} --seed {audit.seed}"
+
+
+# --------------------------------------------------------------------------------------------------------------- numbers
+
+
+def down(value: float, *, digits: int = 4) -> str:
+    """A number that is not above the given one, with so many digits.
+
+    >>> down(1.05149), down(0.0), down(float("inf"))
+    ('1.051', '0', 'infinite')
+    """
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def up(value: float, *, digits: int = 2) -> str:
+    """A number that is not below the given one, with so many digits.
+
+    >>> up(1.2799571e-39), up(0.0412), up(1.0)
+    ('1.3e-39', '0.042', '1')
+    """
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    if not isfinite(value):
+        return "infinite"
+    found = Context(prec=digits, rounding=rounding).create_decimal(repr(float(value))).normalize()
+    if found == 0:
+        return "0"
+    power = found.adjusted()
+    return f"{found:f}" if -4 <= power <= 15 else f"{found.scaleb(-power).normalize():f}e{power}"
+
+
+def percent(share: Fraction) -> str:
+    """A share of one hundred.
+
+    >>> percent(Fraction(19, 20)), percent(Fraction(999, 1000))
+    ('95 %', '99.9 %')
+    """
+    return f"{float(100 * share):.10g} %"
+
+
+def p_words(audit: Audit) -> str:
+    """The p-value of the claim."""
+    assert audit.p_value is not None
+    return f"p = {up(audit.p_value)}" if audit.p_value > 0 else "p < 1e-300"
+
+
+def loss_words(loss: Epsilon) -> str:
+    """A loss: exactly where that is short, otherwise rounded down.
+
+    >>> loss_words(epsilon("ln(24/7)")), loss_words(epsilon("2394264978076667/1000000000000000"))
+    ('ln(24/7) ≈ 1.23214', '≈ 2.394264')
+    """
+    if loss.infinite:
+        return "infinite"
+    return loss.show() if len(str(loss)) <= _SHORT else f"≈ {outward(loss, up=False, digits=6)}"
+
+
+def probability_words(probability: Fraction | ExponentialSum) -> str:
+    """An exact probability: as a fraction or in closed form where that is short, otherwise about.
+
+    >>> probability_words(Fraction(11, 27)), probability_words(ExponentialSum.term("1/32", 0, "-55/32"))
+    ('11/27', '≈ 0.00560282')
+    """
+    if isinstance(probability, Fraction):
+        exact = text(probability)
+        return exact if len(exact) <= 12 else f"≈ {decimal(probability)}"
+    if probability.is_zero:
+        return "0"
+    exact = str(probability.at(1))
+    return exact if len(exact) <= 12 else f"≈ {rounded(probability.ball(1, 192))}"
+
+
+def _about(value: float) -> str:
+    return "infinite" if value == inf else f"{value:.3g}"
+
+
+def _float(value: Epsilon) -> float:
+    return inf if value.infinite else float(rational_bounds(value.ball())[0])
+
+
+def _fitted(words: str, most: int = _LONGEST) -> str:
+    """Words in one line that is not too long."""
+    line = " ".join(words.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def _data_words(arguments: Mapping[str, Any]) -> str:
+    return _fitted(arguments_words(arguments))
+
+
+# ------------------------------------------------------------------------------------------------------------------ data
+
+
+def audit_data(audit: Audit, command: str | None = None) -> dict[str, Any]:
+    """The audit as plain data, the object that ``--json`` prints.
+
+    What rests on runs is under ``audit``; ``tight`` and ``witness`` hold only what is exact.
+    """
+    engines = [found.engine for found in (audit.verdict, audit.tight) if found is not None]
+    budget = audit.budget
+    result: dict[str, Any] = {
+        "verdict": audit.status,
+        "engine": f"sampling + {engines[0]}" if engines else "sampling",
+        "question": {
+            "mechanism": audit.subject,
+            "subject": audit.subject,
+            "epsilon": None if budget is None else str(budget.epsilon),
+            "delta": None if budget is None else str(budget.delta),
+        },
+        "tight": _tight_data(audit),
+        "witness": _witness_data(audit),
+        "certificate": None,
+        "seconds": round(sum(audit.seconds.values()), 6),
+        "notes": _notes(audit),
+        "audit": _audit_data(audit),
+    }
+    if command is not None:
+        result["command"] = command
+    for found in (audit.verdict, audit.tight):
+        if found is not None:
+            more = data(found, certificate=None)
+            result |= {name: more[name] for name in _ENGINE_DATA if name in more and name not in result}
+    return result
+
+
+def _tight_data(audit: Audit) -> dict[str, Any]:
+    """What is exactly known about the tight epsilon: by an engine, or at least the loss of a candidate."""
+    if audit.tight is not None:
+        found: dict[str, Any] = data(audit.tight, certificate=None)["tight"]
+        return found
+    known = [c.loss for c in audit.candidates] if audit.budget is None or audit.budget.delta == 0 else []
+    lower = max(known, key=_float, default=epsilon(0))
+    infinite = "inf" if lower.infinite else None
+    return {
+        "ratio": None,
+        "epsilon": infinite,
+        "exact": infinite,
+        "lower": outward(lower, up=False),
+        "upper": "inf",
+    }
+
+
+def _witness_data(audit: Audit) -> dict[str, Any] | None:
+    """The real candidate with the largest loss; without one, the witness of the engine that refutes."""
+    real, verdict = audit.real, audit.verdict
+    if real is None:
+        if verdict is None or verdict.status != "refuted":
+            return None
+        witness: dict[str, Any] | None = data(verdict, certificate=None)["witness"]
+        return witness
+    sides = _sides_data(real.left, real.right)
+    output = str(real.exactly)
+    return {**sides, "output": [output.removeprefix("the output is ")], "event": output, **_probabilities(real)}
+
+
+def _probabilities(candidate: Certified) -> dict[str, Any]:
+    """Both probabilities exactly, and their ratio: exactly, or as two decimals that enclose it."""
+    p, q = candidate.left_probability, candidate.right_probability
+    ratio: Any
+    if isinstance(p, Fraction) and isinstance(q, Fraction):
+        ratio = "inf" if q == 0 and p != 0 else None if q == 0 else str(p / q)
+        return {"left_probability": str(p), "right_probability": str(q), "ratio": ratio}
+    balls = {}
+    for side, value in (("left", p), ("right", q)):
+        assert isinstance(value, ExponentialSum)
+        balls[side] = value
+    if balls["right"].is_zero:
+        ratio = None if balls["left"].is_zero else "inf"
+    elif balls["left"].is_zero:
+        ratio = "0"
+    else:
+        with precision(192):
+            ratio = enclosing(balls["left"].ball(1, 192) / balls["right"].ball(1, 192))
+    exact = {f"{side}_probability": str(value.at(1)) for side, value in balls.items()}
+    return {**exact, "ratio": ratio}
+
+
+def _audit_data(audit: Audit) -> dict[str, Any]:
+    count = audit.count
+    low, high = audit.bracket
+    return {
+        "epsilon_at_least": _number(audit.epsilon),
+        "delta_at_least": _number(audit.delta),
+        "confidence": str(audit.confidence),
+        "p_value": _number(audit.p_value),
+        "violated": audit.violated,
+        "bracket": [_number(low), high if isfinite(high) else None],
+        "event": None if count is None else str(count.event),
+        **(dict.fromkeys(_SIDES) if count is None else _sides_data(count.pair.left, count.pair.right)),
+        "left_count": None if count is None else count.left,
+        "right_count": None if count is None else count.right,
+        "samples": audit.samples,
+        "runs": audit.runs,
+        "pairs": audit.pairs,
+        "seed": audit.seed,
+        "repeatable": audit.repeatable,
+        "candidates": [
+            {
+                "judgement": found.judgement,
+                "event": str(found.event),
+                "exactly": str(found.exactly),
+                "loss": str(found.loss),
+                **_probabilities(found),
+                **_sides_data(found.left, found.right),
+            }
+            for found in audit.candidates
+        ],
+        "tests": [
+            {
+                "event": str(test.event),
+                **_sides_data(test.pair.left, test.pair.right),
+                "left_count": test.left,
+                "right_count": test.right,
+                "runs": test.runs,
+                "estimate": _number(test.estimate),
+            }
+            for test in audit.tests
+        ],
+        "curve": [[_number(e), _number(p)] for e, p in audit.curve],
+        "histogram": None if audit.histogram is None else [list(row) for row in audit.histogram.rows],
+        "by_size": {str(size): _number(loss) for size, loss in audit.by_size.items()},
+        "exact_verdict": None if audit.verdict is None else audit.verdict.status,
+        "seconds": {part: round(seconds, 6) for part, seconds in audit.seconds.items()},
+    }
+
+
+_SIDES = ("left", "right", "left_python", "right_python")
+
+
+def _sides_data(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """Both data sets: as values, and as Python writes them."""
+    written = [", ".join(f"{name}={value!r}" for name, value in side.items()) for side in (left, right)]
+    return dict(zip(_SIDES, (_plain(left), _plain(right), *written), strict=True))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: fractions as texts, whatever JSON does not know as Python writes it."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Fraction) else repr(value)
+
+
+def _number(value: float | None) -> float | str | None:
+    """A float as JSON has it."""
+    if value is None or isnan(value):
+        return None
+    return float(value) if isfinite(value) else "inf" if value > 0 else "-inf"
+
+
+# ------------------------------------------------------------------------------------------------------------------ page
+
+
+def audit_page(audit: Audit, command: str | None = None) -> str:
+    """The audit as one self-contained HTML page."""
+    parts = []
+    if audit.candidates:
+        parts.append(f"<h2>What sampling proposed, with exact probabilities</h2>{_candidate_rows(audit)}")
+    if _drawable(audit):
+        chart = _audit_chart(audit)
+        parts.append(f'<h2>How strongly the runs speak against an epsilon</h2><div class="drawing">{chart}</div>')
+    if audit.histogram is not None and audit.histogram.rows:
+        parts.append(f'<h2>What was written</h2><div class="drawing">{histogram_chart(audit)}</div>')
+    parts.append(f"<h2>To repeat it</h2><pre>{escape(repeat_words(audit, command))}</pre>")
+    listed = [fact for fact in audit_facts(audit, command=command, candidates=False) if fact.label != "repeat"]
+    return document_page(
+        _status(audit),
+        audit_sentence(audit),
+        listed,
+        "\n".join(parts),
+        audit_data(audit, command=command),
+        "What rests on runs holds with the stated confidence; probabilities and losses of candidates are exact.",
+    )
+
+
+def _candidate_rows(audit: Audit) -> str:
+    rows = [
+        "<tr><th>the claim</th><th>exact loss</th><th>event</th><th>left, probability</th><th>right, probability</th></tr>"
+    ]
+    for candidate in _ordered(audit):
+        cells = [
+            f"{candidate.judgement}{_MEANINGS[candidate.judgement]}",
+            loss_words(candidate.loss),
+            _fitted(str(candidate.exactly)),
+            f"{_data_words(candidate.left)}\n{probability_words(candidate.left_probability)}",
+            f"{_data_words(candidate.right)}\n{probability_words(candidate.right_probability)}",
+        ]
+        rows.append("<tr>" + "".join(_cell(cell, whole=place < 2) for place, cell in enumerate(cells)) + "</tr>")
+    rest = len(audit.candidates) - _LISTED
+    more = f"<p>{rest} more below, as data.</p>" if rest > 0 else ""
+    return f"<table>{''.join(rows)}</table>{more}"
+
+
+def _cell(words: str, *, whole: bool) -> str:
+    wrapped = ";white-space:nowrap" if whole else ""
+    return f'<td style="vertical-align:top;padding-right:1.2rem{wrapped}">{escape(words)}</td>'
+
+
+def _drawable(audit: Audit) -> bool:
+    return any(isfinite(e) and isfinite(p) for e, p in audit.curve)
+
+
+def _audit_chart(audit: Audit) -> str:
+    marks = [(audit.epsilon, f"at least {down(audit.epsilon)}")] if isfinite(audit.epsilon) else []
+    if audit.budget is not None and not audit.budget.epsilon.infinite:
+        marks.append((_float(audit.budget.epsilon), f"claimed {audit.budget.epsilon.decimal(digits=4)}"))
+    if audit.tight is not None and audit.tight.tight is not None and not audit.tight.tight.infinite:
+        marks.append((_float(audit.tight.tight), f"exactly {audit.tight.tight.decimal(digits=4)}"))
+    return _p_chart([("the runs", audit)], f"p-values for {audit.subject}", marks)
+
+
+def p_value_chart(audits: Sequence[tuple[str, Audit]], *, title: str, exact: float | None = None) -> str:
+    """The p-values of several audits against epsilon, with the exact epsilon as a vertical line (FAIER, Figure 4).
+
+    Args:
+        audits: names and audits.
+        title: what the chart shows.
+        exact: the exact epsilon, where it is known and finite.
+
+    Raises:
+        ValueError: there is nothing to draw.
+    """
+    marks = [] if exact is None or not isfinite(exact) else [(exact, f"exactly {exact:.4g}")]
+    return _p_chart(audits, title, marks)
+
+
+def _p_chart(audits: Sequence[tuple[str, Audit]], title: str, marks: Sequence[tuple[float, str]]) -> str:
+    ends = [e for _, audit in audits for e, _ in audit.curve] + [e for e, _ in marks]
+    last = max((e for e in ends if isfinite(e)), default=0.0)
+    lines = []
+    for name, audit in audits:
+        points = list(audit.curve)
+        if points and points[-1][1] >= 1 and points[-1][0] < last:
+            points.append((last, 1.0))
+        lines.append(Line(name, tuple(points)))
+    if any(map(_drawable, (audit for _, audit in audits))):
+        for confidence in dict.fromkeys(audit.confidence for _, audit in audits):
+            alpha = float(1 - confidence)
+            lines.append(Line(f"p = {alpha:.4g}", ((0.0, alpha), (last, alpha)), dashed=True))
+    return line_chart(lines, title=title, x_label="epsilon", y_label="p-value", marks=marks)
+
+
+def histogram_chart(audit: Audit) -> str:
+    """How often every output occurred on both data sets.
+
+    Raises:
+        ValueError: nothing was counted.
+    """
+    if audit.histogram is None:
+        raise ValueError(f"a histogram needs runs, found none in the audit of {audit.subject}")
+    sides = ("left", "right")
+    if audit.count is not None:
+        pair = audit.count.pair
+        sides = (f"left: {_data_words(pair.left)}", f"right: {_data_words(pair.right)}")
+    before, after = (clipped(side, WIDTH - 60) for side in sides)
+    return bar_chart(
+        [Bar(name, left, right) for name, left, right in audit.histogram.rows],
+        title=f"Outputs of {audit.subject}",
+        y_label=f"runs, of {audit.histogram.runs:,} on each side",
+        before=before,
+        after=after,
+    )

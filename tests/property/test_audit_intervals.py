@@ -1,0 +1,223 @@
+"""Bounds from counts hold as often as they say: coverage by adding up all binomial probabilities exactly, without any sampling."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import comb, exp, inf, log
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from privproof.engines.sampling.intervals import at_least, at_most, delta_at_least, epsilon_at_least, loss, p_values
+
+ALPHAS = (0.5, 0.25, 0.1, 0.05, 0.01, 1e-6)
+PROBABILITIES = tuple(
+    map(Fraction, ("0", "1/1000000000", "1/1000", "1/50", "1/10", "1/4", "1/3", "1/2", "2/3", "9/10", "999/1000", "1"))
+)
+DELTAS = tuple(map(Fraction, ("0", "1/100", "1/10")))
+SMALL = (1, 2, 5, 12)
+LARGE = (100, 12_345, 10**6, 10**7)
+
+
+@lru_cache(maxsize=None)
+def binomial(runs: int, probability: Fraction) -> tuple[Fraction, ...]:
+    """The probability of every count, exactly."""
+    return tuple(
+        comb(runs, k) * probability**k * (1 - probability) ** (runs - k) for k in range(runs + 1)
+    )
+
+
+def reaches(count: int, runs: int, probability: float) -> arb:
+    """How likely so many or more are."""
+    if count == 0:
+        return arb(1)
+    return arb(probability).beta_lower(arb(count), arb(runs - count + 1), regularized=True)
+
+
+def stays(count: int, runs: int, probability: float) -> arb:
+    """How likely so many or fewer are."""
+    if count == runs:
+        return arb(1)
+    return (1 - arb(probability)).beta_lower(arb(runs - count), arb(count + 1), regularized=True)
+
+
+def mass(runs: int, p: Fraction, q: Fraction, wrong: np.ndarray) -> Fraction:
+    """How likely two counts are for which something is wrong."""
+    left, right = binomial(runs, p), binomial(runs, q)
+    return sum((left[i] * right[j] for i, j in np.argwhere(wrong).tolist()), Fraction(0))
+
+
+def counts(runs: int) -> tuple[np.ndarray, np.ndarray]:
+    """All counts on the left down, on the right across."""
+    every = np.arange(runs + 1)
+    return every[:, None], every[None, :]
+
+
+@pytest.fixture
+def bits():
+    before = ctx.prec
+    ctx.prec = 160
+    yield
+    ctx.prec = before
+
+
+# ---------------------------------------------------------------------------------------------------- one probability
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3, 5, 10, 25])
+def test_a_bound_on_a_probability_is_wrong_at_most_as_often_as_it_says(runs):
+    every = np.arange(runs + 1)
+    fine = {*PROBABILITIES, *(Fraction(k, 40) for k in range(41))}
+    for alpha in ALPHAS:
+        lower, upper = at_least(every, runs, alpha).tolist(), at_most(every, runs, alpha).tolist()
+        near = {Fraction(x) + shift for x in (*lower, *upper) for shift in (0, Fraction(1, 10**12), -Fraction(1, 10**12))}
+        for p in fine | {x for x in near if 0 <= x <= 1}:
+            likely = binomial(runs, p)
+            assert sum(q for q, bound in zip(likely, lower, strict=True) if Fraction(bound) > p) <= Fraction(alpha)
+            assert sum(q for q, bound in zip(likely, upper, strict=True) if Fraction(bound) < p) <= Fraction(alpha)
+
+
+@pytest.mark.parametrize("runs", [1, 2, 7, *LARGE])
+def test_bounds_lie_on_the_safe_side_of_the_exact_tails_and_close_to_them(runs, bits):
+    chosen = {k for k in (0, 1, 2, 30, runs // 3, runs // 2, runs - 30, runs - 1, runs) if 0 <= k <= runs}
+    for count, alpha in product(sorted(chosen), (0.5, 0.05, 1e-3, 1e-6)):
+        low, high = float(at_least(count, runs, alpha)), float(at_most(count, runs, alpha))
+        assert 0 <= low <= count / runs or alpha > 0.05
+        assert 0 <= low <= high <= 1
+        if count:
+            assert reaches(count, runs, low) <= alpha
+            assert reaches(count, runs, low * (1 + 1e-8)) >= alpha * (1 - 1e-12)
+        else:
+            assert low == 0
+        if count < runs:
+            assert stays(count, runs, high) <= alpha
+            assert high == 1 or stays(count, runs, high * (1 - 1e-8)) >= alpha * (1 - 1e-12)
+        else:
+            assert high == 1
+
+
+def test_bounds_move_with_counts_and_with_alpha():
+    every = np.arange(1001)
+    for bound in (at_least, at_most):
+        assert (np.diff(bound(every, 1000, 0.05)) >= 0).all()
+    for count in (0, 1, 500, 1000):
+        levels = np.array([1e-9, 1e-6, 0.01, 0.05, 0.25, 0.5])
+        assert (np.diff(at_least(count, 1000, levels)) >= 0).all()
+        assert (np.diff(at_most(count, 1000, levels)) <= 0).all()
+
+
+# --------------------------------------------------------------------------------------------------- epsilon and delta
+
+
+@pytest.mark.parametrize("runs", SMALL)
+def test_a_bound_on_epsilon_is_wrong_at_most_as_often_as_it_says(runs, bits):
+    left, right = counts(runs)
+    for alpha, delta in product(ALPHAS, DELTAS):
+        bound = epsilon_at_least(left, right, runs, alpha, float(delta))
+        assert (bound >= 0).all()
+        assert np.isfinite(bound).all()
+        ratios = np.array([[arb(x).exp() for x in row] for row in bound.tolist()], dtype=object)
+        for p, q in product(PROBABILITIES, repeat=2):
+            if q == 0 and p > delta:
+                continue  # there is no epsilon, and every bound holds
+            least = max(p - delta, Fraction(0))
+            target = max(arb(1), arb(least.numerator) / least.denominator / (arb(q.numerator) / q.denominator)) if q else arb(1)
+            wrong = np.array([[bool(ratio > target) for ratio in row] for row in ratios])
+            assert mass(runs, p, q, wrong) <= Fraction(alpha), (alpha, delta, p, q)
+
+
+@pytest.mark.parametrize("runs", SMALL)
+def test_a_bound_on_delta_is_wrong_at_most_as_often_as_it_says(runs):
+    left, right = counts(runs)
+    for alpha, factor in product(ALPHAS, (1, 2, 10, 10**6)):
+        bound = delta_at_least(left, right, runs, alpha, log(factor))
+        assert ((bound >= 0) & (bound <= 1)).all()
+        for p, q in product(PROBABILITIES, repeat=2):
+            truth = max(p - factor * q, Fraction(0))
+            wrong = np.array([[Fraction(x) > truth for x in row] for row in bound.tolist()])
+            assert mass(runs, p, q, wrong) <= Fraction(alpha), (alpha, factor, p, q)
+
+
+def test_a_bound_on_delta_survives_a_huge_epsilon():
+    for epsilon in (699.0, 701.0, 800.0, 1e6, inf):
+        assert float(delta_at_least(1000, 0, 1000, 0.05, epsilon)) == 0.0
+
+
+def test_counts_that_say_nothing_give_zero():
+    for left, right in ((0, 0), (0, 1000), (500, 500), (1000, 1000), (3, 2)):
+        assert float(epsilon_at_least(left, right, 1000, 0.05)) == 0.0
+        assert float(delta_at_least(left, right, 1000, 0.05, 0.0)) == 0.0
+    assert float(epsilon_at_least(1000, 0, 1000, 0.05, 1.0)) == 0.0
+
+
+# ------------------------------------------------------------------------------------------------------------ p-values
+
+
+@pytest.mark.parametrize("runs", [1, 3, 8])
+def test_a_small_p_value_is_rare_where_the_budget_is_kept(runs):
+    for factor, delta in product((1, 2, 5), DELTAS):
+        table = np.array(
+            [
+                [float(p_values(i, j, runs, [log(factor)], float(delta))[0]) for j in range(runs + 1)]
+                for i in range(runs + 1)
+            ]
+        )
+        assert ((table > 0) & (table <= 1)).all()
+        levels = sorted({*table.ravel().tolist(), *ALPHAS})
+        for q in PROBABILITIES:
+            p = min(Fraction(1), factor * q + delta)
+            for level in levels:
+                # a rounding of the logarithm must not matter: the last digits of a level are left away
+                assert mass(runs, p, q, table <= level) <= Fraction(level) * (1 + Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.1])
+def test_p_values_rise_with_epsilon(delta):
+    grid = np.linspace(0, 12, 241)
+    for left, right in product((0, 1, 10, 500, 999, 1000), repeat=2):
+        values = p_values(left, right, 1000, grid, delta)
+        assert ((values >= 0) & (values <= 1)).all()
+        assert (np.diff(values) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+@pytest.mark.parametrize(("left", "right", "runs"), [(30, 2, 100), (100, 0, 100), (1000, 0, 1000), (40_000, 900, 100_000)])
+def test_the_bound_has_the_p_value_alpha(left, right, runs, delta):
+    for alpha in (0.5, 0.05, 0.001, 1e-6):
+        bound = float(epsilon_at_least(left, right, runs, alpha, delta))
+        if bound > 0:
+            assert p_values(left, right, runs, [bound], delta)[0] == pytest.approx(alpha, rel=1e-4)
+            lower, upper = p_values(left, right, runs, [bound - 0.01, bound + 0.01], delta)
+            assert lower < alpha < upper
+
+
+def test_p_values_in_the_corners():
+    for delta in (0.0, 0.1):
+        for runs in (1, 10, 1000):
+            for epsilon in (0.0, 1.0, 60.0, 709.0, 800.0, inf):
+                assert p_values(0, 0, runs, [epsilon], delta)[0] == 1.0
+                assert p_values(0, runs, runs, [epsilon], delta)[0] == 1.0
+                assert p_values(runs, runs, runs, [epsilon], delta)[0] == 1.0
+    assert p_values(1000, 0, 1000, [800.0, inf]).tolist() == [1.0, 1.0]
+    assert p_values(1000, 0, 1000, [0.0])[0] < 1e-200
+    assert p_values(1000, 0, 1000, [0.0], 1.0)[0] == 1.0
+    # everything on the left, nothing on the right, one run: e^epsilon q = 1 - q at the crossing
+    assert p_values(1, 0, 1, [0.0])[0] == pytest.approx(1.0)
+    assert p_values(2, 0, 2, [0.0])[0] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("factor", [1e3, 1e9, 1e15])
+def test_p_values_where_the_event_is_rare_on_the_right(factor):
+    """With no occurrence on the right, the crossing is near q = 1 / factor, where almost nothing is left of the interval."""
+    value = p_values(100, 0, 100, [log(factor)])[0]
+    q = exp(-log(factor))
+    assert value == pytest.approx(min(1.0, 2 * (1 - q) ** 100), rel=0.2)
+
+
+def test_the_loss_of_a_ratio():
+    assert loss(0.0, 0.0) == loss(0.0, 0.5) == -inf
+    assert loss(0.5, 0.0) == inf
+    assert loss(0.5, 0.25) == pytest.approx(log(2))
