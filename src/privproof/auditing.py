@@ -146,11 +146,7 @@ def audit(
         if monitor.deadline is not None:
             exact_seconds = min(exact_seconds, max(0.0, monitor.deadline - time.monotonic()) / 3)
         size_asked = size if isinstance(size, int) else None
-        narrowed = _narrow(made.mechanism, fixed)
-        if fixed:
-            given_values = ", ".join(f"{name} = {value}" for name, value in fixed.items())
-            result = replace(result, notes=(*result.notes, f"the exact engines were asked with {given_values}"))
-        result = _exactly(narrowed, result, found, size_asked, exact_seconds, monitor)
+        result = _exactly(_narrow(made.mechanism, fixed), result, found, size_asked, exact_seconds, monitor)
     return replace(result, seconds={**result.seconds, "exact": time.perf_counter() - tested})
 
 
@@ -244,7 +240,7 @@ def _sizes(
     if not made.inputs and not pairs:
         raise QuestionError(
             "inputs",
-            "nothing says what it reads, so no data sets can be proposed",
+            "; ".join(("nothing says what it reads, so no data sets can be proposed", *made.notes)),
             place=made.name,
             hint="pairs=[(left, right)], inputs={'q': real_queries()}, or declare them: def f(q: real_queries()): ...",
         )
@@ -379,7 +375,9 @@ def _narrow(mechanism: Mechanism, fixed: Mapping[str, Any]) -> Mechanism:
             number = rational(value)
             values = None if declared.real else (value,)
             inputs[name] = replace(declared, values=values, low=number, high=number)
-    return replace(mechanism, inputs=MappingProxyType(inputs), claim=None)
+    known = ", ".join(f"{name} = {value}" for name, value in fixed.items())
+    name = f"{mechanism.name} with {known}" if known else mechanism.name
+    return replace(mechanism, inputs=MappingProxyType(inputs), claim=None, name=name)
 
 
 def _exactly(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from privproof.engines.sampling import calling
 from privproof.engines.sampling.runnable import is_repeatable, runnable
 from privproof.errors import LanguageError
 from privproof.exact import Budget, rational
@@ -141,7 +142,7 @@ def test_randomized_response(dp):
     assert dict(runnable(categories).inputs) == {}
     run = runnable(categories, inputs=one_of("a", "b", "c"))
     assert run.claim.epsilon.compare_bound(6) >= 0
-    counts = run.draw({"value": "a"}, 2000, 0).counts()
+    counts = run.draw({"value": "a"}, 500, 0).counts()
     assert set(counts) == {"'a'", "'b'", "'c'"}
 
 
@@ -159,16 +160,17 @@ def test_other_measures(dp):
     assert fixed.epsilon == runnable(profile, delta="1e-6").claim.epsilon
 
 
-def test_runs_of_a_measurement(dp, whole, floating):
+def test_runs_of_a_measurement(dp, whole, floating, monkeypatch):
     run = runnable(whole)
     assert not run.repeatable
     assert not is_repeatable(run, {"value": 3})
     values = run.draw({"value": 3}, 1000, 0).values()
     assert abs(np.median(values) - 3) <= 1
     run = runnable(floating)
-    samples = run.draw({"value": Fraction(7, 2)}, 3000, 0).values()
+    samples = run.draw({"value": Fraction(7, 2)}, 1000, 0).values()
     assert stats.kstest(samples, stats.laplace(3.5, 2.0).cdf).pvalue > 1e-6
-    assert len(runnable(floating, processes=2).draw({"value": 1}, 4200, 0)) == 4200
+    monkeypatch.setattr(calling, "_CALLS", 100)
+    assert len(runnable(floating, processes=2).draw({"value": 1}, 250, 0)) == 250
     assert runnable(summing(dp)).draw({"value": [1, 2]}, 100, 0).values().dtype == np.int64
     with pytest.raises(LanguageError, match="is no value for"):
         run.draw({"value": "text"}, 10, 0)

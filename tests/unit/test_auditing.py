@@ -101,7 +101,7 @@ def test_a_public_input_is_fixed():
     found = audit(sparse_vector_wrong_scales, size=4, fixed={"N": 1, "threshold": 0}, samples=QUICK)
     assert found.count.pair.left["N"] == found.count.pair.right["N"] == 1
     assert found.status == "refuted"
-    assert any("asked with N = 1, threshold = 0" in note for note in found.notes)
+    assert found.verdict.question.name == "sparse_vector_wrong_scales with N = 1, threshold = 0 (size 4)"
     with pytest.raises(QuestionError, match="no public input"):
         audit(sparse_vector_wrong_scales, size=4, fixed={"q": [1]}, samples=QUICK)
 

@@ -312,7 +312,7 @@ def _of_callable(
 ) -> Runnable:
     called = name or _name(function)
     given = ({rng} if rng is not None else set()) | ({"count"} if batched else set())
-    parameters = _parameters(function, called, read=inputs is None)
+    parameters, unread = _parameters(function, read=inputs is None)
     if parameters is None:
         known = declared(inputs or {}, None, called)
     else:
@@ -320,7 +320,7 @@ def _of_callable(
     relation = related(neighbours, known, called)
     calls = Calls(called, function, batched=batched, rng=rng, processes=processes, adapt=_adapting(known))
     first = next((key for key in parameters or () if key not in given), "value")
-    return Runnable(called, calls, known, relation, claim, first=next(iter(known), first))
+    return Runnable(called, calls, known, relation, claim, notes=unread, first=next(iter(known), first))
 
 
 def _adapting(inputs: Mapping[str, Input]) -> Callable[[str, Any], Any] | None:
@@ -338,21 +338,16 @@ def _name(function: Any) -> str:
     return str(getattr(inner, "__name__", None) or type(inner).__name__)
 
 
-def _parameters(function: Any, place: str, *, read: bool) -> Mapping[str, inspect.Parameter] | None:
-    """The parameters of a callable with their annotations; None if it does not tell."""
+def _parameters(function: Any, *, read: bool) -> tuple[Mapping[str, inspect.Parameter] | None, tuple[str, ...]]:
+    """The parameters of a callable with their annotations, None if it does not tell; and that annotations cannot be read."""
     try:
-        return inspect.signature(function, eval_str=read).parameters
+        return inspect.signature(function, eval_str=read).parameters, ()
     except PrivproofError:
         raise
     except Exception as error:
         if not read or isinstance(error, ValueError):
-            return None
-        raise LanguageError(
-            "input",
-            f"the annotations cannot be read: {error}",
-            place=place,
-            hint='from privproof import queries, or inputs={"q": queries(0, 2)}',
-        ) from None
+            return None, ()
+        return inspect.signature(function).parameters, (f"its annotations cannot be read: {error}",)
 
 
 def _known(
