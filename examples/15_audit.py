@@ -37,7 +37,9 @@ if __name__ == "__main__":
     print(f"  {' '.join(found.verdict.witness.output)}: {found.verdict.witness.ratio} times likelier")
     print()
     found = audit(largest, 1, size=5, samples=50_000)
-    print(f"somebody else's noisy max against epsilon = 1: {found.status}, but the runs speak against it: {found.violated}")
+    print(
+        f"somebody else's noisy max against epsilon = 1: {found.status}, but the runs speak against it: {found.violated}"
+    )
     print(f"  epsilon is at least {found.epsilon:.3f} with 95 % confidence")
     print(f"  {found.count.event}: {found.count.left} and {found.count.right} of {found.samples} runs")
     print(f"  left {found.count.pair.left}, right {found.count.pair.right}")

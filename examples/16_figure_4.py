@@ -34,7 +34,12 @@ def figures(runs):
         return exact_epsilon(above, horizon=Horizon.up_to(length))
 
     first = sampled(improved, 3)
-    yield "a", "noisy max, first index wins (Algorithm 2), n = 3", [("p", sampled(naive, 3))], exact_epsilon(naive, size=3)
+    yield (
+        "a",
+        "noisy max, first index wins (Algorithm 2), n = 3",
+        [("p", sampled(naive, 3))],
+        exact_epsilon(naive, size=3),
+    )
     yield "b", "noisy max, ties uniform (Algorithm 3), n = 3", [("p", first)], exact_epsilon(improved, size=3)
     yield "c", "above threshold (Algorithm 4), streams of 2 to 3", [("p", sampled(above, [2, 3]))], up_to(3)
     yield "d", "above threshold (Algorithm 4), streams of 10 to 15", [("p", sampled(above, range(10, 16)))], up_to(15)
@@ -48,7 +53,9 @@ def main(folder, runs):
     for part, title, audits, exact in figures(runs):
         path = folder / f"figure_4{part}.svg"
         path.write_text(p_value_chart(audits, title=f"({part}) {title}", exact=exact), encoding="utf-8")
-        said = "; ".join(f"rejected below {found.epsilon:.3f}, not from {found.bracket[1]:.3f} on" for _, found in audits)
+        said = "; ".join(
+            f"rejected below {found.epsilon:.3f}, not from {found.bracket[1]:.3f} on" for _, found in audits
+        )
         print(f"({part}) {title}: {said}; exactly {exact:.4f}")
 
 

@@ -40,7 +40,8 @@ from privproof.language.mechanism import Relation
 from privproof.models import Horizon
 from privproof.scenarios import is_program, program_question
 
-SAMPLES = 1_000_000
+SAMPLES = 2_000_000
+_MOST_SEARCHED = 3_000_000
 _SAMPLES_OF_CALLABLES = (100_000, 20_000, 4_000)
 _TRIED = 256
 _PATIENCE = 60.0
@@ -87,7 +88,7 @@ def audit(
         size: the length, or lengths, of lists and streams; without it several are tried.
         fixed: values of public inputs.
         samples: how many runs on each side the bounds rest on.
-        search: about how many runs the search may make; without it three times as many as samples.
+        search: about how many runs the search may make; without it three times as many as samples, or three million.
         confidence: the probability with which all bounds hold together.
         seed: the same seed gives the same audit.
         processes: how many processes call an ordinary function.
@@ -123,7 +124,9 @@ def audit(
     searching, testing = np.random.SeedSequence(seed).spawn(2)
     remaining = inf if monitor.deadline is None else monitor.deadline - time.monotonic()
     watched = monitor if remaining == inf else Timed(monitor, _SEARCHING * remaining)
-    found = Search(made, aim, searching, watched).found(sizes, listed, fixed, _runs("search", search) or 3 * runs)
+    found = Search(made, aim, searching, watched).found(
+        sizes, listed, fixed, _runs("search", search) or min(_MOST_SEARCHED, 3 * runs)
+    )
     if not found.candidates:
         raise QuestionError(
             "neighbours",
@@ -196,6 +199,9 @@ def _pair(made: Runnable, left: Any, right: Any, fixed: Mapping[str, Any]) -> Ad
                 said = f"{name} is {side[name]!r} in a pair and fixed at {value!r}"
                 raise QuestionError("fixed", said, place=made.name, hint="drop one of them")
     pair = Adjacent(sides[0], sides[1])
+    for value in (x for side in sides for name in made.inputs for x in _each(side.get(name))):
+        if isinstance(value, float):
+            raise LanguageError("float", f"{value!r} is a float", place=made.name, hint=f'Fraction("{value!r}")')
     if made.inputs and not is_adjacent(pair, made.inputs, made.relation):
         raise QuestionError(
             "neighbours",
@@ -204,6 +210,10 @@ def _pair(made: Runnable, left: Any, right: Any, fixed: Mapping[str, Any]) -> Ad
             hint="what the inputs declare, and the relation, say which data sets are",
         )
     return pair
+
+
+def _each(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _common(made: Runnable, pairs: Sequence[Adjacent]) -> dict[str, Any]:
@@ -412,6 +422,8 @@ def _exactly(
         lambda within: tight_epsilon(mechanism, tight_delta, size=asked, monitor=within), seconds, monitor, notes
     )
     if tight is not None and tight.tight is None and not tight.lower.infinite and tight_delta == 0:
+        if verdict is not None and verdict.status == "proved" and verdict.upper.compare(tight.upper) < 0:
+            tight = replace(verdict, lower=tight.lower, witness=tight.witness)
         tight = _raised(tight, [c for c in candidates if asked in (None, Adjacent(c.left, c.right).size)])
         tight = _narrowed(mechanism, tight, audit.bracket, asked, Timed(monitor, seconds))
     if mechanism.stream is not None and not is_program(mechanism) and audit.by_size:

@@ -19,7 +19,8 @@ from typing import Any, Final
 from privproof.compiling.distributions import beginning_probability, output_probabilities, tail
 from privproof.engines import Monitor
 from privproof.engines.laplace.losses import Loss, Trees
-from privproof.engines.sampling.events import Beginning, Event, OneOf, listed, numbers_of, singled
+from privproof.engines.sampling.events import Beginning, Event, OneOf, listed, singled
+from privproof.engines.sampling.forms import numbers_of
 from privproof.errors import QuestionError
 from privproof.evidence.audits import Certified, Judgement
 from privproof.exact import ZERO, Budget, asked_for, epsilon, fraction

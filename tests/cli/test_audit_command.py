@@ -84,7 +84,18 @@ def test_a_certificate_and_a_report(command):
     out = command.folder / "proof.json"
     page = command.folder / "page.html"
     done = command(
-        "audit", f"{NOISY}:naive", "--size", 3, "--samples", 5000, "--certificate", out, "--report", page, "--epsilon", 2
+        "audit",
+        f"{NOISY}:naive",
+        "--size",
+        3,
+        "--samples",
+        5000,
+        "--certificate",
+        out,
+        "--report",
+        page,
+        "--epsilon",
+        2,
     )
     assert done.returncode == 1
     assert isinstance(recheck_file(out), Accepted)
@@ -144,4 +155,6 @@ def test_nonsense_is_one_message(command, functions, arguments, said):
 
 
 def test_the_only_runnable_object_needs_no_name(command, functions):
-    assert json.loads(command("audit", functions, "--samples", 500, "--json").stdout)["question"]["mechanism"] == "gauss"
+    assert (
+        json.loads(command("audit", functions, "--samples", 500, "--json").stdout)["question"]["mechanism"] == "gauss"
+    )

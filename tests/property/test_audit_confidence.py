@@ -27,7 +27,7 @@ from privproof.library.mechanisms import bounded_geometric, improved_noisy_max, 
 
 pytestmark = pytest.mark.slow
 
-AUDITS = 300
+AUDITS = 200
 SAMPLES = (500, 1_000, 2_000)
 SIGMAS = 3.0
 

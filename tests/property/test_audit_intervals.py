@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from itertools import product
 from math import comb, exp, inf, log
 
@@ -22,12 +22,10 @@ SMALL = (1, 2, 5, 12)
 LARGE = (100, 12_345, 10**6, 10**7)
 
 
-@lru_cache(maxsize=None)
+@cache
 def binomial(runs: int, probability: Fraction) -> tuple[Fraction, ...]:
     """The probability of every count, exactly."""
-    return tuple(
-        comb(runs, k) * probability**k * (1 - probability) ** (runs - k) for k in range(runs + 1)
-    )
+    return tuple(comb(runs, k) * probability**k * (1 - probability) ** (runs - k) for k in range(runs + 1))
 
 
 def reaches(count: int, runs: int, probability: float) -> arb:
@@ -73,7 +71,9 @@ def test_a_bound_on_a_probability_is_wrong_at_most_as_often_as_it_says(runs):
     fine = {*PROBABILITIES, *(Fraction(k, 40) for k in range(41))}
     for alpha in ALPHAS:
         lower, upper = at_least(every, runs, alpha).tolist(), at_most(every, runs, alpha).tolist()
-        near = {Fraction(x) + shift for x in (*lower, *upper) for shift in (0, Fraction(1, 10**12), -Fraction(1, 10**12))}
+        near = {
+            Fraction(x) + shift for x in (*lower, *upper) for shift in (0, Fraction(1, 10**12), -Fraction(1, 10**12))
+        }
         for p in fine | {x for x in near if 0 <= x <= 1}:
             likely = binomial(runs, p)
             assert sum(q for q, bound in zip(likely, lower, strict=True) if Fraction(bound) > p) <= Fraction(alpha)
@@ -124,7 +124,11 @@ def test_a_bound_on_epsilon_is_wrong_at_most_as_often_as_it_says(runs, bits):
             if q == 0 and p > delta:
                 continue  # there is no epsilon, and every bound holds
             least = max(p - delta, Fraction(0))
-            target = max(arb(1), arb(least.numerator) / least.denominator / (arb(q.numerator) / q.denominator)) if q else arb(1)
+            target = (
+                max(arb(1), arb(least.numerator) / least.denominator / (arb(q.numerator) / q.denominator))
+                if q
+                else arb(1)
+            )
             wrong = np.array([[bool(ratio > target) for ratio in row] for row in ratios])
             assert mass(runs, p, q, wrong) <= Fraction(alpha), (alpha, delta, p, q)
 
@@ -156,7 +160,7 @@ def test_counts_that_say_nothing_give_zero():
 # ------------------------------------------------------------------------------------------------------------ p-values
 
 
-@pytest.mark.parametrize("runs", [1, 3, 8])
+@pytest.mark.parametrize("runs", [1, 2, 6])
 def test_a_small_p_value_is_rare_where_the_budget_is_kept(runs):
     for factor, delta in product((1, 2, 5), DELTAS):
         table = np.array(
@@ -176,7 +180,7 @@ def test_a_small_p_value_is_rare_where_the_budget_is_kept(runs):
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 0.1])
 def test_p_values_rise_with_epsilon(delta):
-    grid = np.linspace(0, 12, 241)
+    grid = np.linspace(0, 12, 121)
     for left, right in product((0, 1, 10, 500, 999, 1000), repeat=2):
         values = p_values(left, right, 1000, grid, delta)
         assert ((values >= 0) & (values <= 1)).all()
@@ -184,7 +188,9 @@ def test_p_values_rise_with_epsilon(delta):
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.05])
-@pytest.mark.parametrize(("left", "right", "runs"), [(30, 2, 100), (100, 0, 100), (1000, 0, 1000), (40_000, 900, 100_000)])
+@pytest.mark.parametrize(
+    ("left", "right", "runs"), [(30, 2, 100), (100, 0, 100), (1000, 0, 1000), (40_000, 900, 100_000)]
+)
 def test_the_bound_has_the_p_value_alpha(left, right, runs, delta):
     for alpha in (0.5, 0.05, 0.001, 1e-6):
         bound = float(epsilon_at_least(left, right, runs, alpha, delta))

@@ -174,7 +174,7 @@ def test_one_input_needs_no_name():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: runnable(3), "3, a int, cannot be audited"),
+        (lambda: runnable(3), "3 \\(a int\\) cannot be audited"),
         (lambda: runnable(Adder), "the class Adder"),
         (lambda: runnable(noisy), "nothing says what 'rng' may be"),
         (lambda: runnable(lambda a, b: a, inputs={"a": integer()}), "nothing says what 'b' may be"),

@@ -314,7 +314,7 @@ def test_nothing_claimed_but_computed(proved):
     assert text.startswith(
         "= computed  improved_noisy_max (3 queries): the tight epsilon is ln(24/7) ≈ 1.23214, exactly; by"
     )
-    assert stored(found)["verdict"] == "unknown"
+    assert stored(found)["verdict"] == "proved"
     checked_page(found)
 
 

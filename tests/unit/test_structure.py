@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,13 @@ def part_of(names):
     return names[0] if names else "façade"
 
 
+@cache
 def imports():
     """Every import inside the package: the part that imports, the part imported, and the file."""
+    return list(_imports())
+
+
+def _imports():
     for path in sorted(ROOT.rglob("*.py")):
         inside = path.relative_to(ROOT)
         here = part_of((*inside.parts[:-1], inside.stem)) if inside.parts[0] != "__init__.py" else "façade"

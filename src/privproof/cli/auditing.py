@@ -25,9 +25,9 @@ from privproof.cli.common import (
     write,
 )
 from privproof.cli.loading import load_subject, parameters_of
+from privproof.engines.sampling import runnable
 from privproof.errors import QuestionError
-from privproof.language import Mechanism
-from privproof.reporting import audit_data, audit_page, print_audit
+from privproof.reporting import Fact, audit_data, audit_page, print_audit
 
 
 @app.command()
@@ -60,7 +60,13 @@ def audit(
     samples: Annotated[
         int | None,
         typer.Option(
-            "--samples", min=100, help="Runs on each side; default: 1000000, or up to 100000 of a plain function."
+            "--samples", min=100, help="Runs on each side; default: 2000000, or up to 100000 of a plain function."
+        ),
+    ] = None,
+    search: Annotated[
+        int | None,
+        typer.Option(
+            "--search", min=100, help="About how many runs the search may make; default: 3 times --samples, or 3000000."
         ),
     ] = None,
     confidence: Annotated[str, typer.Option("--confidence", help="How sure the bounds are, together.")] = "0.95",
@@ -86,7 +92,7 @@ def audit(
     if (left is None) != (right is None):
         raise QuestionError("pair", "one data set alone", place="--left, --right", hint="give both")
     if left is not None and right is not None:
-        exactly = isinstance(subject, Mechanism)
+        exactly = bool(runnable(subject).inputs)
         pairs = [(_literal(left, "--left", exactly=exactly), _literal(right, "--right", exactly=exactly))]
     sizes = named_sizes(size)
     with monitored(time_limit, quiet=as_json) as monitor:
@@ -99,6 +105,7 @@ def audit(
             size=None if size is None else sizes[0] if len(sizes) == 1 else [n for n in sizes if n],
             fixed=parameters_of(settings),
             samples=samples,
+            search=search,
             confidence=confidence,
             seed=seed,
             processes=processes,
@@ -117,21 +124,23 @@ def audit(
         ("--right", right),
     ]
     given += [("--set", setting) for setting in settings or ()]
-    given += [("--neighbours", neighbours), ("--samples", found.samples), ("--seed", seed)]
+    given += [("--neighbours", neighbours), ("--samples", found.samples), ("--search", search), ("--seed", seed)]
     if confidence != "0.95":
         given.append(("--confidence", confidence))
     parts = [str(part) for option, value in given if value is not None for part in (option, value)]
+    parts += [] if exact else ["--no-exact"]
     command = shlex.join(["privproof", "audit", target, *parts])
     if report is not None:
         write(report, audit_page(found, command=command))
     if as_json:
         typer.echo(json.dumps({**audit_data(found, command=command), "certificate": written}, ensure_ascii=False))
     else:
-        print_audit(Console(highlight=False), found, command=command)
+        more = []
         if certificate is not None:
-            typer.echo(f"  certificate  {written or 'none: only a verdict of an exact engine has one'}")
+            more.append(Fact("certificate", written or "none: only a verdict of an exact engine has one"))
         if report is not None:
-            typer.echo(f"  report       {report}")
+            more.append(Fact("report", str(report)))
+        print_audit(Console(highlight=False), found, command=command, more=more)
     raise typer.Exit(STATUS[found.status])
 
 

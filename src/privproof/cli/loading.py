@@ -119,7 +119,12 @@ def load_subject(target: str) -> Any:
                 "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}"
             )
         return next(iter(chosen.values()))
-    found, _ = _found(path, name)
+    first, *rest = name.split(".")
+    found, _ = _found(path, first)
+    for part in rest:
+        if not hasattr(found, part):
+            raise QuestionError("name", f"{first!r} has no {part!r}", place=str(path), hint=f"{path}:{first}")
+        found = getattr(found, part)
     if isinstance(_calibrated(found), _QUESTIONS | DecisionProcess):
         raise QuestionError(
             "subject",

@@ -109,10 +109,14 @@ class Audit:
 
     @property
     def status(self) -> Status:
-        """``refuted`` by exact probabilities, ``proved`` by an exact engine, otherwise ``unknown``: chance decides nothing."""
+        """``refuted`` by exact probabilities, ``proved`` by an exact engine, otherwise ``unknown``: chance decides nothing.
+
+        Without a budget it is about the tight epsilon: ``proved`` where an upper bound is, ``refuted`` where there is no epsilon at all.
+        """
         if self.real is not None:
             return "refuted"
-        return "unknown" if self.verdict is None else self.verdict.status
+        exact = self.tight if self.budget is None else self.verdict
+        return "unknown" if exact is None else exact.status
 
     def __bool__(self) -> bool:
         raise TypeError("an audit is no truth value: look at audit.status, audit.epsilon or audit.violated")

@@ -43,15 +43,16 @@ _ENGINE_DATA = ("growth", "leak", "formula", "repairs")
 _MEANINGS = {"real": ": breaks it", "spurious": ": keeps it", "exact": ""}
 
 
-def print_audit(console: Console, audit: Audit, *, command: str | None) -> None:
+def print_audit(console: Console, audit: Audit, *, command: str | None, more: Sequence[Fact] = ()) -> None:
     """Print an audit: one sentence, then what runs say, what is exact, and how to repeat it.
 
     Args:
         console: where to.
         audit: what was found.
         command: the command line that it was asked with, if any.
+        more: what else is to be said at the end.
     """
-    print_facts(console, _status(audit), audit_sentence(audit), audit_facts(audit, command=command))
+    print_facts(console, _status(audit), audit_sentence(audit), [*audit_facts(audit, command=command), *more])
 
 
 def _status(audit: Audit) -> str:
@@ -124,7 +125,13 @@ def claim_words(audit: Audit) -> str:
     budget = audit.budget
     if budget is None:
         return "private"
-    return f"{budget.epsilon}-private" if budget.delta == 0 else f"({budget.epsilon}, {budget.delta})-private"
+    shown = _short(budget.epsilon)
+    return f"{shown}-private" if budget.delta == 0 else f"({shown}, {budget.delta})-private"
+
+
+def _short(value: Epsilon) -> str:
+    exact = str(value)
+    return exact if len(exact) <= _SHORT else f"{value.decimal()}"
 
 
 def audit_facts(audit: Audit, *, command: str | None, candidates: bool = True) -> list[Fact]:

@@ -54,6 +54,8 @@ def meeting(batches: list[Batch], names: tuple[str, ...]) -> list[Batch]:
     keys: list[list[Hashable]] = [[] for _ in batches]
     for name in names:
         having = [number for number, batch in enumerate(batches) if name in batch.store]
+        if not having:
+            continue
         found = signatures([batches[number].store[name] for number in having])
         for number, signature in zip(having, found, strict=True):
             keys[number].append((name, signature))

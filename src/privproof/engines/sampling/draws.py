@@ -33,6 +33,7 @@ from privproof.engines.sampling.columns import (
 )
 from privproof.engines.sampling.joining import ordered
 from privproof.engines.sampling.operations import apply
+from privproof.exact import fraction, rational
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.noise import NOISES
 from privproof.language.values import plain
@@ -119,6 +120,11 @@ class TwoSided:
         return drawn
 
 
+def _float(number: Any) -> float:
+    """A number, perhaps written as a text, as a float."""
+    return float(fraction(rational(number))) if isinstance(number, str) else float(number)
+
+
 class Draws:
     """A source of noise for many runs."""
 
@@ -175,7 +181,7 @@ class Draws:
         if center is None or scale is None:
             codes, tuples = distinct(operands, count)
             laws = [NOISES[noise].law(*map(plain, arguments)) for arguments in tuples]
-            pairs = [(float(law.center), float(law.scale)) for law in laws if isinstance(law, Continuous)]
+            pairs = [(_float(law.center), _float(law.scale)) for law in laws if isinstance(law, Continuous)]
             center, scale = np.array(pairs).T[:, codes]
         size = self.bits.standard_exponential(count) * scale
         if noise == "laplace":

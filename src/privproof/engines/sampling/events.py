@@ -7,28 +7,19 @@ ends of intervals are fractions that floats represent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from math import ceil, floor
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from privproof.engines.sampling.columns import Array
-from privproof.engines.sampling.samples import FLOAT, Samples
+from privproof.engines.sampling.forms import FLOAT, SLOT, Sheet, form_of, identity_of, is_number
+from privproof.engines.sampling.samples import Samples
 from privproof.language.patterns import ANY, Between, shown
 
 _LISTED = 6
-
-
-class Slot:
-    """Stands for a number in the form of outputs."""
-
-    def __repr__(self) -> str:
-        return "number"
-
-
-SLOT = Slot()
 
 
 @dataclass(frozen=True)
@@ -86,91 +77,138 @@ def form_words(form: Any) -> str:
     return named(form)
 
 
-def is_number(value: Any) -> bool:
-    """Whether a value in the table of outputs is a number: whole, a fraction, or a float that stands beside the table."""
-    return value is FLOAT or (isinstance(value, int | Fraction) and not isinstance(value, bool))
-
-
-def form_of(output: Any) -> Any:
-    """An output with slots in the place of its numbers."""
-    if is_number(output):
-        return SLOT
-    if isinstance(output, list | tuple):
-        return type(output)(form_of(part) for part in output)
-    return output
-
-
-def numbers_of(output: Any) -> Iterator[Any]:
-    """The numbers of an output from left to right, `FLOAT` for those that stand beside the table."""
-    if is_number(output):
-        yield output
-    elif isinstance(output, list | tuple):
-        for part in output:
-            yield from numbers_of(part)
+def has_interval(pattern: Any) -> bool:
+    """Whether a pattern stands for more than one output."""
+    if isinstance(pattern, list | tuple):
+        return any(map(has_interval, pattern))
+    return isinstance(pattern, Between)
 
 
 def occurs(event: Event, samples: Samples) -> Array:
     """For every run, whether an event occurred."""
     match event:
         case OneOf(patterns):
-            return _any(samples, [_matches(pattern, samples.outputs) for pattern in patterns])
+            return _any(patterns, samples)
         case Beginning(items):
-            size = len(items)
-            return _any(samples, [_matches(list(items), [_start(output, size) for output in samples.outputs])])
+            return _begun(items, samples)
         case HalfSpace(form, weights, threshold):
-            text = repr(form)
-            codes = [code for code, output in enumerate(samples.outputs) if repr(form_of(output)) == text]
-            found = np.zeros(len(samples), dtype=np.bool_)
-            for code in codes:
-                runs = np.flatnonzero(samples.codes == code)
-                total = np.zeros(len(runs))
-                slot = 0
-                for weight, number in zip(weights, numbers_of(samples.outputs[code]), strict=True):
-                    total += weight * (samples.floats[slot][runs] if number is FLOAT else float(number))
-                    slot += number is FLOAT
-                found[runs] = total >= threshold
-            return found
+            return _beyond(repr(form), weights, threshold, samples)
+
+
+def _any(patterns: Sequence[Any], samples: Samples) -> Array:
+    """The runs whose outputs match one of several patterns."""
+    always = np.zeros(len(samples.outputs), dtype=np.bool_)
+    sometimes: list[tuple[Array, list[tuple[int, Between]]]] = []
+    for pattern in patterns:
+        if not has_interval(pattern):
+            code = samples.places.get(identity_of(pattern))
+            always[[] if code is None else [code]] = True
+            continue
+        form, places = repr(_form_of(pattern)), list(_places(pattern))
+        for sheet in samples.sheets:
+            codes = _fitting(sheet, places) if sheet.form == form else ()
+            needed = [(sheet.beside(i), p) for i, p in enumerate(places) if sheet.kinds[i:] and sheet.kinds[i] is FLOAT]
+            needed = [(slot, between) for slot, between in needed if between != ANY]
+            if not len(codes):
+                continue
+            if needed:
+                sometimes.append((codes, needed))
+            else:
+                always[codes] = True
+    return _runs(samples, always, sometimes)
+
+
+def _runs(samples: Samples, always: Array, sometimes: Sequence[tuple[Array, Sequence[tuple[int, Between]]]]) -> Array:
+    """The runs with outputs that always count, and those with outputs that count where their floats lie in intervals."""
+    found = always[samples.codes]
+    for codes, needed in sometimes:
+        here = np.zeros(len(samples.outputs), dtype=np.bool_)
+        here[codes] = True
+        runs = np.flatnonzero(here[samples.codes] & ~found)
+        inside = np.ones(len(runs), dtype=np.bool_)
+        for slot, between in needed:
+            floats = samples.floats[slot][runs]
+            if between.low is not None:
+                inside &= floats >= float(between.low)
+            if between.high is not None:
+                inside &= floats <= float(between.high)
+        found[runs[inside]] = True
+    return found
+
+
+def _fitting(sheet: Sheet, places: Sequence[Any]) -> Array:
+    """The outputs of a sheet that match, as far as their numbers stand in the table; none where a float would have to be a number."""
+    rows = np.ones(len(sheet.codes), dtype=np.bool_)
+    for slot, (kind, place) in enumerate(zip(sheet.kinds, places, strict=True)):
+        column = sheet.numbers[:, slot]
+        if not isinstance(place, Between):
+            rows &= (column == place) if type(place) is kind else np.zeros_like(rows)
+        elif kind is not FLOAT:
+            whole = column.dtype != object
+            if place.low is not None:
+                rows &= (column >= (float(ceil(place.low)) if whole else place.low)).astype(np.bool_)
+            if place.high is not None:
+                rows &= (column <= (float(floor(place.high)) if whole else place.high)).astype(np.bool_)
+    return np.asarray(sheet.codes[rows])
+
+
+def _form_of(pattern: Any) -> Any:
+    """The form of the outputs that a pattern may match."""
+    if isinstance(pattern, Between):
+        return SLOT
+    if isinstance(pattern, list | tuple):
+        return type(pattern)(map(_form_of, pattern))
+    return form_of(pattern)
+
+
+def _places(pattern: Any) -> Iterator[Any]:
+    """What stands in the slots of a pattern."""
+    if isinstance(pattern, Between) or is_number(pattern):
+        yield pattern
+    elif isinstance(pattern, list | tuple):
+        for part in pattern:
+            yield from _places(part)
+
+
+def _begun(begin: Sequence[Any], samples: Samples) -> Array:
+    """The runs whose outputs are lists that begin with something."""
+    always = np.zeros(len(samples.outputs), dtype=np.bool_)
+    sometimes = []
+    if any(map(has_interval, begin)):
+        for code, output in enumerate(samples.outputs):
+            needed = _match(list(begin), _start(output, len(begin)), [0])
+            always[code] = needed is not None and not needed
+            if needed:
+                sometimes.append((np.array([code]), needed))
+        return _runs(samples, always, sometimes)
+    items = samples.items
+    wanted = [items.known.get(identity_of(item), -2) for item in begin]
+    if len(wanted) <= items.rows.shape[1]:
+        always[items.codes[(items.rows[:, : len(wanted)] == wanted).all(axis=1)]] = True
+    return always[samples.codes]
+
+
+def _beyond(form: str, weights: Sequence[float], threshold: float, samples: Samples) -> Array:
+    """The runs whose outputs have a form and a weighted sum of numbers that reaches a threshold."""
+    found = np.zeros(len(samples), dtype=np.bool_)
+    row = np.zeros(len(samples.outputs), dtype=np.int64)
+    for sheet in samples.sheets:
+        if sheet.form != form:
+            continue
+        here = np.zeros(len(samples.outputs), dtype=np.bool_)
+        here[sheet.codes] = True
+        row[sheet.codes] = np.arange(len(sheet.codes))
+        runs = np.flatnonzero(here[samples.codes])
+        total = (sheet.numbers.astype(np.float64) @ np.array(weights))[row[samples.codes[runs]]]
+        for slot, kind in enumerate(sheet.kinds):
+            if kind is FLOAT:
+                total = total + weights[slot] * samples.floats[sheet.beside(slot)][runs]
+        found[runs] = total >= threshold
+    return found
 
 
 def _start(output: Any, size: int) -> Any:
     return list(output[:size]) if isinstance(output, list | tuple) else output
-
-
-Needs: TypeAlias = Mapping[int, Sequence[tuple[int, Between]]]
-"""Which outputs of a table match a pattern, and where their floats have to lie for it."""
-
-
-def _matches(pattern: Any, outputs: Sequence[Any]) -> Needs:
-    found = {}
-    for code, output in enumerate(outputs):
-        needed = _match(pattern, output, [0])
-        if needed is not None:
-            found[code] = needed
-    return found
-
-
-def _any(samples: Samples, listed: Sequence[Needs]) -> Array:
-    """The runs whose outputs match one of several patterns."""
-    always = np.zeros(len(samples.outputs), dtype=np.bool_)
-    for needs in listed:
-        always[[code for code, needed in needs.items() if not needed]] = True
-    found = always[samples.codes]
-    runs: dict[int, Array] = {}
-    for needs in listed:
-        for code, needed in needs.items():
-            if not needed or always[code]:
-                continue
-            if code not in runs:
-                runs[code] = np.flatnonzero(samples.codes == code)
-            inside = np.ones(len(runs[code]), dtype=np.bool_)
-            for slot, between in needed:
-                floats = samples.floats[slot][runs[code]]
-                if between.low is not None:
-                    inside &= floats >= float(between.low)
-                if between.high is not None:
-                    inside &= floats <= float(between.high)
-            found[runs[code]] |= inside
-    return found
 
 
 def _match(pattern: Any, output: Any, slot: list[int]) -> list[tuple[int, Between]] | None:
@@ -198,20 +236,6 @@ def _match(pattern: Any, output: Any, slot: list[int]) -> list[tuple[int, Betwee
             return needed
         case _:
             return [] if type(pattern) is type(output) and pattern == output else None
-
-
-def filled(form: Any, places: Sequence[Any]) -> Any:
-    """A form with patterns in its slots, from left to right."""
-    remaining = iter(places)
-
-    def fill(part: Any) -> Any:
-        if part is SLOT:
-            return next(remaining)
-        if isinstance(part, list | tuple):
-            return type(part)(fill(inner) for inner in part)
-        return part
-
-    return fill(form)
 
 
 def singled(event: Event, outputs: Sequence[Any]) -> tuple[Any, ...]:

@@ -11,25 +11,18 @@ What is learnt here is only proposed: whoever counts its occurrences for a bound
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import frexp
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.engines.sampling.columns import Array, identity
-from privproof.engines.sampling.events import (
-    Beginning,
-    Event,
-    HalfSpace,
-    OneOf,
-    filled,
-    form_of,
-    numbers_of,
-)
+from privproof.engines.sampling.columns import Array
+from privproof.engines.sampling.events import Beginning, Event, HalfSpace, OneOf
+from privproof.engines.sampling.forms import FLOAT, filled, form_of, identity_of, items_of, numbers_of
 from privproof.engines.sampling.intervals import Floats
-from privproof.engines.sampling.samples import FLOAT, Samples
+from privproof.engines.sampling.samples import Samples
 from privproof.language.patterns import ANY, Between
 
 Score: TypeAlias = Callable[[Array, Array], Floats]
@@ -44,7 +37,7 @@ _SHARES = np.array([0.0005, 0.001, 0.002, 0.004, 0.01, 0.02, 0.04, 0.08, 0.15, 0
 _TAILS = np.concatenate([_SHARES, 1 - _SHARES])
 _SPLITS = np.arange(1, 24) / 24
 _LONGEST_PREFIX = 64
-_PREFIXES = 80_000
+_LARGEST_UNION = 256
 _ROUNDS = 12
 
 
@@ -65,6 +58,10 @@ class _Kind:
     right: Array
     made: Callable[[int], Event]
 
+    def turned(self) -> _Kind:
+        """The same with both data sets exchanged."""
+        return _Kind(self.right, self.left, self.made)
+
 
 @dataclass(frozen=True)
 class _Form:
@@ -83,6 +80,10 @@ class _Form:
     constant: tuple[Any, ...]
     whole: tuple[bool, ...]
 
+    def turned(self) -> _Form:
+        """The same with both data sets exchanged."""
+        return replace(self, sides=(self.sides[1], self.sides[0]))
+
     def pattern(self, places: dict[int, Any]) -> Any:
         """The form with patterns in some of its slots, and what always stands in the others."""
         rest = [ANY if value is None else value for value in self.constant]
@@ -99,13 +100,13 @@ Cell: TypeAlias = tuple[Any, int, int]
 _NONE = _Kind(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), lambda i: OneOf(()))
 
 
-def learnt(left: Samples, right: Samples, score: Score, *, keep: int = 6) -> list[Proposal]:
-    """The events that tell two data sets apart best in one direction, the best first.
+def learnt(left: Samples, right: Samples, score: Score, *, keep: int = 6) -> tuple[list[Proposal], list[Proposal]]:
+    """The events that tell two data sets apart best: those that are likelier on the left, and those that are likelier on the right.
 
     Args:
-        left: runs on the data set that is to make events likelier.
+        left: runs on one data set.
         right: runs on the other.
-        score: what counts are worth.
+        score: what counts on the likelier and on the other side are worth.
         keep: how many events of each kind.
     """
     outputs, (one, other) = _common(left, right)
@@ -116,13 +117,20 @@ def learnt(left: Samples, right: Samples, score: Score, *, keep: int = 6) -> lis
     for form in forms:
         boxes = _boxes(form, len(left) + len(right))
         kinds += [_half_lines(form), _each(boxes)]
-        if len(form.varying) > 1:
-            kinds.append(_half_spaces(form))
         cells += boxes
-    found = _best(_unions(cells), score, 3 * keep)
-    for kind in kinds:
-        found += _best(kind, score, keep)
-    return _best(_proposed(found), score, 3 * keep)
+    found = []
+    for turned in (False, True):
+        listed = [kind.turned() for kind in kinds] if turned else kinds
+        listed = [
+            *listed,
+            *(_half_spaces(form.turned() if turned else form) for form in forms if len(form.varying) > 1),
+        ]
+        ordered = [(pattern, b, a) for pattern, a, b in cells] if turned else cells
+        best = _best(_unions(ordered), score, 3 * keep)
+        for kind in listed:
+            best += _best(kind, score, keep)
+        found.append(_best(_proposed(best), score, 3 * keep))
+    return found[0], found[1]
 
 
 def _best(kind: _Kind, score: Score, keep: int) -> list[Proposal]:
@@ -161,18 +169,12 @@ def _common(left: Samples, right: Samples) -> tuple[list[Any], tuple[Array, Arra
     for samples in (left, right):
         places = []
         for output in samples.outputs:
-            place = known.setdefault(_identity(output), len(known))
+            place = known.setdefault(identity_of(output), len(known))
             if place == len(outputs):
                 outputs.append(output)
             places.append(place)
         sides.append(np.array(places, dtype=np.int64)[samples.codes])
     return outputs, (sides[0], sides[1])
-
-
-def _identity(output: Any) -> Any:
-    if isinstance(output, list | tuple):
-        return (type(output), tuple(map(_identity, output)))
-    return repr(output) if isinstance(output, dict) else identity(output)
 
 
 # --------------------------------------------------------------------------------------------------------- single outputs
@@ -193,21 +195,25 @@ def _single_cells(outputs: Sequence[Any], counts: Sequence[Array], forms: Sequen
 
 
 def _beginnings(outputs: Sequence[Any], counts: Sequence[Array]) -> _Kind:
-    """What lists begin with, where several outputs do."""
-    found: dict[Any, list[Any]] = {}
-    longest = min(_LONGEST_PREFIX, max(1, _PREFIXES // len(outputs)))
-    for output, a, b in zip(outputs, *counts, strict=True):
-        if not isinstance(output, list | tuple):
-            continue
-        for size in range(1, min(len(output), longest) + 1):
-            if any(number is FLOAT for number in numbers_of(output[size - 1])):
-                break
-            entry = found.setdefault(tuple(map(_identity, output[:size])), [output[:size], 0, 0, 0])
-            entry[1] += int(a)
-            entry[2] += int(b)
-            entry[3] += 1
-    several = [entry for entry in found.values() if entry[3] > 1]
-    return _kind(lambda i: Beginning(tuple(several[i][0])), (e[1] for e in several), (e[2] for e in several))
+    """What lists begin with, where several outputs do; without floats, which do not repeat."""
+    items = items_of(outputs)
+    floats = [code for item, code in items.known.items() if item == identity_of(FLOAT)]
+    left: list[int] = []
+    right: list[int] = []
+    places: list[tuple[int, int]] = []
+    for size in range(1, min(items.rows.shape[1], _LONGEST_PREFIX) + 1):
+        begun = items.rows[:, :size]
+        chosen = np.flatnonzero((begun[:, -1] >= 0) & ~np.isin(begun, floats).any(axis=1))
+        if not len(chosen):
+            break
+        _, first, which, several = np.unique(
+            begun[chosen], axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        codes = items.codes[chosen]
+        for side, listed in ((counts[0], left), (counts[1], right)):
+            listed += np.bincount(which.ravel(), weights=side[codes])[several > 1].astype(np.int64).tolist()
+        places += [(int(codes[i]), size) for i in first[several > 1].tolist()]
+    return _kind(lambda i: Beginning(tuple(outputs[places[i][0]][: places[i][1]])), left, right)
 
 
 # ---------------------------------------------------------------------------------------------------------------- numbers
@@ -247,7 +253,8 @@ def _numbers(samples: Samples, common: Array, codes: Sequence[int], slots: Seque
         result[:, j] = np.array([0.0 if x is FLOAT else float(x) for x in slot])[rows]
         for number in np.unique(before[floats]).tolist():
             here = (floats & (before == number))[rows]
-            result[here, j] = samples.floats[number][runs[here]]
+            if here.any():
+                result[here, j] = samples.floats[number][runs[here]]
         before += floats
     return result
 
@@ -405,7 +412,7 @@ def _unions(cells: Sequence[Cell]) -> _Kind:
         return _NONE
     a = np.array([cell[1] for cell in chosen], dtype=np.int64)
     b = np.array([cell[2] for cell in chosen], dtype=np.int64)
-    order = np.argsort(-(a + 0.5) / (b + 1.0), kind="stable")
+    order = np.argsort(-(a + 0.5) / (b + 1.0), kind="stable")[:_LARGEST_UNION]
 
     def made(i: int) -> Event:
         return OneOf(tuple(chosen[j][0] for j in order[: i + 1].tolist()))

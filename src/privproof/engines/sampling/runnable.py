@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from privproof.engines.sampling.calling import Calls, Draw, as_floats, repeats
 from privproof.engines.sampling.lanes import prepared, sample
-from privproof.errors import LanguageError, PrivproofError
+from privproof.errors import BudgetError, LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.language.inputs import Input
 from privproof.language.mechanism import RELATIONS, Mechanism, Relation
@@ -133,12 +133,11 @@ def runnable(
             processes=processes,
         )
     if not callable(subject) or isinstance(subject, type):
-        what = (
-            f"the class {subject.__name__}" if isinstance(subject, type) else f"{subject!r}, a {type(subject).__name__}"
-        )
+        kind = type(subject).__name__
+        what = f"the class {subject.__name__}" if isinstance(subject, type) else f"{subject!r} (a {kind})"
         raise LanguageError(
             "subject",
-            f"{what}, cannot be audited",
+            f"{what} cannot be audited",
             place="audit",
             hint="a mechanism, a function, an object that can be called, an OpenDP measurement, a diffprivlib mechanism",
         )
@@ -280,6 +279,7 @@ def _changed(
     mechanism, notes = run.mechanism, run.notes
     if mechanism is not None and (inputs is not None or neighbours is not None):
         if relation == ADD_REMOVE:
+            claim = claim or _claimed(mechanism)
             mechanism = None
             notes = (*notes, "the exact engines are not asked: they do not know neighbours of other lengths")
         else:
@@ -294,6 +294,14 @@ def _changed(
         mechanism=mechanism,
         notes=notes,
     )
+
+
+def _claimed(mechanism: Mechanism) -> Budget | None:
+    """The mechanism's own claim, where it is one number."""
+    try:
+        return mechanism.budget()
+    except (LanguageError, BudgetError):
+        return None
 
 
 # ------------------------------------------------------------------------------------------------------------ callables

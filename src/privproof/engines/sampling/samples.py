@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,18 +27,9 @@ from privproof.engines.sampling.columns import (
     row,
     select,
 )
+from privproof.engines.sampling.forms import FLOAT, Items, Sheet, identity_of, items_of, sheets
 from privproof.errors import LanguageError
 from privproof.language.values import Cells, plain
-
-
-class _Float:
-    """Stands for a float in an output."""
-
-    def __repr__(self) -> str:
-        return "float"
-
-
-FLOAT: Final = _Float()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +53,29 @@ class Samples:
     def texts(self) -> tuple[str, ...]:
         """How the outputs of the table print."""
         return tuple(map(repr, self.outputs))
+
+    @cached_property
+    def places(self) -> dict[Hashable, int]:
+        """The number of every output in the table, by what tells it apart."""
+        return {identity_of(output): code for code, output in enumerate(self.outputs)}
+
+    @cached_property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The outputs with numbers, form by form."""
+        return sheets(self.outputs)
+
+    @cached_property
+    def items(self) -> Items:
+        """The outputs that are lists or tuples."""
+        return items_of(self.outputs)
+
+    def part(self, start: int, stop: int) -> Samples:
+        """Some of the runs, with the same table."""
+        made = Samples(self.codes[start:stop], self.outputs, tuple(floats[start:stop] for floats in self.floats))
+        for name in ("places", "sheets", "items"):
+            if name in vars(self):
+                vars(made)[name] = vars(self)[name]
+        return made
 
     def counts(self) -> dict[str, int]:
         """How often each output occurs, by its text, the most frequent first; ``float`` stands for any float."""

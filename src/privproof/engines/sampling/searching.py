@@ -265,17 +265,20 @@ class Search:
         """Events of a pair in both directions, learnt on one half of the runs and counted on the other."""
         sides = self._drawn(pair, runs)
         half = runs // 2
-        learning = [part(side, 0, half) for side in sides]
-        counting = [part(side, half, runs) for side in sides]
+        for side in sides:
+            _ = side.places, side.sheets, side.items  # both halves have the same table
+        learning = [side.part(0, half) for side in sides]
+        counting = [side.part(half, runs) for side in sides]
         score, counted = self.aim.scores(half, doubt)[aim], self.aim.scores(runs - half, doubt)[aim]
         result = []
+        both = learnt(learning[0], learning[1], score)
+        outputs = tuple({repr(o): o for side in sides for o in side.outputs}.values())
         for one, other, ordered in ((0, 1, pair), (1, 0, Adjacent(pair.right, pair.left))):
-            proposals = learnt(learning[one], learning[other], score)
+            proposals = both[one]
             left, right = (
                 np.array([int(occurs(p.event, counting[side]).sum()) for p in proposals]) for side in (one, other)
             )
             worth = counted(left, right)
-            outputs = tuple({repr(o): o for side in sides for o in side.outputs}.values())
             result += [
                 Candidate(ordered, p.event, a, b, runs - half, w, outputs)
                 for p, a, b, w in zip(proposals, left.tolist(), right.tolist(), worth.tolist(), strict=True)
@@ -342,8 +345,3 @@ def seed(sequence: np.random.SeedSequence) -> int:
     """A seed as a number."""
     high, low = sequence.generate_state(2, np.uint64).tolist()
     return int(high) << 64 | int(low)
-
-
-def part(samples: Samples, start: int, stop: int) -> Samples:
-    """Some of the runs."""
-    return Samples(samples.codes[start:stop], samples.outputs, tuple(f[start:stop] for f in samples.floats))

@@ -15,9 +15,10 @@ import numpy as np
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.sampling.adjacent import Adjacent
 from privproof.engines.sampling.events import Event, occurs
+from privproof.engines.sampling.forms import FLOAT
 from privproof.engines.sampling.intervals import Floats, delta_at_least, epsilon_at_least, loss, p_values
 from privproof.engines.sampling.runnable import Runnable
-from privproof.engines.sampling.samples import FLOAT, Samples
+from privproof.engines.sampling.samples import Samples
 from privproof.engines.sampling.searching import seed
 
 _TOGETHER = 2**18

@@ -1,0 +1,151 @@
+"""Forms: outputs that differ in their numbers only, so that many of them are compared with a pattern at once.
+
+The table of what many runs have written may have thousands of outputs.  A *sheet* holds those of one form as one array of numbers, a row
+for every output; *items* hold lists as rows of codes, so that what they begin with is compared in one go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from privproof.engines.sampling.columns import EXACT_FLOAT, Array, identity
+
+
+class _Float:
+    """Stands for a float in an output."""
+
+    def __repr__(self) -> str:
+        return "float"
+
+
+class _Slot:
+    """Stands for a number in the form of outputs."""
+
+    def __repr__(self) -> str:
+        return "number"
+
+
+_SIMPLE = {bool, int, str}
+FLOAT: Final = _Float()
+SLOT: Final = _Slot()
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value in the table of outputs is a number: whole, a fraction, or a float that stands beside the table."""
+    return value is FLOAT or (isinstance(value, int | Fraction) and not isinstance(value, bool))
+
+
+def form_of(output: Any) -> Any:
+    """An output with slots in the place of its numbers."""
+    if is_number(output):
+        return SLOT
+    if isinstance(output, list | tuple):
+        return type(output)(form_of(part) for part in output)
+    return output
+
+
+def numbers_of(output: Any) -> Iterator[Any]:
+    """The numbers of an output from left to right, `FLOAT` for those that stand beside the table."""
+    if is_number(output):
+        yield output
+    elif isinstance(output, list | tuple):
+        for part in output:
+            yield from numbers_of(part)
+
+
+def filled(form: Any, places: Sequence[Any]) -> Any:
+    """A form with patterns in its slots, from left to right."""
+    remaining = iter(places)
+
+    def fill(part: Any) -> Any:
+        if part is SLOT:
+            return next(remaining)
+        if isinstance(part, list | tuple):
+            return type(part)(fill(inner) for inner in part)
+        return part
+
+    return fill(form)
+
+
+def identity_of(output: Any) -> Hashable:
+    """Something hashable that tells outputs of a table apart as their kind and their print do."""
+    if isinstance(output, list | tuple):
+        kinds = set(map(type, output))
+        if len(kinds) == 1 and kinds <= _SIMPLE:
+            return (type(output), *kinds, tuple(output))
+        return (type(output), tuple(map(identity_of, output)))
+    return repr(output) if isinstance(output, dict) else identity(output)
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The outputs of one form that have numbers of the same kinds in the same places.
+
+    Attributes:
+        form: the form.
+        kinds: the kind of the number in every slot: int, Fraction or `FLOAT`.
+        codes: the numbers of the outputs in their table.
+        numbers: their numbers, a row for every output: floats where those are exact; zero where a float stands beside the table.
+    """
+
+    form: str
+    kinds: tuple[Any, ...]
+    codes: Array
+    numbers: Array
+
+    def beside(self, slot: int) -> int:
+        """Which of the floats of a run stands in a slot."""
+        return sum(kind is FLOAT for kind in self.kinds[:slot])
+
+
+def sheets(outputs: Sequence[Any]) -> tuple[Sheet, ...]:
+    """A table of outputs, form by form."""
+    grouped: dict[tuple[str, tuple[Any, ...]], tuple[list[int], list[list[Any]]]] = {}
+    for code, output in enumerate(outputs):
+        flat = isinstance(output, list | tuple) and set(map(type, output)) == {int}
+        numbers = list(output) if flat else list(numbers_of(output))
+        if numbers:
+            kinds = tuple(FLOAT if number is FLOAT else type(number) for number in numbers)
+            form = repr(type(output)([SLOT] * len(numbers)) if flat else form_of(output))
+            codes, rows = grouped.setdefault((form, kinds), ([], []))
+            codes.append(code)
+            rows.append([0 if number is FLOAT else number for number in numbers])
+    result = []
+    for (form, kinds), (codes, rows) in grouped.items():
+        exact = Fraction not in kinds and all(abs(x) <= EXACT_FLOAT for row in rows for x in row)
+        array = np.array(rows, dtype=np.float64 if exact else object)
+        result.append(Sheet(form, kinds, np.array(codes, dtype=np.int64), array))
+    return tuple(result)
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The lists and tuples of a table of outputs, as rows of codes.
+
+    Attributes:
+        codes: the numbers of the outputs in their table.
+        rows: the codes of their items; -1 beyond their ends.
+        known: the code of every item, by what tells it apart.
+    """
+
+    codes: Array
+    rows: Array
+    known: dict[Hashable, int]
+
+
+def items_of(outputs: Sequence[Any]) -> Items:
+    """The lists and tuples of a table of outputs."""
+    listed = [(code, output) for code, output in enumerate(outputs) if isinstance(output, list | tuple)]
+    known: dict[Hashable, int] = {}
+    rows = np.full((len(listed), max((len(output) for _, output in listed), default=0)), -1, dtype=np.int64)
+    for row, (_, output) in enumerate(listed):
+        rows[row, : len(output)] = [
+            known.setdefault((type(item), item) if type(item) in _SIMPLE else identity_of(item), len(known))
+            for item in output
+        ]
+    return Items(np.array([code for code, _ in listed], dtype=np.int64), rows, known)
