@@ -25,7 +25,7 @@ if __name__ == "__main__":
     print(f"  {found.count.event}: {found.count.left} and {found.count.right} of {found.samples} runs")
     for candidate in found.candidates:
         print(f"  {candidate.judgement}: exact loss {candidate.loss.show()}, {candidate.exactly}")
-    print(f"  the tight epsilon lies in no bracket, it is known: {found.tight.tight.show()}")
+    print(f"  the tight epsilon, exactly: {found.tight.tight.show()}")
     print()
     found = audit(above, size=[2, 3], samples=100_000)
     print(f"above threshold on streams of two and three answers: {found.status}")

@@ -106,12 +106,16 @@ def _any(patterns: Sequence[Any], samples: Samples) -> Array:
             continue
         form, places = repr(_form_of(pattern)), list(_places(pattern))
         for sheet in samples.sheets:
-            codes = _fitting(sheet, places) if sheet.form == form else ()
-            needed = [(sheet.beside(i), p) for i, p in enumerate(places) if sheet.kinds[i:] and sheet.kinds[i] is FLOAT]
-            needed = [(slot, between) for slot, between in needed if between != ANY]
-            if not len(codes):
+            if sheet.form != form:
                 continue
-            if needed:
+            codes = _fitting(sheet, places)
+            beside = [
+                (sheet.beside(i), p)
+                for i, (kind, p) in enumerate(zip(sheet.kinds, places, strict=True))
+                if kind is FLOAT
+            ]
+            needed = [(slot, between) for slot, between in beside if between != ANY]
+            if needed and len(codes):
                 sometimes.append((codes, needed))
             else:
                 always[codes] = True

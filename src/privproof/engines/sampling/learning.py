@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import permutations
 from math import frexp
 from typing import Any, TypeAlias
 
@@ -38,6 +39,7 @@ _TAILS = np.concatenate([_SHARES, 1 - _SHARES])
 _SPLITS = np.arange(1, 24) / 24
 _LONGEST_PREFIX = 64
 _LARGEST_UNION = 256
+_MERGED = 24
 _ROUNDS = 12
 
 
@@ -415,6 +417,41 @@ def _unions(cells: Sequence[Cell]) -> _Kind:
     order = np.argsort(-(a + 0.5) / (b + 1.0), kind="stable")[:_LARGEST_UNION]
 
     def made(i: int) -> Event:
-        return OneOf(tuple(chosen[j][0] for j in order[: i + 1].tolist()))
+        return OneOf(merged([chosen[j][0] for j in order[: i + 1].tolist()]))
 
     return _Kind(np.cumsum(a[order]), np.cumsum(b[order]), made)
+
+
+def merged(patterns: Sequence[Any]) -> tuple[Any, ...]:
+    """Patterns with neighbouring intervals made one, where there are not too many.
+
+    >>> merged([Between(None, Fraction(1)), Between(Fraction(2), Fraction(3)), Between(Fraction(1), Fraction(2))])
+    (≤3,)
+    """
+    result = list(patterns)
+    found = len(result) <= _MERGED
+    while found:
+        found = False
+        for one, other in permutations(range(len(result)), 2):
+            both = _joined(result[one], result[other])
+            if both is not None:
+                result[one] = both
+                del result[other]
+                found = True
+                break
+    return tuple(result)
+
+
+def _joined(one: Any, other: Any) -> Any:
+    """One pattern for two whose intervals meet at an end in one place, and that are equal elsewhere; None where they do not."""
+    match one, other:
+        case Between(low, end), Between(begin, high) if end is not None and end == begin:
+            return Between(low, high)
+        case (list(), list()) | (tuple(), tuple()) if type(one) is type(other) and len(one) == len(other):
+            differing = [i for i, (x, y) in enumerate(zip(one, other, strict=True)) if repr(x) != repr(y)]
+            inner = _joined(one[differing[0]], other[differing[0]]) if len(differing) == 1 else None
+            if inner is None:
+                return None
+            return type(one)(inner if i == differing[0] else part for i, part in enumerate(one))
+        case _:
+            return None
