@@ -12,33 +12,26 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, inf
-from types import MappingProxyType
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from privproof.asking import check, tight_epsilon
-from privproof.certifying import as_loss, certified
-from privproof.engines import Monitor, Progress
-from privproof.engines.monitor import Stopped, Timed
+from privproof.about_audits import as_float, exactly, narrowed_to
+from privproof.engines import Monitor
+from privproof.engines.monitor import Timed
 from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
-from privproof.engines.sampling.intervals import at_least, at_most
+from privproof.engines.sampling.calling import Calls
 from privproof.engines.sampling.proposing import patterns
 from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
-from privproof.engines.sampling.searching import Aim, Candidate, Found, Search
-from privproof.engines.sampling.testing import Count, counted, curve, epsilons_for
+from privproof.engines.sampling.searching import Aim, Found, Search
+from privproof.engines.sampling.testing import counted, curve, epsilons_for
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
-from privproof.evidence import LossWitness, Verdict
-from privproof.evidence.audits import Audit, Certified
+from privproof.evidence.audits import Audit
 from privproof.exact import Budget, EpsilonLike, Number, delta, epsilon, fraction, rational
-from privproof.exact.balls import rational_bounds
-from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
-from privproof.models import Horizon
-from privproof.scenarios import is_program, program_question
 
 SAMPLES = 2_000_000
 _MOST_SEARCHED = 3_000_000
@@ -47,12 +40,7 @@ _TRIED = 256
 _PATIENCE = 60.0
 """How many seconds the runs of an ordinary function may take if nobody says how many are wanted."""
 _SIZES = (2, 3, 5, 8, 12)
-_CERTIFIED = 5
-_EXACT_SECONDS = 20.0
-_BISECTIONS = 8
-_CLOSE = 0.002
-_NEVER = 1e-12
-"""What is less likely than this does not happen."""
+_EXACT_SECONDS = 30.0
 _SEARCHING = 0.5
 """The share of a time limit that the search may take."""
 
@@ -86,14 +74,14 @@ def audit(
         inputs: what an ordinary function reads, by name; without it what its annotations say.
         neighbours: which data sets are neighbours: each, one, monotone, add-remove, or a function of two data sets.
         size: the length, or lengths, of lists and streams; without it several are tried.
-        fixed: values of public inputs.
+        fixed: values of public inputs, and of parameters.
         samples: how many runs on each side the bounds rest on.
         search: about how many runs the search may make; without it three times as many as samples, or three million.
         confidence: the probability with which all bounds hold together.
         seed: the same seed gives the same audit.
         processes: how many processes call an ordinary function.
         exact: whether candidates are handed to the exact engines.
-        exact_seconds: how long the exact engines may take for each of their questions.
+        exact_seconds: how long the exact engines may take, about.
         monitor: progress, a time limit for the search, an interrupt.
 
     >>> from privproof.library.mechanisms import improved_noisy_max
@@ -116,9 +104,9 @@ def audit(
     if listed:
         fixed = _common(made, listed)
     sizes, notes = _sizes(made, size, listed)
-    budget, sizes, more = _budget(made, given, sizes, fixed)
+    budget, sizes, more, by_length = _budget(made, given, sizes, fixed)
     notes += [*made.notes, *more]
-    aim = Aim() if budget is None else Aim(float(fraction(budget.delta)), _float(budget.epsilon))
+    aim = Aim() if budget is None else Aim(float(fraction(budget.delta)), as_float(budget.epsilon))
     if samples is None and made.mechanism is None:
         runs = _affordable(made, listed, sizes, fixed)
     searching, testing = np.random.SeedSequence(seed).spawn(2)
@@ -147,9 +135,10 @@ def audit(
     )
     if exact and made.mechanism is not None:
         if monitor.deadline is not None:
-            exact_seconds = min(exact_seconds, max(0.0, monitor.deadline - time.monotonic()) / 3)
-        size_asked = size if isinstance(size, int) else None
-        result = _exactly(_narrow(made.mechanism, fixed), result, found, size_asked, exact_seconds, monitor)
+            exact_seconds = min(exact_seconds, max(0.0, monitor.deadline - time.monotonic()))
+        lists = made.mechanism.stream is None
+        length = sizes[0] if by_length else size if isinstance(size, int) and lists else None
+        result = exactly(narrowed_to(made.mechanism, fixed), result, found, length, exact_seconds, monitor)
     return replace(result, seconds={**result.seconds, "exact": time.perf_counter() - tested})
 
 
@@ -181,6 +170,9 @@ def _settled(made: Runnable, fixed: dict[str, Any]) -> tuple[Runnable, dict[str,
         assert made.mechanism is not None
         having = runnable(made.mechanism.having(**changed))
         made = replace(made, mechanism=having.mechanism, draw=having.draw)
+    if isinstance(made.draw, Calls) and not made.draw.positional:
+        constants = {name: fixed.pop(name) for name in list(fixed) if name not in made.inputs and made.draw.takes(name)}
+        made = replace(made, draw=made.draw.having(constants))
     for name in fixed:
         if name not in made.inputs or not made.inputs[name].public:
             known = ", ".join(n for n, declared in made.inputs.items() if declared.public) or "none"
@@ -198,6 +190,11 @@ def _pair(made: Runnable, left: Any, right: Any, fixed: Mapping[str, Any]) -> Ad
             if side.setdefault(name, value) != value:
                 said = f"{name} is {side[name]!r} in a pair and fixed at {value!r}"
                 raise QuestionError("fixed", said, place=made.name, hint="drop one of them")
+    missing = next((name for side in sides for name in made.inputs if name not in side), None)
+    if missing is not None:
+        raise QuestionError(
+            "pair", f"{missing!r} is not given", place=made.name, hint=f"{{{missing!r}: ...}} on both sides"
+        )
     pair = Adjacent(sides[0], sides[1])
     for value in (x for side in sides for name in made.inputs for x in _each(side.get(name))):
         if isinstance(value, float):
@@ -276,12 +273,15 @@ def _sizes(
 
 def _budget(
     made: Runnable, given: Budget | None, sizes: list[int | None], fixed: Mapping[str, Any]
-) -> tuple[Budget | None, list[int | None], list[str]]:
-    """What is tested against: the budget given, or the subject's claim at a length that it speaks of."""
+) -> tuple[Budget | None, list[int | None], list[str], bool]:
+    """What is tested against, the lengths to try, remarks, and whether it is about one length only.
+
+    The budget is the one given, or the subject's claim; a claim that speaks of the size is tested at one length.
+    """
     if given is not None or made.claim is not None:
-        return given or made.claim, sizes, []
+        return given or made.claim, sizes, [], False
     if made.mechanism is None or made.mechanism.claim is None:
-        return None, sizes, []
+        return None, sizes, [], False
     numbers = {name: value for name, value in fixed.items() if isinstance(value, int)}
     failure: PrivproofError | None = None
     for size in dict.fromkeys((None, sizes[-1])):
@@ -290,15 +290,12 @@ def _budget(
         except (LanguageError, BudgetError) as problem:
             failure = problem
             continue
-        if size is None or len(sizes) == 1:
-            return budget, sizes, []
-        return budget, [size], [f"the claim depends on the size: only lists of {size} were tried"]
+        if size is None:
+            return budget, sizes, [], False
+        said = [f"the claim depends on the size: only lists of {size} were tried"] if len(sizes) > 1 else []
+        return budget, [size], said, True
     assert failure is not None
-    return None, sizes, [f"no budget was tested: {failure.message}"]
-
-
-def _float(value: Any) -> float:
-    return inf if value.infinite else float(rational_bounds(value.ball())[1])
+    return None, sizes, [f"no budget was tested: {failure.message}; fix it (--set NAME=VALUE) or give a size"], False
 
 
 # -------------------------------------------------------------------------------------------------------------- the test
@@ -367,189 +364,3 @@ def _remarks(made: Runnable, found: Found, sizes: Sequence[int | None], *, expli
     elif len(losses) == 1 and explicit:
         remarks.append(f"only lists of length {losses[0][0]} were tried: longer ones may lose more")
     return remarks
-
-
-# ---------------------------------------------------------------------------------------------------------------- exactly
-
-
-def _narrow(mechanism: Mechanism, fixed: Mapping[str, Any]) -> Mechanism:
-    """The mechanism that exact engines are asked about: with the public values that are given, and without a claim of its own."""
-    inputs = dict(mechanism.inputs)
-    for name, value in fixed.items():
-        declared = inputs[name]
-        if declared.shape != "value":
-            continue
-        if declared.within is None:
-            inputs[name] = replace(declared, values=(value,))
-        else:
-            number = rational(value)
-            values = None if declared.real else (value,)
-            inputs[name] = replace(declared, values=values, low=number, high=number)
-    known = ", ".join(f"{name} = {value}" for name, value in fixed.items())
-    name = f"{mechanism.name} with {known}" if known else mechanism.name
-    return replace(mechanism, inputs=MappingProxyType(inputs), claim=None, name=name)
-
-
-def _exactly(
-    mechanism: Mechanism, audit: Audit, found: Found, size: int | None, seconds: float, monitor: Monitor
-) -> Audit:
-    """The audit with exact probabilities for its candidates, and what the exact engines say."""
-    notes: list[str] = []
-    candidates = _certified(mechanism, audit, found, seconds, monitor, notes)
-    longest = max((s for s in audit.by_size), default=None)
-    asked = (size or longest) if not is_program(mechanism) else size
-    if mechanism.stream is not None or not any(d.shape == "list" and d.size is None for d in mechanism.inputs.values()):
-        asked = None
-    budget = audit.budget
-    verdict = tight = None
-    if budget is not None and not budget.epsilon.infinite:
-        verdict = _answered(
-            lambda within: check(mechanism, budget.epsilon, fraction(budget.delta), size=asked, monitor=within),
-            seconds,
-            monitor,
-            notes,
-        )
-        if verdict is not None and verdict.status == "unknown":
-            found_real = _by_candidate(mechanism, candidates, budget, asked)
-            verdict = verdict if found_real is None else found_real
-    if verdict is not None and verdict.status == "proved":
-        against = [c for c in candidates if c.judgement == "real" and asked in (None, Adjacent(c.left, c.right).size)]
-        if against:
-            notes.append(f"a contradiction: {against[0].exactly} breaks a budget that was proved; neither is reported")
-            candidates, verdict = (), None
-    tight_delta = 0 if budget is None else fraction(budget.delta)
-    tight = _answered(
-        lambda within: tight_epsilon(mechanism, tight_delta, size=asked, monitor=within), seconds, monitor, notes
-    )
-    if tight is not None and tight.tight is None and not tight.lower.infinite and tight_delta == 0:
-        if verdict is not None and verdict.status == "proved" and verdict.upper.compare(tight.upper) < 0:
-            tight = replace(verdict, lower=tight.lower, witness=tight.witness)
-        tight = _raised(tight, [c for c in candidates if asked in (None, Adjacent(c.left, c.right).size)])
-        tight = _narrowed(mechanism, tight, audit.bracket, asked, Timed(monitor, seconds))
-    if mechanism.stream is not None and not is_program(mechanism) and audit.by_size:
-        longest = max(audit.by_size)
-        within = _answered(
-            lambda timed: tight_epsilon(mechanism, tight_delta, horizon=Horizon.up_to(longest), monitor=timed),
-            seconds,
-            monitor,
-            notes,
-        )
-        if within is not None and within.tight is not None:
-            notes.append(f"exactly, for streams of up to {longest} values: {within.tight.show()}")
-    return replace(
-        audit, candidates=candidates, verdict=verdict, tight=tight, notes=(*audit.notes, *dict.fromkeys(notes))
-    )
-
-
-def _raised(tight: Verdict, candidates: Sequence[Certified]) -> Verdict:
-    """The verdict with the largest exact loss of the candidates as its lower bound, where that is better."""
-    for candidate in candidates:
-        if candidate.loss.compare(tight.lower) > 0 and candidate.loss.compare(tight.upper) <= 0:
-            tight = replace(tight, lower=candidate.loss, witness=_witness(candidate))
-    return tight
-
-
-def _witness(candidate: Certified) -> LossWitness | None:
-    loss = as_loss(candidate)
-    if loss is None:
-        return None
-    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability)
-
-
-def _narrowed(
-    mechanism: Mechanism, tight: Verdict, bracket: tuple[float, float], size: int | None, monitor: Monitor
-) -> Verdict:
-    """Better bounds on the tight epsilon (FAIER, Algorithm 5): sampling says where to ask, the exact engine answers.
-
-    Above the bracket a budget is looked for that can be proved; between it and what is refuted the exact engine is asked in the middle.
-    """
-    low = tight.lower
-    proved = tight if tight.status == "proved" else None
-    high = _float(tight.upper)
-    start = max(_float(low), bracket[0] if bracket[1] == inf else bracket[1])
-    asked = [start * factor for factor in (1.01, 1.5, 3.0)] if high == inf else []
-    for _ in range(_BISECTIONS):
-        if monitor.stopped() is not None:
-            break
-        middle = asked.pop(0) if asked else (_float(low) + high) / 2
-        if middle == inf or high - _float(low) < _CLOSE * high:
-            break
-        verdict = check(mechanism, Fraction(ceil(middle * 1000), 1000), size=size, monitor=monitor)
-        if verdict.status == "proved":
-            proved, high, asked = verdict, _float(verdict.upper), []
-        elif verdict.status == "refuted":
-            low = verdict.lower if verdict.lower.compare(low) > 0 else low
-            if low.infinite:
-                break
-        elif not asked:
-            break
-    if proved is None or proved is tight:
-        return tight
-    return replace(proved, lower=low, witness=proved.witness or tight.witness)
-
-
-def _certified(
-    mechanism: Mechanism, audit: Audit, found: Found, seconds: float, monitor: Monitor, notes: list[str]
-) -> tuple[Certified, ...]:
-    """What was tested, and the best of the other candidates, with exact probabilities."""
-    tested = found.candidates[0]
-    listed: list[tuple[Candidate | Count, Sequence[Any]]] = [(count, tested.outputs) for count in audit.tests]
-    others = [candidate for candidate in found.candidates[1:] if candidate.worth > 0]
-    listed += [(candidate, candidate.outputs) for candidate in others[: _CERTIFIED - 1]]
-    within = Timed(monitor, seconds)
-    result: dict[str, Certified] = {}
-    for candidate, outputs in listed:
-        monitor.listen(Progress("computing exact probabilities"))
-        pair, event = candidate.pair, candidate.event
-        try:
-            exact = certified(mechanism, pair.left, pair.right, event, outputs, audit.budget, within)
-        except Stopped:
-            notes.append("there was no time for the exact probabilities of all candidates")
-            break
-        except PrivproofError as problem:
-            notes.append(f"no exact probabilities: {problem.message}")
-            break
-        if exact is None:
-            continue
-        if not _agree(candidate, exact):
-            notes.append(f"no exact probabilities: runs and exact probabilities disagree about {exact.exactly}")
-            continue
-        result.setdefault(repr((exact.left, exact.right, exact.exactly)), exact)
-    return tuple(result.values())
-
-
-def _agree(candidate: Candidate | Count, exact: Certified) -> bool:
-    """Whether the runs could have come from the exact probabilities: where they could not, the two are about different things."""
-    if exact.event != exact.exactly:
-        return True
-    sides = ((candidate.left, exact.left_probability), (candidate.right, exact.right_probability))
-    return all(
-        at_least(count, candidate.runs, _NEVER) <= _number(p) <= at_most(count, candidate.runs, _NEVER)
-        for count, p in sides
-    )
-
-
-def _number(probability: Fraction | ExponentialSum) -> float:
-    return float(probability) if isinstance(probability, Fraction) else float(probability.ball(1, 128).mid())
-
-
-def _answered(ask: Callable[[Monitor], Verdict], seconds: float, monitor: Monitor, notes: list[str]) -> Verdict | None:
-    """What an exact engine says within a time; None where it does not support the question."""
-    try:
-        return ask(Timed(monitor, seconds))
-    except PrivproofError as problem:
-        notes.append(f"no exact engine answers: {problem.message}")
-        return None
-
-
-def _by_candidate(
-    mechanism: Mechanism, candidates: Sequence[Certified], budget: Budget, size: int | None
-) -> Verdict | None:
-    """The refutation that a real candidate is, where the engine itself found none."""
-    from privproof.about_programs import refuted
-
-    for candidate in candidates:
-        loss = as_loss(candidate)
-        if candidate.judgement == "real" and loss is not None:
-            return refuted(program_question(mechanism, size=size).under(budget), loss)
-    return None

@@ -151,9 +151,60 @@ def test_a_claim_at_a_size():
     found = audit(each_answered, size=2, samples=QUICK)
     assert str(found.budget.epsilon) == "ln(9)"
     assert found.status == "proved"
-    several = audit(each_answered, samples=QUICK, exact=False)
+    several = audit(each_answered, samples=500, exact=False)
     assert str(several.budget.epsilon) == f"ln({3**12})"
     assert list(several.by_size) == [12]
+
+
+def test_a_claim_that_depends_on_the_size_is_asked_about_at_that_size():
+    @mechanism(epsilon="size")
+    def each_noisy(q: real_queries()):
+        return [laplace(answer, scale=1) for answer in q]
+
+    found = audit(each_noisy, samples=QUICK, exact_seconds=10)
+    assert found.status == "proved"
+    assert found.verdict.question.size == 12
+
+    @mechanism(epsilon="size * ln(3)")
+    def answered(s: stream(0, 1)):
+        for answer in s:
+            yield randomized_response(answer, truth="3/4")
+
+    found = audit(answered, size=3, samples=QUICK)
+    assert found.status == "proved"
+    assert str(found.tight.tight) == "ln(27)"
+
+
+def test_a_claim_that_depends_on_a_public_number_is_proved_for_every_number():
+    @mechanism(epsilon="N")
+    def copies(x: real(), N: public(integer(low=1))):
+        for _ in range(N):
+            yield laplace(x, scale=1)
+
+    found = audit(copies, samples=QUICK, exact_seconds=5)
+    assert found.budget is None
+    assert found.status == "proved"
+
+
+def test_a_parameter_of_a_function_is_set():
+    quiet = audit(laplacian, 1, fixed={"scale": 10}, samples=QUICK)
+    assert quiet.epsilon < 0.2
+    with pytest.raises(QuestionError, match="no public input"):
+        audit(laplacian, 1, fixed={"unknown": 10}, samples=QUICK)
+
+
+def test_a_pair_without_a_public_input():
+    with pytest.raises(QuestionError, match="'threshold' is not given"):
+        audit(sparse_vector_wrong_scales, pairs=[([0, 0], [1, 1])], samples=QUICK)
+
+
+def test_what_a_function_prints_is_swallowed(capsys):
+    def chatty(x: real()):
+        print("hello")
+        return x + random.random()
+
+    audit(chatty, samples=200, search=400)
+    assert capsys.readouterr().out == ""
 
 
 def test_the_claim_of_a_runnable_comes_first():

@@ -294,7 +294,7 @@ def test_exponential_sums():
 
 def test_nothing_claimed():
     found = made(budget=None, delta=None, delta_count=None, p_value=None, candidates=(candidate("exact"),))
-    assert audit_sentence(found).endswith("there is no claim to test, and its exact value is not known")
+    assert audit_sentence(found).endswith("no claim was tested, and its exact value is not known")
     text = printed(found)
     assert text.startswith("? unknown  ")
     assert "claimed" not in text

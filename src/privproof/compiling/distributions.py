@@ -134,12 +134,18 @@ def output_probabilities(mechanism: Mechanism, outputs: Sequence[Any], given: Ma
     """The probabilities of several outputs on the same inputs, exactly; a `tail` stands for all integers from its end on."""
     several = mechanism.generator or mechanism.stream is not None
     found = output_classes(mechanism, given)
+    tailed = [(shown, p) for shown, p in found if any(True for _ in tails(shown))]
+    alone = {text(shown): p for shown, p in found if not any(True for _ in tails(shown))}
     result = []
     for output in outputs:
         wanted = _wanted(output)
         if several and isinstance(wanted, Cells):
             wanted = wanted.items
-        result.append(fraction(sum((p * _share(wanted, shown) for shown, p in found), start=ZERO)))
+        if any(True for _ in tails(wanted)):
+            total = sum((p * _share(wanted, shown) for shown, p in found), start=ZERO)
+        else:
+            total = sum((p * _share(wanted, shown) for shown, p in tailed), start=alone.get(text(wanted), ZERO))
+        result.append(fraction(total))
     return result
 
 

@@ -60,7 +60,7 @@ class Audit:
         bracket: by sampling alone: epsilons below the first are rejected, those above the second are not at all.
         histogram: what was written on both data sets.
         candidates: what the search found, with exact probabilities where an exact engine supports the mechanism.
-        verdict: what the exact engine says about the budget; None where there is no budget or no engine.
+        verdict: what the exact engine says about the budget, or about a claim that depends on public numbers; None where there is none.
         tight: what the exact engine says about the tight epsilon; None where there is no engine.
         by_size: for every length that was tried, about the largest loss found there.
         pairs: how many pairs of data sets were tried.
@@ -111,11 +111,12 @@ class Audit:
     def status(self) -> Status:
         """``refuted`` by exact probabilities, ``proved`` by an exact engine, otherwise ``unknown``: chance decides nothing.
 
-        Without a budget it is about the tight epsilon: ``proved`` where an upper bound is, ``refuted`` where there is no epsilon at all.
+        Without a budget it is about a claim that depends on public numbers, or else about the tight epsilon: ``proved`` where an upper
+        bound is, ``refuted`` where there is no epsilon at all.
         """
         if self.real is not None:
             return "refuted"
-        exact = self.tight if self.budget is None else self.verdict
+        exact = self.tight if self.budget is None and self.verdict is None else self.verdict
         return "unknown" if exact is None else exact.status
 
     def __bool__(self) -> bool:

@@ -28,6 +28,7 @@ from privproof.reporting.streams import table
 from privproof.reporting.strokes import WIDTH, clipped
 from privproof.reporting.text import print_facts
 from privproof.reporting.wording import data, facts
+from privproof.scenarios import ProgramQuestion
 
 if TYPE_CHECKING:
     from privproof.evidence.audits import Audit, Certified
@@ -74,12 +75,10 @@ def audit_sentence(audit: Audit) -> str:
     name = _name(audit)
     bound = f"with {percent(audit.confidence)} confidence epsilon is at least {down(audit.epsilon)}"
     if audit.budget is None:
-        if not _known(audit.tight):
-            return f"{name}: {bound}; there is no claim to test, and its exact value is not known"
-        assert audit.tight is not None
-        if audit.tight.lower.infinite:
-            return f"{name}: there is no epsilon at all, exactly; by the runs alone, {bound}"
-        return f"{name}: the tight epsilon is {loss_words(audit.tight.lower)}, exactly; by the runs alone, {bound}"
+        known = _claim_kept(audit.verdict) or _tight_words(audit.tight)
+        if known is None:
+            return f"{name}: {bound}; no claim was tested, and its exact value is not known"
+        return f"{name}: {known}, exactly; by the runs alone, {bound}"
     claim = claim_words(audit)
     if audit.status == "refuted":
         if audit.real is not None:
@@ -105,6 +104,26 @@ def audit_sentence(audit: Audit) -> str:
         claimed = f"{bound} (claimed: {audit.budget.epsilon})"
         return f"{name}: {claimed}: the runs speak against the claim ({p_words(audit)}), but {undecided}"
     return f"{name}: not known whether it is {claim}: the runs do not speak against it, but runs prove nothing, and {undecided}"
+
+
+def _claim_kept(verdict: Verdict | None) -> str | None:
+    """What is exact about a claim that depends on public numbers; None where nothing is."""
+    if verdict is None or verdict.status == "unknown" or not isinstance(verdict.question, ProgramQuestion):
+        return None
+    return f"the claim {verdict.question.claim_words} is {verdict.status}"
+
+
+def _tight_words(tight: Verdict | None) -> str | None:
+    """What is exact about the tight epsilon; None where nothing is."""
+    if tight is None or tight.status == "unknown":
+        return None
+    if tight.lower.infinite:
+        return "there is no epsilon at all"
+    if tight.tight is not None:
+        return f"the tight epsilon is {loss_words(tight.lower)}"
+    if tight.upper.infinite:
+        return None if tight.formula is None else f"epsilon is at most {tight.formula}"
+    return f"the tight epsilon lies between {loss_words(tight.lower)} and {tight.upper.show()}"
 
 
 def _name(audit: Audit) -> str:
@@ -207,7 +226,8 @@ def _exact(audit: Audit) -> Iterator[Fact]:
         reason = f": {verdict.reason}" if isinstance(verdict, Unknown) else ""
         said = {"proved": "proves", "refuted": "refutes", "unknown": "cannot decide"}[verdict.status]
         yield Fact(
-            "exact engine", f"{verdict.engine} {said} that {verdict.question.name} is {claim_words(audit)}{reason}"
+            "exact engine",
+            f"{verdict.engine} {said} that {verdict.question.name} is {_claimed(audit, verdict)}{reason}",
         )
     elif tight is not None:
         yield Fact("exact engine", tight.engine)
@@ -222,6 +242,13 @@ def _exact(audit: Audit) -> Iterator[Fact]:
         lines = [f"{label}: {listed[label]}" for label in _WITNESS_FACTS if label in listed]
         if lines:
             yield Fact("witness", "\n".join(lines))
+
+
+def _claimed(audit: Audit, verdict: Verdict) -> str:
+    """What the verdict is about, as an adjective."""
+    if audit.budget is None and isinstance(verdict.question, ProgramQuestion):
+        return f"{verdict.question.claim_words}-private"
+    return claim_words(audit)
 
 
 def candidate_table(audit: Audit) -> str:

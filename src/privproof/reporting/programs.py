@@ -38,10 +38,17 @@ def compared_words(question: ProgramQuestion) -> str:
         parts.append("lists of every length" if question.size is None else f"lists of length {question.size}")
     if mechanism.stream is not None:
         parts.append("streams of every length")
-    public = [n for n, d in mechanism.inputs.items() if d.public]
-    if public:
-        parts.append(f"all values of {', '.join(public)}")
-    return "; ".join(parts)
+    return "; ".join([*parts, *public_words(mechanism)])
+
+
+def public_words(mechanism: Mechanism) -> list[str]:
+    """For which values of the public inputs something is asked."""
+    public = {n: d for n, d in mechanism.inputs.items() if d.public}
+    alone = {n: d.low for n, d in public.items() if d.shape == "value" and d.low is not None and d.low == d.high}
+    rest = [name for name in public if name not in alone]
+    return [f"{name} = {value}" for name, value in alone.items()] + (
+        [f"all values of {', '.join(rest)}"] if rest else []
+    )
 
 
 def claim_words(question: ProgramQuestion) -> str:

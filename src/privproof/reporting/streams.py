@@ -15,7 +15,7 @@ from privproof.exact import epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.models.stream_automaton import guard_words
 from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
-from privproof.reporting.programs import event_source
+from privproof.reporting.programs import event_source, public_words
 from privproof.scenarios import StreamQuestion
 
 _LONGEST = 24
@@ -32,9 +32,8 @@ def compared_words(question: StreamQuestion) -> str:
     beside = secrets(question)
     if beside:
         relation = relation.replace("of the stream", f"of the stream, and {', '.join(beside)},")
-    public = [] if question.mechanism is None else [n for n, d in question.mechanism.inputs.items() if d.public]
-    more = f"; all values of {', '.join(public)}" if public else ""
-    return f"{relation}; streams of every length{more}"
+    more = [] if question.mechanism is None else public_words(question.mechanism)
+    return "; ".join([relation, "streams of every length", *more])
 
 
 def stream_facts(verdict: Verdict, question: StreamQuestion, *, asked_tight: bool) -> list[Fact]:

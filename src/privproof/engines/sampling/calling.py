@@ -22,9 +22,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from io import TextIOBase
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeAlias
@@ -58,6 +59,7 @@ class Calls:
         adapt: makes the value that is passed from the name and the value of an argument.
         seeding: makes the callable for one chunk from its seed, where it has a source of randomness that can be replaced.
         independent: whether its own source is independent in every process, as the operating system's is.
+        constants: arguments that are the same in every run.
     """
 
     name: str
@@ -69,6 +71,19 @@ class Calls:
     adapt: Callable[[str, Any], Any] | None = None
     seeding: Callable[[int], Callable[..., Any]] | None = None
     independent: bool = False
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
+    def takes(self, name: str) -> bool:
+        """Whether the callable has a parameter of a name."""
+        try:
+            return name in inspect.signature(self.function).parameters
+        except (TypeError, ValueError):
+            return False
+
+    def having(self, constants: Mapping[str, Any]) -> Calls:
+        """The same callable with some arguments given; fractions are passed as floats."""
+        floats = {name: float(v) if isinstance(v, Fraction) else v for name, v in constants.items()}
+        return replace(self, constants={**self.constants, **floats})
 
     def __call__(self, arguments: Mapping[str, Any], count: int, seed: int) -> Samples:
         """The outputs of so many runs.
@@ -80,6 +95,7 @@ class Calls:
             raise LanguageError("count", f"count={count} is not a number of runs", place="count", hint="count=100_000")
         if self.adapt is not None:
             arguments = {name: self.adapt(name, value) for name, value in arguments.items()}
+        arguments = {**arguments, **self.constants}
         job = _Job(self, dict(arguments), count, seed)
         return job.samples(together=self.processes > 1 and job.chunks > 1 and self._divisible(arguments))
 
@@ -108,6 +124,13 @@ def repeats(draw: Draw, arguments: Mapping[str, Any], *, seed: int = 0) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------------- chunks
+
+
+class _Silence(TextIOBase):
+    """Swallows what a callable prints: that is no output of it."""
+
+    def write(self, text: str) -> int:
+        return len(text)
 
 
 @dataclass(frozen=True)
@@ -195,7 +218,7 @@ class _Job:
         random.seed(words[0].tobytes())
         np.random.seed(words[1])
         fresh, noise = (int.from_bytes(state.tobytes(), "little") for state in words[2:])
-        with seeded(noise):
+        with seeded(noise), redirect_stdout(_Silence()):
             try:
                 return pieces(self._outputs(count, fresh))
             except Unprintable as error:
