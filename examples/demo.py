@@ -9,10 +9,10 @@ from mechanisms.noisy_max import improved, naive
 from mechanisms.threshold import above
 from rich.console import Console
 
-from privproof import check, model_check, read_question, recheck, tight_epsilon
+from privproof import audit, check, model_check, read_question, recheck, tight_epsilon
 from privproof.evidence.checker import Accepted
 from privproof.library import EXAMPLES, FORMULAS
-from privproof.reporting import Command, print_verdict
+from privproof.reporting import Command, print_audit, print_verdict
 from privproof.scenarios import claims
 
 console = Console(highlight=False, markup=False)
@@ -52,11 +52,17 @@ for example in FORMULAS:
     console.print(f"{found.status:<8} {example.name:<27} {example.formula}", soft_wrap=True)
     console.print(f"         {mark}; known: {example.known}  ({found.seconds:.2f} s)", style="dim", soft_wrap=True)
 
+console.rule("audits: tested by running, certified exactly")
+for target, lengths in ((improved, 3), (above, (2, 3))):
+    print_audit(console, audit(target, "1" if target is improved else None, size=lengths, samples=100_000), command=None)
+    console.print()
+
 console.rule("try it")
 console.print("  .venv/bin/privproof check examples/models/geometric.yaml --epsilon 'ln(2)'")
 console.print("  .venv/bin/privproof check examples/mechanisms/noisy_max.py:naive --size 3")
 console.print("  .venv/bin/privproof epsilon examples/mechanisms/noisy_max.py:improved --size 2..8")
 console.print("  .venv/bin/privproof examples above-threshold")
+console.print("  .venv/bin/privproof audit examples/15_audit.py:largest --epsilon 1 --size 5")
 console.print("  .venv/bin/privproof explain examples/mechanisms/sparse_vector.py:sparse_vector")
 console.print("  .venv/bin/privproof epsilon examples/models/streams/between.yaml")
 console.print(
