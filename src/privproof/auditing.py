@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -247,7 +248,7 @@ def _sizes(
     if not made.inputs and not pairs:
         raise QuestionError(
             "inputs",
-            "; ".join(("nothing says what it reads, so no data sets can be proposed", *made.notes)),
+            "; ".join(("nothing says what it reads, so no data sets can be proposed", *_about_inputs(made))),
             place=made.name,
             hint="pairs=[(left, right)], inputs={'q': real_queries()}, or declare them: def f(q: real_queries()): ...",
         )
@@ -269,6 +270,10 @@ def _sizes(
         if isinstance(one, bool) or not isinstance(one, int) or one < 1:
             raise QuestionError("size", f"size={one!r} is no length", place="size", hint="size=5")
     return [*sizes], []
+
+
+def _about_inputs(made: Runnable) -> list[str]:
+    return [note for note in made.notes if "cannot be read" in note or "not known" in note]
 
 
 def _budget(
@@ -355,8 +360,8 @@ def _remarks(made: Runnable, found: Found, sizes: Sequence[int | None], *, expli
     remarks = []
     if found.stopped:
         remarks.append(f"the search was {found.stopped}: what it had found until then was tested")
-    losses = [(size, worth) for size, worth in sorted(found.by_size.items())]
-    if len(losses) > 1 and losses[-1][1] > 0 and losses[-1][1] >= 1.05 * max(worth for _, worth in losses[:-1]):
+    losses = sorted(found.by_size.items())
+    if len(losses) > 1 and all(0 < before < after for (_, before), (_, after) in pairwise(losses)):
         said = ", ".join(f"{worth:.2f} at {size}" for size, worth in losses)
         remarks.append(
             f"the losses found grow with the length ({said}): longer lists may lose more than any that was tried"
