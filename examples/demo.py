@@ -54,7 +54,9 @@ for example in FORMULAS:
 
 console.rule("audits: tested by running, certified exactly")
 for target, lengths in ((improved, 3), (above, (2, 3))):
-    print_audit(console, audit(target, "1" if target is improved else None, size=lengths, samples=100_000), command=None)
+    print_audit(
+        console, audit(target, "1" if target is improved else None, size=lengths, samples=100_000), command=None
+    )
     console.print()
 
 console.rule("try it")

@@ -34,6 +34,7 @@ from privproof.models import Horizon
 from privproof.scenarios import is_program, program_question
 
 _CERTIFIED = 5
+_LARGEST = 10**300
 _BISECTIONS = 8
 _CHECKED_AT_ONCE = 5
 """Candidates with longer lists are refutations without a certificate: the checker would take long."""
@@ -44,7 +45,10 @@ _NEVER = 1e-12
 
 def as_float(value: Epsilon) -> float:
     """An epsilon as a float, rounded up."""
-    return inf if value.infinite else float(rational_bounds(value.ball())[1])
+    if value.infinite:
+        return inf
+    upper = rational_bounds(value.ball())[1]
+    return inf if upper > _LARGEST else float(upper)
 
 
 def narrowed_to(mechanism: Mechanism, fixed: Mapping[str, Any]) -> Mechanism:

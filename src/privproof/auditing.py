@@ -21,10 +21,10 @@ import numpy as np
 from privproof.about_audits import as_float, exactly, narrowed_to
 from privproof.engines import Monitor
 from privproof.engines.monitor import Timed
-from privproof.engines.sampling.adjacent import Adjacent, is_adjacent
+from privproof.engines.sampling.adjacent import Adjacent, fits, is_adjacent
 from privproof.engines.sampling.calling import Calls
 from privproof.engines.sampling.proposing import patterns
-from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
+from privproof.engines.sampling.runnable import ADD_REMOVE, Runnable, is_repeatable, runnable
 from privproof.engines.sampling.searching import Aim, Found, Search
 from privproof.engines.sampling.testing import counted, curve, epsilons_for
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
@@ -38,6 +38,8 @@ SAMPLES = 2_000_000
 _MOST_SEARCHED = 3_000_000
 _SAMPLES_OF_CALLABLES = (100_000, 20_000, 4_000)
 _TRIED = 256
+_SLOW = 1.0
+_FEWEST_SEARCHED = 500
 _PATIENCE = 60.0
 """How many seconds the runs of an ordinary function may take if nobody says how many are wanted."""
 _SIZES = (2, 3, 5, 8, 12)
@@ -101,28 +103,32 @@ def audit(
     made = runnable(subject, inputs=inputs, neighbours=neighbours, processes=processes)
     made, fixed = _settled(made, dict(fixed or {}))
     runs = _runs("samples", samples) or SAMPLES
-    listed = [_pair(made, left, right, fixed) for left, right in pairs or ()]
+    listed = [] if pairs is None else [_pair(made, left, right, fixed) for left, right in _two_by_two(pairs)]
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise QuestionError("seed", f"seed={seed!r} is no whole number from 0 on", place="seed", hint="seed=0")
     if listed:
         fixed = _common(made, listed)
     sizes, notes = _sizes(made, size, listed)
     budget, sizes, more, by_length = _budget(made, given, sizes, fixed)
     notes += [*made.notes, *more]
     aim = Aim() if budget is None else Aim(float(fraction(budget.delta)), as_float(budget.epsilon))
-    if samples is None and made.mechanism is None:
-        runs = _affordable(made, listed, sizes, fixed)
+    searched_runs = _runs("search", search)
+    if made.mechanism is None:
+        each = _seconds_of(made, listed, sizes, fixed)
+        if samples is None:
+            runs = next((n for n in _SAMPLES_OF_CALLABLES if 5 * n * each <= _PATIENCE), _SAMPLES_OF_CALLABLES[-1])
+        searched_runs = _in_time(searched_runs or 3 * runs, each, monitor, made.name)
     searching, testing = np.random.SeedSequence(seed).spawn(2)
     remaining = inf if monitor.deadline is None else monitor.deadline - time.monotonic()
     watched = monitor if remaining == inf else Timed(monitor, _SEARCHING * remaining)
     found = Search(made, aim, searching, watched).found(
-        sizes, listed, fixed, _runs("search", search) or min(_MOST_SEARCHED, 3 * runs)
+        sizes, listed, fixed, searched_runs or min(_MOST_SEARCHED, 3 * runs)
     )
     if not found.candidates:
-        raise QuestionError(
-            "neighbours",
-            "no two neighbouring data sets were found" if not found.stopped else f"{found.stopped} before any run",
-            place=made.name,
-            hint="pairs=[(left, right)]",
-        )
+        if found.stopped:
+            raise QuestionError("time", f"{found.stopped} before any run", place=made.name, hint="more time")
+        said = "no two neighbouring data sets were found"
+        raise QuestionError("neighbours", said, place=made.name, hint="pairs=[(left, right)]")
     searched = time.perf_counter()
     result = _tested(made, found, aim, budget, level, runs, testing, monitor)
     tested = time.perf_counter()
@@ -183,6 +189,16 @@ def _settled(made: Runnable, fixed: dict[str, Any]) -> tuple[Runnable, dict[str,
     return made, fixed
 
 
+def _two_by_two(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The pairs that are given, at least one."""
+    listed = list(pairs) if isinstance(pairs, Iterable) and not isinstance(pairs, str | Mapping) else []
+    wrong = next((pair for pair in listed if not isinstance(pair, list | tuple) or len(pair) != 2), None)
+    if not listed or wrong is not None:
+        said = f"pairs={pairs!r} holds no pair" if wrong is None else f"{wrong!r} is no pair of data sets"
+        raise QuestionError("pair", said, place="pairs", hint="pairs=[(left, right)]")
+    return listed
+
+
 def _pair(made: Runnable, left: Any, right: Any, fixed: Mapping[str, Any]) -> Adjacent:
     """A pair that is given; where inputs are declared, it must be one of neighbours."""
     sides = [_arguments(made, side) for side in (left, right)]
@@ -203,11 +219,29 @@ def _pair(made: Runnable, left: Any, right: Any, fixed: Mapping[str, Any]) -> Ad
     if made.inputs and not is_adjacent(pair, made.inputs, made.relation):
         raise QuestionError(
             "neighbours",
-            f"{left!r} and {right!r} are no neighbours",
+            f"{left!r} and {right!r} are no neighbours: {_why_not(made, pair)}",
             place=made.name,
             hint="what the inputs declare, and the relation, say which data sets are",
         )
     return pair
+
+
+def _why_not(made: Runnable, pair: Adjacent) -> str:
+    """Why two data sets are no neighbours, in words."""
+    for side in (pair.left, pair.right):
+        for name, value in side.items():
+            if name not in made.inputs:
+                return f"there is no input {name!r}"
+            if not fits(made.inputs[name], value):
+                return f"{name}={value!r} is outside {made.inputs[name]}"
+    if pair.left == pair.right:
+        return "they are the same"
+    for name, declared in made.inputs.items():
+        if declared.public and pair.left[name] != pair.right[name]:
+            return f"{name} is public and differs"
+        if made.relation != ADD_REMOVE and len(_each(pair.left[name])) != len(_each(pair.right[name])):
+            return f"{name} has two lengths"
+    return f"by the relation {made.relation!r}" if isinstance(made.relation, str) else "your relation says so"
 
 
 def _each(value: Any) -> Sequence[Any]:
@@ -227,18 +261,30 @@ def _arguments(made: Runnable, side: Any) -> dict[str, Any]:
     return {next(private, made.first): side}
 
 
-def _affordable(
+def _seconds_of(
     made: Runnable, pairs: Sequence[Adjacent], sizes: Sequence[int | None], fixed: Mapping[str, Any]
-) -> int:
-    """How many runs of an ordinary function are made if nobody says how many: fewer, if it is slow."""
+) -> float:
+    """How long one call of an ordinary function takes, about."""
     first = next(iter(pairs or patterns(made.inputs, made.relation, sizes[-1], fixed)), None)
-    if first is None:
-        return _SAMPLES_OF_CALLABLES[-1]
-    made.draw(first.left, 1, 0)
-    begun = time.perf_counter()
-    made.draw(first.left, _TRIED, 0)
-    each = (time.perf_counter() - begun) / _TRIED
-    return next((n for n in _SAMPLES_OF_CALLABLES if 5 * n * each <= _PATIENCE), _SAMPLES_OF_CALLABLES[-1])
+    each = 0.0
+    for count in (1, 1, _TRIED):
+        if first is None or count * each > _SLOW:
+            break
+        begun = time.perf_counter()
+        made.draw(first.left, count, 0)
+        each = (time.perf_counter() - begun) / count
+    return each
+
+
+def _in_time(runs: int, each: float, monitor: Monitor, name: str) -> int:
+    """How many runs the search may make, so that it ends in its share of the time."""
+    if monitor.deadline is None:
+        return runs
+    possible = int(_SEARCHING * max(0.0, monitor.deadline - time.monotonic()) / max(each, 1e-9))
+    if possible < _FEWEST_SEARCHED:
+        said = f"a call takes {each:.2g} s, so there is no time for {_FEWEST_SEARCHED} runs"
+        raise QuestionError("time", said, place=name, hint="more time, or a faster function")
+    return min(runs, possible)
 
 
 def _sizes(
@@ -258,7 +304,10 @@ def _sizes(
         if declared.shape == "stream" or (declared.shape == "list" and declared.size is None)
     ]
     if pairs:
-        return [None], []
+        lengths = {pair.size for pair in pairs}
+        if size is not None and lengths != {size}:
+            raise QuestionError("size", "the pairs have the sizes they have", place="size", hint="drop the size")
+        return [lengths.pop() if len(lengths) == 1 and open_ended else None], []
     if not open_ended:
         if size is not None:
             raise QuestionError("size", "no list or stream of open length takes it", place="size", hint="drop the size")

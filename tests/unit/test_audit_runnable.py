@@ -316,7 +316,7 @@ def test_a_call_that_fails(processes):
         runnable(broken, processes=processes).draw({"q": [1, 2]}, 30_000, 0)
     assert caught.value.code == "call"
     assert "test_audit_runnable.py" in caught.value.hint
-    with pytest.raises(LanguageError, match="raised TypeError"):
+    with pytest.raises(LanguageError, match="returned 3, no list of outputs"):
         runnable(broken, processes=processes).draw({"r": 1}, 10, 0)
     assert not multiprocessing.active_children()
 

@@ -10,6 +10,7 @@ import pytest
 
 from privproof import (
     LanguageError,
+    PrivproofError,
     QuestionError,
     audit,
     bernoulli,
@@ -311,3 +312,38 @@ def test_own_lists_are_not_changed():
         return q[0] + random.random() > 0.5
 
     assert audit(spoils, size=3, samples=QUICK).epsilon >= 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"pairs": []}, "holds no pair"),
+        ({"pairs": 5}, "holds no pair"),
+        ({"pairs": ([0], [1])}, "is no pair"),
+        ({"pairs": [(0, 0)]}, "they are the same"),
+        ({"pairs": [("a", 0)]}, "is outside"),
+        ({"pairs": [({"y": 0, "x": 0}, {"x": 1})]}, "there is no input 'y'"),
+        ({"pairs": [(0.5, 1)]}, "is a float"),
+        ({"seed": -1}, "no whole number"),
+        ({"seed": None}, "no whole number"),
+    ],
+)
+def test_wrong_pairs_and_seeds(options, said):
+    with pytest.raises(PrivproofError, match=said):
+        audit(laplacian, **options)
+
+
+def test_a_claim_at_the_size_of_a_pair():
+    @mechanism(epsilon="size")
+    def each_noisy(q: real_queries()):
+        return [laplace(answer, scale=1) for answer in q]
+
+    found = audit(each_noisy, pairs=[([0, 0], [1, 1])], samples=QUICK)
+    assert str(found.budget.epsilon) == "2"
+    assert found.status == "proved"
+    with pytest.raises(QuestionError, match="the sizes they have"):
+        audit(each_noisy, pairs=[([0, 0], [1, 1])], size=3, samples=QUICK)
+
+
+def test_a_very_large_budget():
+    assert not audit(laplacian, "1e400", samples=QUICK).violated

@@ -19,7 +19,7 @@ import reprlib
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, redirect_stdout
@@ -229,7 +229,7 @@ class _Job:
                 return _Failure(
                     f"{self._shown(count=count)} returned {error}", "one output for every run, count in all"
                 )
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 return _Failure(f"{self._shown()} raised {type(error).__name__}: {error}", _where(error))
 
     def _outputs(self, count: int, seed: int) -> Any:
@@ -241,6 +241,8 @@ class _Job:
         if not calls.batched:
             return _each(_call(function, positional, named, kept=calls.rng), count)
         outputs = _call(function, positional, {**named, "count": count}, kept=calls.rng)()
+        if not isinstance(outputs, Iterable) and not hasattr(outputs, "__array__"):
+            raise _Miscounted(f"{outputs!r}, no list of outputs")
         if not isinstance(outputs, list | np.ndarray):
             outputs = np.asarray(outputs) if hasattr(outputs, "__array__") else list(outputs)
         if isinstance(outputs, np.ndarray) and outputs.ndim == 0:
@@ -257,7 +259,7 @@ class _Job:
         return f"{self.calls.name}({listed})"
 
 
-def _where(error: Exception) -> str:
+def _where(error: BaseException) -> str:
     """The line that raised an exception."""
     frames = traceback.extract_tb(error.__traceback__)
     own = (__file__, pieces.__code__.co_filename)

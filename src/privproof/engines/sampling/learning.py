@@ -29,6 +29,8 @@ from privproof.language.patterns import ANY, Between
 Score: TypeAlias = Callable[[Array, Array], Floats]
 """How much counts on the left and on the right are worth."""
 
+_MOST_FORMS = 24
+_MOST_SLOTS = 32
 _FEW = 12
 """Forms with more distinct outputs than this are looked at by their numbers, too."""
 _DEPTH = 6
@@ -93,8 +95,8 @@ class _Form:
 
     @property
     def varying(self) -> list[int]:
-        """The slots that vary."""
-        return [i for i, value in enumerate(self.constant) if value is None]
+        """The slots that vary, the first of them if there are many."""
+        return [i for i, value in enumerate(self.constant) if value is None][:_MOST_SLOTS]
 
 
 Cell: TypeAlias = tuple[Any, int, int]
@@ -226,7 +228,9 @@ def _forms(outputs: Sequence[Any], left: Samples, right: Samples, one: Array, ot
     grouped: dict[str, list[int]] = {}
     for code, output in enumerate(outputs):
         grouped.setdefault(repr(form_of(output)), []).append(code)
-    for codes in grouped.values():
+    often = np.bincount(np.concatenate([one, other]), minlength=len(outputs))
+    ordered = sorted(grouped.values(), key=lambda codes: -int(often[codes].sum()))
+    for codes in ordered[:_MOST_FORMS]:
         slots = list(zip(*(list(numbers_of(outputs[code])) for code in codes), strict=True))
         if not slots or (not any(FLOAT in slot for slot in slots) and len(codes) <= _FEW):
             continue

@@ -132,6 +132,9 @@ def runnable(
             name=name,
             processes=processes,
         )
+    if inspect.iscoroutinefunction(subject):
+        said = f"{subject.__name__} is asynchronous"
+        raise LanguageError("subject", said, place="audit", hint="a function that runs it: asyncio.run(...)")
     if not callable(subject) or isinstance(subject, type):
         kind = type(subject).__name__
         what = f"the class {subject.__name__}" if isinstance(subject, type) else f"{subject!r} (a {kind})"
@@ -399,7 +402,7 @@ def _known(
                 "input",
                 f"nothing says what {key!r} may be",
                 place=place,
-                hint=f'{way}inputs={{"{key}": queries(0, 2)}}, or a default for a parameter',
+                hint=f'{way}a default, functools.partial, or inputs={{"{key}": queries(0, 2)}}',
             )
     return known
 

@@ -23,6 +23,8 @@ from privproof.engines.sampling.searching import seed
 
 _TOGETHER = 2**18
 _CALLED_TOGETHER = 2**14
+_WATCHED_TOGETHER = 2**6
+"""So few, where time is limited and calls may be slow."""
 _BINS = 24
 _LISTED = 20
 _POINTS = 80
@@ -83,6 +85,8 @@ def counted(
     totals = np.zeros((len(events), 2), dtype=np.int64)
     drawn: list[Samples] = []
     together = _TOGETHER if subject.mechanism is not None else _CALLED_TOGETHER
+    if subject.mechanism is None and monitor.deadline is not None:
+        together = _WATCHED_TOGETHER
     made = 0
     while made < runs and (made == 0 or monitor.stopped() is None):
         monitor.listen(Progress(f"testing, {made} of {runs} runs on each side"))
