@@ -137,7 +137,7 @@ def audit(
         result,
         seed=seed,
         repeatable=repeatable,
-        notes=(*notes, *_remarks(made, found, sizes, explicit=size is not None or bool(listed))),
+        notes=(*notes, *_remarks(found, runs, result.samples, explicit=size is not None or bool(listed))),
         seconds={"search": searched - begun, "test": tested - searched},
     )
     if exact and made.mechanism is not None:
@@ -404,11 +404,13 @@ def _tested(
     )
 
 
-def _remarks(made: Runnable, found: Found, sizes: Sequence[int | None], *, explicit: bool) -> list[str]:
-    """What a reader should know about the search."""
+def _remarks(found: Found, wanted: int, made: int, *, explicit: bool) -> list[str]:
+    """What a reader should know about the search and the test."""
     remarks = []
     if found.stopped:
         remarks.append(f"the search was {found.stopped}: what it had found until then was tested")
+    if made < wanted:
+        remarks.append(f"out of time: the bounds rest on {made} runs on each side instead of {wanted}")
     losses = sorted(found.by_size.items())
     if len(losses) > 1 and all(0 < before < after for (_, before), (_, after) in pairwise(losses)):
         said = ", ".join(f"{worth:.2f} at {size}" for size, worth in losses)
