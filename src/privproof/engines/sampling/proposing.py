@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, combinations, islice, product
+from itertools import chain, combinations, islice, product, zip_longest
 from math import floor, prod
 from types import MappingProxyType
 from typing import Any, Final
@@ -272,9 +272,14 @@ def _all_pairs(space: Space) -> Iterator[tuple[Data, Data]]:
 
 
 def _agreed(space: Space) -> Iterator[tuple[Data, Data]]:
-    """Pairs of data sets that a function of the user calls neighbours, or may: patterns, and then all pairs where they are few."""
+    """Pairs of data sets that a function of the user calls neighbours, or may: patterns in turn with pairs from everywhere."""
+    for row in zip_longest(_arranged(space), _from_everywhere(space)):
+        yield from (pair for pair in row if pair is not None)
+
+
+def _from_everywhere(space: Space) -> Iterator[tuple[Data, Data]]:
+    """Pairs by chance; where there are few data sets, those far apart in turn with others, as the function of the user allows."""
     assert callable(space.relation)
-    yield from _arranged(space)
     generator = np.random.default_rng(0)
     if space.total is None or space.total > _MOST_DATA_SETS:
         for _ in range(TRIES):
@@ -284,10 +289,20 @@ def _agreed(space: Space) -> Iterator[tuple[Data, Data]]:
     data = list(space.every())
     values = [list(one.values()) for one in data]
     first, second = np.triu_indices(len(data), 1)
-    for number in generator.permutation(len(first)).tolist():
+    known: dict[Any, int] = {}
+    rows = np.array([_ranks(one, known) for one in values], dtype=np.float64)
+    apart = np.abs(rows[first] - rows[second]).sum(axis=1)
+    order = np.column_stack([np.argsort(-apart, kind="stable"), generator.permutation(len(first))]).ravel()
+    for number in dict.fromkeys(order.tolist()):
         i, j = int(first[number]), int(second[number])
         if called_adjacent(values[i], values[j], space.relation):
             yield data[i], data[j]
+
+
+def _ranks(values: Sequence[Any], known: dict[Any, int]) -> list[float]:
+    """The values of a data set as numbers: numbers themselves, and everything else in the order of its appearance."""
+    flat = [x for value in values for x in (value if isinstance(value, list) else [value])]
+    return [float(x) if isinstance(x, int | Fraction) else float(known.setdefault(x, len(known))) for x in flat]
 
 
 # -------------------------------------------------------------------------------------------------- one record more or less

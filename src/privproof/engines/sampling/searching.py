@@ -208,7 +208,8 @@ class Search:
     def _simplified(self, candidate: Candidate) -> Candidate:
         """A pair that is nearly as good, with values that occur elsewhere in it in the place of others."""
         inputs, relation = self.subject.inputs, self.subject.relation
-        goal, runs = _NEARLY * candidate.worth, 2 * candidate.runs
+        runs = 2 * candidate.runs
+        goal = _NEARLY * min(candidate.worth, self._candidate(candidate.pair, runs).worth)
         steps: list[Callable[[Adjacent], Adjacent | None]] = [partial(_nearer_zero, inputs=inputs)]
         steps += [partial(_levelled, name=n, position=i) for n, i in _positions(candidate.pair)[:_POSITIONS]]
         for step in steps:
