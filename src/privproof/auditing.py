@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -283,7 +283,8 @@ def _in_time(runs: int, each: float, monitor: Monitor, name: str) -> int:
     possible = int(_SEARCHING * max(0.0, monitor.deadline - time.monotonic()) / max(each, 1e-9))
     if possible < _FEWEST_SEARCHED:
         said = f"a call takes {each:.2g} s, so there is no time for {_FEWEST_SEARCHED} runs"
-        raise QuestionError("time", said, place=name, hint="more time, or a faster function")
+        needed = ceil(_FEWEST_SEARCHED * each / _SEARCHING)
+        raise QuestionError("time", said, place=name, hint=f"at least {needed} s, or a faster function")
     return min(runs, possible)
 
 
@@ -314,7 +315,9 @@ def _sizes(
         return [None], []
     if size is None:
         return list(_SIZES), []
-    sizes = [size] if isinstance(size, int) else list(size)
+    sizes = list(size) if isinstance(size, Sequence) and not isinstance(size, str) else [size]
+    if not sizes:
+        raise QuestionError("size", "no length is given", place="size", hint="size=5")
     for one in sizes:
         if isinstance(one, bool) or not isinstance(one, int) or one < 1:
             raise QuestionError("size", f"size={one!r} is no length", place="size", hint="size=5")
@@ -349,7 +352,7 @@ def _budget(
         said = [f"the claim depends on the size: only lists of {size} were tried"] if len(sizes) > 1 else []
         return budget, [size], said, True
     assert failure is not None
-    return None, sizes, [f"no budget was tested: {failure.message}; fix it (--set NAME=VALUE) or give a size"], False
+    return None, sizes, [f"no budget was tested: {failure.message}; fix that: --set NAME=VALUE"], False
 
 
 # -------------------------------------------------------------------------------------------------------------- the test

@@ -284,6 +284,8 @@ def test_time_is_kept():
         ({"search": 3.5}, "no number of runs"),
         ({"size": 0}, "no length"),
         ({"size": [2, True]}, "no length"),
+        ({"size": []}, "no length"),
+        ({"size": 2.5}, "no length"),
     ],
 )
 def test_nonsense_is_refused(options, said):
