@@ -1,4 +1,4 @@
-"""The pictures of the pages on audits: ``python docs/pictures/audit/draw.py`` draws them anew, always the same."""
+"""The pictures of the pages on audits: ``python docs/pictures/audit/draw_audits.py`` draws them anew, always the same."""
 
 from __future__ import annotations
 
