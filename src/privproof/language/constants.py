@@ -94,25 +94,22 @@ def typed(value: Any) -> dict[str, Any]:
     >>> typed((1, Fraction(1, 3)))
     {'tuple': [{'int': '1'}, {'fraction': '1/3'}]}
     """
-    match value:
-        case bool():
-            return {"bool": value}
-        case int():
-            return {"int": str(value)}
-        case str():
-            return {"text": value}
-        case Fraction():
-            return {"fraction": str(value)}
-        case None:
-            return {"none": None}
-        case tuple():
-            return {"tuple": [typed(item) for item in value]}
-        case list():
-            return {"list": [typed(item) for item in value]}
-        case dict() | MappingProxyType():
-            return {"dict": [[typed(key), typed(item)] for key, item in value.items()]}
-        case _:
-            raise NotPlain(f"a {type(value).__name__}", "a plain value")
+    kind = type(value)
+    if kind is bool:
+        return {"bool": value}
+    if kind is int:
+        return {"int": str(value)}
+    if kind is str:
+        return {"text": value}
+    if kind is Fraction:
+        return {"fraction": str(value)}
+    if value is None:
+        return {"none": None}
+    if kind is tuple or kind is list:
+        return {kind.__name__: [typed(item) for item in value]}
+    if kind is dict or kind is MappingProxyType:
+        return {"dict": [[typed(key), typed(item)] for key, item in value.items()]}
+    raise NotPlain(f"a {kind.__name__}", "a plain value")
 
 
 def written(value: Any) -> str:

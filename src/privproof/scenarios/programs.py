@@ -87,7 +87,7 @@ def program_question(mechanism: Mechanism, *, size: int | None = None) -> Progra
         raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
     if size is not None and size < 1:
         raise QuestionError("size", f"size={size}: a list has at least one element", place="size", hint="size=3")
-    question = ProgramQuestion(mechanism=mechanism, size=size)
+    question = ProgramQuestion(mechanism=mechanism.pinned(), size=size)
     if mechanism.claim is None:
         return question
     symbols = mechanism.public_numbers
