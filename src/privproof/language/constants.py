@@ -50,7 +50,7 @@ def frozen(value: object, name: str, *, lists: bool = False) -> Any:
     if kind in ATOMS:
         return value
     if kind is float:
-        raise NotPlain(f"{value!r} is a float", f'Fraction("{value!r}") for exactly that number', "float")
+        raise NotPlain(f"{value!r}, a float", f'Fraction("{value!r}") for exactly that number', "float")
     if kind is tuple and isinstance(value, tuple):
         return tuple(frozen(item, name, lists=lists) for item in value)
     if kind is MappingProxyType:
@@ -71,7 +71,8 @@ def frozen(value: object, name: str, *, lists: bool = False) -> Any:
     for plain in (bool, int, str, tuple, list, dict, Fraction):
         if issubclass(kind, plain):
             what = f"a {kind.__name__}, a subclass of {plain.__name__}, which may compute in a way of its own"
-            raise NotPlain(what, f"{name} = {plain.__name__}(...)")
+            made = {list: "tuple(...)", dict: "MappingProxyType(dict(...))"}.get(plain, f"{plain.__name__}(...)")
+            raise NotPlain(what, f"{name} = {made}")
     raise NotPlain(
         f"a {kind.__name__}", "whole numbers, Fraction, texts, True, False, None, tuples, MappingProxyType of such"
     )

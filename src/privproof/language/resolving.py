@@ -252,7 +252,9 @@ class Running:
             reached = first
             for attribute in rest:
                 if not _reads(self.function.__code__, attribute) or attribute.startswith("__"):
-                    raise Unusable(f"{reached}.{attribute}, which Python reads in its own way", "a name without __")
+                    raise Unusable(
+                        f"{reached}.{attribute} is read by Python in its own way", "a name without __ in front"
+                    )
                 value = _member(value, attribute, reached)
                 reached = f"{reached}.{attribute}"
             self.meanings[path] = self.program.classified(value, path)
@@ -282,11 +284,11 @@ class Running:
             except ValueError:
                 raise KeyError(name) from None
         if name in code.co_varnames or name in code.co_cellvars or not _reads(code, name):
-            raise Unusable(f"{name}, which Python reads under another name", "a name without __ in front")
+            raise Unusable(f"{name} is read by Python under another name", "a name without __ in front")
         built_in: object = getattr(function, "__builtins__")  # noqa: B009 (the type is not told of it)
         for space in (function.__globals__, built_in):
             if type(space) is not dict:
-                raise Unusable(f"{name}, looked up in a {type(space).__name__}", "define it in a module")
+                raise Unusable(f"{name} is looked up in a {type(space).__name__}", "define it in a module")
             if name in space:
                 return space[name]
         raise KeyError(name)
@@ -320,7 +322,7 @@ class Recorder:
         for name, noise in NOISES.items():
             if value is noise.function:
                 if _drawing(noise.function) != _DRAWING[name]:
-                    raise Unusable(f"{path}, a noise function that was changed while Python ran", "leave it as it is")
+                    raise Unusable(f"{path} is a noise function that was changed while Python ran", "leave it as it is")
                 return Found("noise", name)
         if value is Fraction:
             return Found("builtin", "Fraction")
@@ -479,14 +481,14 @@ def _member(holder: object, attribute: str, path: str) -> Any:
         raise KeyError(whole)
     if issubclass(kind, ModuleType):
         if kind is not ModuleType or (attribute not in vars(holder) and "__getattr__" in vars(holder)):
-            raise Unusable(f"{whole}, which its module computes when it is asked", hint, holder)
+            raise Unusable(f"{whole} is computed by its module when it is asked for", hint, holder)
         if attribute not in vars(holder):
             raise KeyError(whole)
         return vars(holder)[attribute]
     if _is_field(kind, attribute):
         value = inspect.getattr_static(holder, attribute)
         return value.__get__(holder) if type(value) is MemberDescriptorType else value
-    raise Unusable(f"{whole}, an attribute of a {kind.__name__}, which can change", hint, holder)
+    raise Unusable(f"{whole} is an attribute of a {kind.__name__}, which may change or be computed", hint, holder)
 
 
 def _is_field(kind: Any, attribute: str) -> bool:
