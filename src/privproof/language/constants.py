@@ -71,7 +71,9 @@ def frozen(value: object, name: str, *, lists: bool = False) -> Any:
     for plain in (bool, int, str, tuple, list, dict, Fraction):
         if issubclass(kind, plain):
             what = f"a {kind.__name__}, a subclass of {plain.__name__}, which may compute in a way of its own"
-            made = {list: "tuple(...)", dict: "MappingProxyType(dict(...))"}.get(plain, f"{plain.__name__}(...)")
+            made = {"list": "tuple(...)", "dict": "MappingProxyType(dict(...))"}.get(
+                plain.__name__, f"{plain.__name__}(...)"
+            )
             raise NotPlain(what, f"{name} = {made}")
     raise NotPlain(
         f"a {kind.__name__}", "whole numbers, Fraction, texts, True, False, None, tuples, MappingProxyType of such"
