@@ -18,7 +18,7 @@ ALLOWED = {
     "exact": {"errors"},
     "models": CORE,
     "language": CORE,
-    "scenarios": CORE | {"models", "language"},
+    "scenarios": CORE | {"models", "language", "formulas"},
     "formats": DATA,
     "library": DATA | {"compiling"},
     "compiling": DATA,
