@@ -26,8 +26,8 @@ from privproof.engines.laplace.tight import approached, formula, paid, sized, up
 from privproof.engines.monitor import Stopped
 from privproof.errors import LanguageError, QuestionError
 from privproof.evidence import LossWitness, Proved, Refuted, Unknown, Verdict
-from privproof.evidence.checker import Accepted, recheck
-from privproof.evidence.confirming import accepted
+from privproof.evidence.checker import Rejected, recheck
+from privproof.evidence.confirming import accepted, refusal
 from privproof.evidence.explaining import explanation
 from privproof.evidence.program_certificates import alignment_certificate, loss_certificate
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, rational
@@ -347,7 +347,10 @@ def repaired(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
             asked = replace(question, mechanism=repair.mechanism)
             if repair.claim is not None:
                 asked = replace(asked, claim=repair.claim, budget=None)
-            if isinstance(recheck(alignment_certificate(asked, repair.proof)), Accepted):
+            outcome = recheck(alignment_certificate(asked, repair.proof))
+            if isinstance(outcome, Rejected):
+                refusal(outcome)
+            else:
                 found.append(f"{repair}: then it is proved")
     except Stopped:
         found.append(f"{monitor.stopped() or 'stopped'}: more were not looked for")

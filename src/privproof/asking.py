@@ -20,7 +20,7 @@ from privproof.errors import QuestionError
 from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witness
 from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.evidence.checker import Rejected, recheck
-from privproof.evidence.confirming import accepted
+from privproof.evidence.confirming import accepted, refusal
 from privproof.exact import INFINITE, Budget, EpsilonLike, Number, Rational, delta, epsilon, fraction, show
 from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
@@ -284,7 +284,9 @@ def _judged(compiled: Compiled, engine: str, budget: Budget, finding: Finding, *
     growth = None
     if finding.pump is not None and not tight:
         unbounded = certificate(question, Budget(INFINITE), "refuted", pump_evidence(compiled, finding.pump))
-        if isinstance(recheck(unbounded), Rejected):
+        outcome = recheck(unbounded)
+        if isinstance(outcome, Rejected):
+            refusal(outcome)
             finding = replace(finding, pump=None, lower=budget.epsilon)
     if finding.pump is not None:
         pump, pair = finding.pump, compiled.begins[finding.pump.start].pair.name

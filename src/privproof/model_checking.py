@@ -13,6 +13,7 @@ from privproof.engines.logic.checking import Checker
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.errors import FormulaError, QuestionError
 from privproof.evidence.checker import Rejected, recheck
+from privproof.evidence.confirming import refusal
 from privproof.evidence.logic_certificates import logic_certificate
 from privproof.evidence.satisfaction import Satisfaction
 from privproof.formulas import Formula, Next, Private, Unary, Until, parse_formula
@@ -120,6 +121,6 @@ def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
     document = logic_certificate(found)
     outcome = recheck(document)
     if isinstance(outcome, Rejected):
-        reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
+        reason = refusal(outcome)
         return replace(found, truth=np.full(len(found.truth), -1, np.int8), reasons=(*found.reasons, reason))
     return replace(found, certificate=document)

@@ -3,7 +3,8 @@
 For one pair of situations the smallest delta at ``c = e^epsilon`` is ``sum over outcomes w of max(0, P(w) - c Q(w))``: the
 event that attains it is ``{w : P(w) > c Q(w)}``.  The outcomes are what an observer has seen in the end: words of the full
 length, and shorter words after which the run has halted.  What is seen after fewer letters is a function of that, so the
-full length decides; only where words are restricted every length of the horizon is looked at.  Where an adversary chooses
+full length decides; only where words are restricted, or inputs are listed and come to an end, every length of the horizon is
+looked at.  Where an adversary chooses
 inputs, he may choose each after seeing the earlier outputs, so the value of a vector is the maximum over pairs of inputs of
 the sum over outputs.
 
@@ -71,10 +72,14 @@ class _Search:
         return self.value(start.location, start.left, start.right, 0)
 
     def _ended(self, location: int, left: Vector, right: Vector, level: int) -> Iterator[tuple[str, _Value]]:
-        """The outcomes that a word of this length is: complete ones on the way, everything at the end."""
+        """The outcomes that a word of this length is: complete ones on the way, everything at the end.
+
+        Where complete words alone are compared, only those of the horizon's lengths are.
+        """
         finals = {final.name: final for final in self.problem.locations[location].finals}
         name = "any" if level == self.length and "any" in finals else "complete"
-        if level > 0 and name in finals:
+        compared = "any" in finals or self.problem.horizon.counts(level)
+        if level > 0 and name in finals and compared:
             value = _Value(dot(left, finals[name].left), dot(right, finals[name].right))
             if value.at(self.c) > 0:
                 yield name, value
@@ -136,6 +141,7 @@ def _lengths(compiled: Compiled) -> range:
     horizon, scenario = compiled.problem.horizon, compiled.question.scenario
     assert horizon.high is not None
     restricted = scenario.words.only is not None or scenario.words.without or any(p.only for p in scenario.pairs)
+    restricted = restricted or (scenario.neighbours is not None and scenario.neighbours.kind == "pairs")
     return range(horizon.low if restricted else horizon.high, horizon.high + 1)
 
 
@@ -155,7 +161,7 @@ class Events:
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
         """Whether the sum over outcomes stays within delta for every pair of situations."""
         if budget.epsilon.infinite:
-            return Finding(Epsilon(), INFINITE, proof=EnumerationProof())
+            return self.tight(compiled, budget.delta, monitor, pointwise=False)
         low, high = budget.epsilon.enclosure(_BITS)
         try:
             for number, length in product(range(len(compiled.problem.starts)), _lengths(compiled)):
