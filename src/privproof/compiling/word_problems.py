@@ -440,7 +440,7 @@ def refuse_equal_sides(question: Question, model: Transducer, pairs: Sequence[Pa
     elif len(near_inputs(relation, model)) == len(model.inputs):
         raise ScenarioError(
             "empty-relation",
-            f"no two of the inputs {', '.join(model.inputs[:8])} are neighbours when {relation}",
+            f"no two inputs are neighbours when {relation}",
             place="neighbours",
             hint="widen the relation, or give the input more than one value",
         )

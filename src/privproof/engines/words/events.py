@@ -4,9 +4,8 @@ For one pair of situations the smallest delta at ``c = e^epsilon`` is ``sum over
 event that attains it is ``{w : P(w) > c Q(w)}``.  The outcomes are what an observer has seen in the end: words of the full
 length, and shorter words after which the run has halted.  What is seen after fewer letters is a function of that, so the
 full length decides; only where words are restricted, or inputs are listed and come to an end, every length of the horizon is
-looked at.  Where an adversary chooses
-inputs, he may choose each after seeing the earlier outputs, so the value of a vector is the maximum over pairs of inputs of
-the sum over outputs.
+looked at.  Where an adversary chooses inputs, he may choose each after seeing the earlier outputs, so the value of a vector is
+the maximum over pairs of inputs of the sum over outputs.
 
 As a function of c the value is convex and piecewise linear, so Newton's method from below finds the tight c for a given
 delta exactly in finitely many steps.
@@ -137,12 +136,17 @@ class _Search:
 
 
 def _lengths(compiled: Compiled) -> range:
-    """The lengths that have to be looked at."""
-    horizon, scenario = compiled.problem.horizon, compiled.question.scenario
+    """The lengths that have to be looked at.
+
+    Where words of every length are asked about and end by themselves, an observer may also wait for one letter more than any
+    word has: by then he has seen which of the longest words are complete.
+    """
+    horizon, wanted, scenario = compiled.problem.horizon, compiled.question.horizon, compiled.question.scenario
     assert horizon.high is not None
     restricted = scenario.words.only is not None or scenario.words.without or any(p.only for p in scenario.pairs)
     restricted = restricted or (scenario.neighbours is not None and scenario.neighbours.kind == "pairs")
-    return range(horizon.low if restricted else horizon.high, horizon.high + 1)
+    every = (wanted is None or wanted.high is None) and horizon.low == 1
+    return range(horizon.low if restricted else horizon.high, horizon.high + (2 if every else 1))
 
 
 class Events:
