@@ -326,7 +326,7 @@ def _confirmed(verdict: Verdict, compiled: Compiled, finding: Finding) -> Verdic
         size = len(model.inputs) ** len(model.steps) * len(model.outputs)
         if size > _CHECKED_AT_ONCE:
             note = f"the certificate covers {size} combinations of inputs and output; privproof recheck confirms it"
-            return replace(verdict, notes=(*verdict.notes, note))
+            return _run_again(replace(verdict, notes=(*verdict.notes, note)))
     return _run_again(accepted(verdict))
 
 
