@@ -193,7 +193,7 @@ class _Search:
 
     def remarks(self, solution: Solution) -> list[str]:
         """What a reader should know about the bounds."""
-        found = []
+        found = [self.question.trials] if self.question.trials else []
         if solution.fronts.joined:
             found.append(
                 "the adversary's choices were too many to keep apart: the upper bound may be larger than needed"

@@ -227,7 +227,7 @@ class Explorer:
         if found not in self.laws:
             if any(True for argument in arguments for _ in tails(argument)):
                 raise Stuck("an unbounded noisy number is an argument of noise")
-            self.laws[found] = _outcomes(NOISES[noise].law(*map(plain, arguments)), noise)
+            self.laws[found] = law_outcomes(NOISES[noise].law(*map(plain, arguments)), noise)
         return self.laws[found]
 
     def _onward(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
@@ -432,7 +432,8 @@ def _numbered(value: Any, store: Store) -> Any:
     return replace(value, identity=1 + max(taken, default=-1))
 
 
-def _outcomes(law: Law, noise: str) -> list[tuple[Any, Rational]]:
+def law_outcomes(law: Law, noise: str) -> list[tuple[Any, Rational]]:
+    """The outcomes of a law with their probabilities; beyond its center geometric noise has two tails."""
     match law:
         case Table():
             return list(law.possible)

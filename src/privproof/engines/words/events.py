@@ -3,9 +3,9 @@
 For one pair of situations the smallest delta at ``c = e^epsilon`` is ``sum over outcomes w of max(0, P(w) - c Q(w))``: the
 event that attains it is ``{w : P(w) > c Q(w)}``.  The outcomes are what an observer has seen in the end: words of the full
 length, and shorter words after which the run has halted.  What is seen after fewer letters is a function of that, so the
-full length decides; only where words are restricted every length of the horizon is looked at.  Where an adversary chooses
-inputs, he may choose each after seeing the earlier outputs, so the value of a vector is the maximum over pairs of inputs of
-the sum over outputs.
+full length decides; only where words are restricted, or inputs are listed and come to an end, every length of the horizon is
+looked at.  Where an adversary chooses inputs, he may choose each after seeing the earlier outputs, so the value of a vector is
+the maximum over pairs of inputs of the sum over outputs.
 
 As a function of c the value is convex and piecewise linear, so Newton's method from below finds the tight c for a given
 delta exactly in finitely many steps.
@@ -71,10 +71,14 @@ class _Search:
         return self.value(start.location, start.left, start.right, 0)
 
     def _ended(self, location: int, left: Vector, right: Vector, level: int) -> Iterator[tuple[str, _Value]]:
-        """The outcomes that a word of this length is: complete ones on the way, everything at the end."""
+        """The outcomes that a word of this length is: complete ones on the way, everything at the end.
+
+        Where complete words alone are compared, only those of the horizon's lengths are.
+        """
         finals = {final.name: final for final in self.problem.locations[location].finals}
         name = "any" if level == self.length and "any" in finals else "complete"
-        if level > 0 and name in finals:
+        compared = "any" in finals or self.problem.horizon.counts(level)
+        if level > 0 and name in finals and compared:
             value = _Value(dot(left, finals[name].left), dot(right, finals[name].right))
             if value.at(self.c) > 0:
                 yield name, value
@@ -132,11 +136,17 @@ class _Search:
 
 
 def _lengths(compiled: Compiled) -> range:
-    """The lengths that have to be looked at."""
-    horizon, scenario = compiled.problem.horizon, compiled.question.scenario
+    """The lengths that have to be looked at.
+
+    Where words of every length are asked about and end by themselves, an observer may also wait for one letter more than any
+    word has: by then he has seen which of the longest words are complete.
+    """
+    horizon, wanted, scenario = compiled.problem.horizon, compiled.question.horizon, compiled.question.scenario
     assert horizon.high is not None
     restricted = scenario.words.only is not None or scenario.words.without or any(p.only for p in scenario.pairs)
-    return range(horizon.low if restricted else horizon.high, horizon.high + 1)
+    restricted = restricted or (scenario.neighbours is not None and scenario.neighbours.kind == "pairs")
+    every = (wanted is None or wanted.high is None) and horizon.low == 1
+    return range(horizon.low if restricted else horizon.high, horizon.high + (2 if every else 1))
 
 
 class Events:
@@ -155,7 +165,7 @@ class Events:
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
         """Whether the sum over outcomes stays within delta for every pair of situations."""
         if budget.epsilon.infinite:
-            return Finding(Epsilon(), INFINITE, proof=EnumerationProof())
+            return self.tight(compiled, budget.delta, monitor, pointwise=False)
         low, high = budget.epsilon.enclosure(_BITS)
         try:
             for number, length in product(range(len(compiled.problem.starts)), _lengths(compiled)):
