@@ -252,7 +252,7 @@ def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: M
 
 
 def _source(mechanism: Mechanism, line: int) -> str:
-    return linecache.getline(mechanism.translated.file, line).strip()
+    return linecache.getline(mechanism.file, line).strip()
 
 
 class _Tight:

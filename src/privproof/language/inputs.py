@@ -183,7 +183,7 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     for value in values:
         if isinstance(value, float):
             raise LanguageError("input", f"{value!r} is a float", place=place, hint=f'Fraction("{value!r}")')
-        if not _plain(value):
+        if not is_plain(value):
             raise LanguageError(
                 "input",
                 f"{value!r} is a {type(value).__name__}",
@@ -195,14 +195,15 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     return values
 
 
-def _plain(value: object) -> bool:
-    if isinstance(value, tuple):
-        return all(_plain(item) for item in value)
+def is_plain(value: object) -> bool:
+    """Whether a value is of Python's own types, and of no subclass."""
+    if type(value) is tuple:
+        return all(is_plain(item) for item in value)
     return type(value) in (bool, int, str, Fraction, type(None))
 
 
 def _size(size: int | None) -> int | None:
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+    if size is not None and (type(size) is not int or size < 1):
         raise LanguageError("input", f"size={size!r} is not a whole number above 0", place="size", hint="size=3")
     return size
 

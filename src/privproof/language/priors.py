@@ -12,19 +12,19 @@ The probability of a data set is then a polynomial in the unknown parameters.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
-from privproof.language.flow import Flow, flow
-from privproof.language.mechanism import constant_parameter, place_of, placed
-from privproof.language.reading import translate
+from privproof.language.constants import fresh
+from privproof.language.flow import Flow
+from privproof.language.keeping import Kept, current, pinned
+from privproof.language.mechanism import Mechanism, constant_parameter, place_of, placed
+from privproof.language.resolving import Program, signature
 from privproof.language.values import held
 
 
@@ -37,31 +37,56 @@ class Prior:
         region: where the unknown parameters range.
         constants: its other parameters, with their values.
         name: its name.
+        pin: the program that a question is about; without it, whatever would run now.
     """
 
     function: FunctionType
     region: Region
     constants: Mapping[str, Any]
     name: str
+    pin: Program | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Draw a data set, at given values of the parameters."""
-        bound = inspect.signature(self.function).bind_partial(*args, **kwargs).arguments
-        rest = {name: value for name, value in self.constants.items() if name not in bound}
+        bound = signature(self.function).bind_partial(*args, **kwargs).arguments
+        rest = {name: fresh(value) for name, value in self.constants.items() if name not in bound}
         return self.function(*args, **kwargs, **rest)
 
     def __repr__(self) -> str:
         return f"<prior {self.name}>"
 
-    @cached_property
+    @property
+    def program(self) -> Program:
+        """The record of what would run now."""
+        return self._kept.program
+
+    @property
     def flow(self) -> Flow:
-        """The instructions of the source."""
-        translated = translate(self.function, streams=(), known=[*self.region.names, *self.constants])
-        if translated.generator:
+        """The instructions of the source as it would run now."""
+        kept = self._kept
+        if kept.translated.generator:
             raise LanguageError(
                 "construct", "a prior that yields", place=place_of(self.function), hint="return the data set"
             )
-        return flow(translated.body)
+        return kept.flow
+
+    @property
+    def _kept(self) -> Kept:
+        known: Kept | None = vars(self).get("kept")
+        kept = current(
+            self.function,
+            known,
+            mechanisms=Mechanism,
+            inputs={},
+            parameters=self.constants,
+            unknown=self.region.names,
+        )
+        vars(self)["kept"] = kept
+        return pinned(kept, self.pin, self.name)
+
+    def pinned(self) -> Prior:
+        """The same prior, for a question about the program that would run now."""
+        return replace(self, pin=self.program)
 
     @property
     def store(self) -> dict[str, Any]:
@@ -88,7 +113,7 @@ def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequenc
     def declared(marked: FunctionType) -> Prior:
         region = Region.of(parameters, constraints)
         constants: dict[str, Any] = {}
-        taken = inspect.signature(marked).parameters
+        taken = signature(marked).parameters
         for name in parameters:
             if name not in taken:
                 raise LanguageError(

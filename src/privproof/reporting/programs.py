@@ -196,7 +196,7 @@ def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
     """A few lines of Python that recompute both probabilities."""
     name, module = mechanism.function.__name__, mechanism.function.__module__
     if module == "__main__" or module not in sys.modules or module.startswith("privproof_input_"):
-        module = Path(mechanism.translated.file).stem
+        module = Path(mechanism.file).stem
     defaults = {p.name: p.default for p in inspect.signature(mechanism.function).parameters.values()}
     having = {n: v for n, v in mechanism.parameters.items() if v != defaults.get(n)}
     changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""

@@ -178,7 +178,7 @@ def python_lines(origin: Origin, witness: Witness) -> str:
     name = origin.mechanism.function.__name__
     module = origin.mechanism.function.__module__
     if module == "__main__" or module not in sys.modules:
-        module = Path(origin.mechanism.translated.file).stem
+        module = Path(origin.mechanism.file).stem
     output = _output(origin, witness)
     lines = ["from privproof import output_probability", f"from {module} import {name}"]
     having = {n: v for n, v in origin.mechanism.parameters.items() if v != _defaults(origin).get(n)}
