@@ -80,6 +80,8 @@ def translate(function: FunctionType, *, streams: Iterable[str], known: Iterable
     end = read.place(read.tree.body[-1])
     generator = any(isinstance(s, Emit) for s in statements(body))
     body = (*body, Return(Constant(None, end), end))
+    if generator != inspect.isgeneratorfunction(function):
+        reader.refuse(read.tree, "yield in a place that is never run", "yield in a statement of its own")
     if generator:
         for statement in statements(body):
             if isinstance(statement, Return) and statement.value not in (Constant(None, statement.value.place),):
@@ -109,6 +111,8 @@ class _Reader(Loops):
             case ast.AnnAssign(target=target, value=value):
                 if value is not None:
                     self.assign([target], value, out, here)
+                elif not isinstance(target, ast.Name):
+                    self.refuse(node, "an annotation without a value", "xs[i] = x")
             case ast.AugAssign(target=target, op=op, value=value):
                 self.augment(node, target, op, value, out)
             case ast.If(test=test, body=body, orelse=orelse):
@@ -289,13 +293,14 @@ class _Reader(Loops):
                 self.refuse(node, f"calling {name}, which takes *{parameter.name}", "name its parameters")
             if parameter.name not in bound.arguments:
                 value = self.outside(node, defaults.get(parameter.name, parameter.default), here)
+                out.append(Assign(names[parameter.name], value, here))
+        for parameter_name, argument in self.in_order(node, bound.arguments):
+            if isinstance(argument, ast.Name) and argument.id in self.names and parameter_name not in stored:
+                names[parameter_name] = self.names[argument.id]
+                if names[parameter_name] not in self.shared.streams:
+                    out.append(Assign(self.shared.name("d"), Variable(names[parameter_name], here), here))
             else:
-                argument = bound.arguments[parameter.name]
-                if isinstance(argument, ast.Name) and argument.id in self.names and parameter.name not in stored:
-                    names[parameter.name] = self.names[argument.id]
-                    continue
-                value = self.expression(argument, out)
-            out.append(Assign(names[parameter.name], value, here))
+                out.append(Assign(names[parameter_name], self.expression(argument, out), here))
         self.shared.calls.append(name)
         passed = set(names.values())
         reader = _Reader(read, self.shared, names, called=True)
