@@ -387,9 +387,7 @@ class Expressions(Reading):
                 return self.fold(node, name, generator, out)
             arguments: list[Expression] = [self.comprehension(generator, out)]
         else:
-            arguments = [
-                self.sequence(a, out) if name in (*_EAGER, "len") else self.expression(a, out) for a in given
-            ]
+            arguments = [self.sequence(a, out) if name in (*_EAGER, "len") else self.expression(a, out) for a in given]
         if extra is not None:
             return Operation(f"{name} or", (*arguments, self.expression(extra, out)), here)
         return Operation(name, tuple(arguments), here)
