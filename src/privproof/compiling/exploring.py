@@ -156,7 +156,7 @@ class Explorer:
                 def append(store: Store) -> int:
                     changeable(store, name)
                     new = evaluate(store)
-                    if _has_list(new):
+                    if has_list(new):
                         if looping:
                             raise Stuck(ITSELF)
                         _share(store, whole)
@@ -172,7 +172,7 @@ class Explorer:
                 def put(store: Store) -> int:
                     changeable(store, name)
                     new, position = evaluate(store), at(store)
-                    if _has_list(new):
+                    if has_list(new):
                         if looping:
                             raise Stuck(ITSELF)
                         _share(store, whole)
@@ -216,7 +216,7 @@ class Explorer:
             new = evaluate(store)
             if looping and isinstance(new, Cells):
                 raise Stuck(ITSELF)
-            if _has_list(new) and _share(store, [other for other in whole if other != name]):
+            if has_list(new) and _share(store, [other for other in whole if other != name]):
                 new = shared(new)
             store[name] = shared(new) if isinstance(new, Answers) else new
             return following
@@ -437,8 +437,17 @@ def into_itself(step: Assign | Append | Replace) -> bool:
 ITSELF = "a list is put into itself; put a copy there: list(xs)"
 
 
-def _has_list(value: Any) -> bool:
-    return isinstance(value, Cells) or (isinstance(value, tuple) and any(map(_has_list, value)))
+def has_list(value: Any) -> bool:
+    """Whether a value is a list or holds one."""
+    match value:
+        case Cells():
+            return True
+        case Lookup(rows):
+            return any(has_list(item) for _, item in rows)
+        case tuple():
+            return any(map(has_list, value))
+        case _:
+            return False
 
 
 def _share(store: Store, names: Iterable[str]) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from privproof.compiling.covering import Way, ways
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import OPERATIONS, sample_arguments
 from privproof.errors import LanguageError
@@ -559,29 +560,59 @@ def disagreement(question: StreamQuestion, *, runs: int = 60, seed: int = 1) -> 
     assert mechanism is not None
     assert mechanism.stream is not None
     chance = random.Random(seed)
-    parameters = {name: exactly(value) for name, value in mechanism.parameters.items()}
-    exact = replace(mechanism, parameters=parameters)
+
+    def by_chance(law: Continuous) -> Fraction:
+        return Fraction(chance.randint(-(10**9), 10**9), 170_000_001) * Fraction(law.scale)  # no two are equal
+
     for number in range(runs):
         arguments = sample_arguments(mechanism, size=chance.randint(0, 8), seed=seed * 1000 + number)
         arguments |= {name: 0 for name, declared in mechanism.inputs.items() if declared.public}
-        drawn: list[tuple[Fraction, Fraction]] = []
+        told = _difference(question, mechanism, arguments, by_chance)
+        if told is not None:
+            return told
+    for size in _SIZES if not any(declared.public for declared in mechanism.inputs.values()) else ():
+        for way in ways(mechanism, size, chance):
+            told = _difference(question, mechanism, way.arguments, _along(way))
+            if told is not None:
+                return told
+    return None
 
-        def draw(law: Law, drawn: list[tuple[Fraction, Fraction]] = drawn) -> Any:
-            assert isinstance(law, Continuous)
-            noise = Fraction(chance.randint(-(10**9), 10**9), 170_000_001) * Fraction(law.scale)  # no two are equal
-            drawn.append((noise, Fraction(law.scale)))
-            return exactly(law.center) + noise
 
-        given = {name: exactly(value) for name, value in arguments.items()}
-        with drawing(draw):
-            ran = run(exact, given)
-        shown_ = [value for step in ran.written for value in step]
-        secret = next(
-            (v for n, v in arguments.items() if n != mechanism.stream and not mechanism.inputs[n].public), None
-        )
-        followed = _followed(question, [secret, *arguments[mechanism.stream]], drawn)
-        if followed != [_told(value) for value in shown_]:
-            return f"on {arguments}: the function shows {shown_!r}, the automaton {followed!r}"
+def _along(way: Way) -> Callable[[Continuous], Fraction]:
+    """The noise of one way through the function."""
+    noises = iter(way.noises)
+    return lambda _: next(noises)
+
+
+_SIZES = (1, 2, 3)
+"""How many answers are read on every way through the function."""
+
+
+def _difference(
+    question: StreamQuestion,
+    mechanism: Mechanism,
+    arguments: Mapping[str, Any],
+    noise: Callable[[Continuous], Fraction],
+) -> str | None:
+    """Where the automaton and the function differ on some data and noise."""
+    assert mechanism.stream is not None
+    exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
+    drawn: list[tuple[Fraction, Fraction]] = []
+
+    def draw(law: Law) -> Any:
+        assert isinstance(law, Continuous)
+        moved = noise(law)
+        drawn.append((moved, Fraction(law.scale)))
+        return exactly(law.center) + moved
+
+    given = {name: exactly(value) for name, value in arguments.items()}
+    with drawing(draw):
+        ran = run(exact, given)
+    shown_ = [value for step in ran.written for value in step]
+    secret = next((v for n, v in arguments.items() if n != mechanism.stream and not mechanism.inputs[n].public), None)
+    followed = _followed(question, [secret, *arguments[mechanism.stream]], drawn)
+    if followed != [_told(value) for value in shown_]:
+        return f"on {dict(arguments)}: the function shows {shown_!r}, the automaton {followed!r}"
     return None
 
 

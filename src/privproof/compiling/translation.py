@@ -13,13 +13,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from privproof.compiling.covering import Way, ways
 from privproof.compiling.relational import CONTINUOUS, Program
 from privproof.errors import LanguageError
 from privproof.exact import fraction
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law, Table
-from privproof.language.linear import exactly
+from privproof.language.linear import Linear, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import drawing
 from privproof.language.running import run
@@ -49,41 +50,109 @@ class _Disagree(Exception):
 
 
 def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | None:
-    """Where the program and the function differ, in words; None if they never do."""
+    """Where the program and the function differ, in words; None if they never do.
+
+    They are run on data and noise at random, and on some for every way through the function at small sizes.
+
+    Raises:
+        LanguageError: the function itself fails.
+    """
     chance = random.Random(seed)
     for _ in range(runs):
         size = program.size if program.size is not None else chance.randint(0, 5)
-        arguments = _arguments(program.inputs, size, chance)
-        drawn: list[tuple[str, Any, Fraction, Any]] = []
-        mechanism = program.mechanism
-        exact = replace(mechanism, parameters={n: exactly(v) for n, v in mechanism.parameters.items()})
-
-        def draw(law: Law, drawn: list[tuple[str, Any, Fraction, Any]] = drawn) -> Any:
-            match law:
-                case Continuous(kind, center, scale):
-                    noise = Fraction(chance.randint(0 if kind == "exponential" else -40, 40), 7)
-                    value = exactly(center) + noise * Fraction(scale)
-                    drawn.append((kind, Fraction(center), Fraction(scale), value))
-                    return value
-                case Table():
-                    value = law.ranked[chance.randrange(len(law.ranked))][0]
-                    drawn.append(("table", None, Fraction(0), value))
-                    return exactly(value)
-                case _:
-                    raise LanguageError("noise", "geometric noise in a program with continuous noise")
-
-        given = {name: exactly(value) for name, value in arguments.items()}
-        with drawing(draw):
-            ran = run(exact, given)
-        shown = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
-        try:
-            followed = _Follower(program, arguments, drawn).output()
-        except _Disagree as problem:
-            return f"on {arguments}: {problem}"
-        flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
-        if _told(program, _plain(shown)) != _plain(flat):
-            return f"on {arguments} the function shows {shown!r}, the program {flat!r}"
+        told = _difference(program, _arguments(program.inputs, size, chance), _by_chance(chance))
+        if told is not None:
+            return told
+    shown: dict[str, str] = {}
+    for size in _SIZES if program.size is None else (program.size,):
+        for way in ways(program.mechanism, size, chance):
+            told = _difference(program, way.arguments, _along(way))
+            if told is None and way.leaf.complete:
+                printed = repr(_types(way.leaf.output))
+                before = shown.setdefault(repr(_plain_form(way.leaf.output)), printed)
+                told = None if before == printed else f"in how equal outputs print: {before} and {printed}"
+            if told is not None:
+                return told
     return None
+
+
+_SIZES = (0, 1, 2)
+
+
+def _difference(program: Program, arguments: Mapping[str, Any], noise: Callable[[Law], Any]) -> str | None:
+    """Where the program and the function differ on some data and noise."""
+    mechanism = program.mechanism
+    exact = replace(mechanism, parameters={n: exactly(v) for n, v in mechanism.parameters.items()})
+    drawn: list[tuple[str, Any, Fraction, Any]] = []
+
+    def draw(law: Law) -> Any:
+        value = noise(law)
+        match law:
+            case Continuous(kind, center, scale):
+                drawn.append((kind, Fraction(center), Fraction(scale), value))
+                return value
+            case _:
+                drawn.append(("table", None, Fraction(0), value))
+                return exactly(value)
+
+    given = {name: exactly(value) for name, value in arguments.items()}
+    with drawing(draw):
+        ran = run(exact, given)
+    shown = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
+    try:
+        followed = _Follower(program, arguments, drawn).output()
+    except _Disagree as problem:
+        return f"on {dict(arguments)}: {problem}"
+    flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
+    if _told(program, _plain(shown)) != _plain(flat):
+        return f"on {dict(arguments)} the function shows {shown!r}, the program {flat!r}"
+    return None
+
+
+def _by_chance(chance: random.Random) -> Callable[[Law], Any]:
+    """Noise at random."""
+
+    def noise(law: Law) -> Any:
+        match law:
+            case Continuous(kind, center, scale):
+                moved = Fraction(chance.randint(0 if kind == "exponential" else -40, 40), 7)
+                return exactly(center) + moved * Fraction(scale)
+            case Table():
+                return law.ranked[chance.randrange(len(law.ranked))][0]
+            case _:
+                raise LanguageError("noise", "geometric noise in a program with continuous noise")
+
+    return noise
+
+
+def _along(way: Way) -> Callable[[Law], Any]:
+    """The noise of one way through the function."""
+    noises, choices = iter(way.noises), iter(way.choices)
+
+    def noise(law: Law) -> Any:
+        match law:
+            case Continuous(_, center):
+                return exactly(center) + next(noises)
+            case Table():
+                return law.ranked[next(choices)][0]
+            case _:
+                raise LanguageError("noise", "geometric noise in a program with continuous noise")
+
+    return noise
+
+
+def _plain_form(value: Any) -> Any:
+    """An output with equal numbers alike, lists and tuples too; noisy numbers are all alike."""
+    if isinstance(value, list | tuple):
+        return [_plain_form(item) for item in value]
+    return "a number" if isinstance(value, Linear) else _plain(value)
+
+
+def _types(value: Any) -> Any:
+    """An output as it prints, noisy numbers all alike."""
+    if isinstance(value, list | tuple):
+        return type(value)(_types(item) for item in value)
+    return "a number" if isinstance(value, Linear) else value
 
 
 def _writes_on_the_way(program: Program) -> bool:

@@ -95,18 +95,19 @@ class Flow:
     windows: tuple[dict[str, Window], ...]
 
 
-def flow(body: Block, lists: Iterable[str] = ()) -> Flow:
+def flow(body: Block, lists: Iterable[str] = (), given: Iterable[str] = ()) -> Flow:
     """The flow of a mechanism's body.
 
     Args:
         body: its statements.
         lists: the inputs that are lists of answers.
+        given: the variables that have a value at the beginning.
     """
     writer = _Writer()
     writer.block(body)
     code = _shortened(writer.code)
     after = [_after(i, instruction) for i, instruction in enumerate(code)]
-    sure = _assigned(code, after)
+    sure = _assigned(code, after, frozenset(given))
     live = _live(code, after, sure)
     code = tuple(
         Jump(i + 1, step.place) if _idle(step, live[i + 1] if i + 1 < len(live) else frozenset(), sure[i]) else step
@@ -254,13 +255,13 @@ def _writes(instruction: Instruction) -> str | None:
             return writes(instruction)
 
 
-def _assigned(code: tuple[Instruction, ...], after: list[tuple[int, ...]]) -> list[frozenset[str]]:
-    """For every instruction the variables that surely have a value there; inputs are never assigned and always have one."""
-    named = {name for step in code for expression in _reads(step) for name in variables(expression)}
-    written = {name for step in code if (name := _writes(step)) is not None}
-    everything = frozenset(named | written)
+def _assigned(
+    code: tuple[Instruction, ...], after: list[tuple[int, ...]], given: frozenset[str]
+) -> list[frozenset[str]]:
+    """For every instruction the variables that surely have a value there."""
+    everything = given.union(name for step in code if (name := _writes(step)) is not None)
     sure: list[frozenset[str]] = [everything] * len(code)
-    sure[0] = everything - written
+    sure[0] = given
     waiting = [0]
     reached: set[int] = set()
     while waiting:

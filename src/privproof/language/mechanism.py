@@ -113,7 +113,8 @@ class Mechanism:
     def flow(self) -> Flow:
         """The instructions of the source."""
         body = self.translated.body
-        return flow(body, [name for name, declared in self.inputs.items() if declared.shape == "list"])
+        lists = [name for name, declared in self.inputs.items() if declared.shape == "list"]
+        return flow(body, lists, given=(*self.inputs, *self.parameters))
 
     @property
     def place(self) -> str:

@@ -74,8 +74,9 @@ def translate(function: FunctionType, *, streams: Iterable[str], known: Iterable
         known: all of its arguments.
     """
     read = source(function)
-    shared = Shared(frozenset(streams))
-    reader = _Reader(read, shared, {name: name for name in known})
+    names = {name: name for name in known}
+    shared = Shared(frozenset(streams), frozenset(names))
+    reader = _Reader(read, shared, names)
     body = reader.block(read.tree.body)
     end = read.place(read.tree.body[-1])
     generator = any(isinstance(s, Emit) for s in statements(body))
@@ -297,7 +298,7 @@ class _Reader(Loops):
         for parameter_name, argument in self.in_order(node, bound.arguments):
             if isinstance(argument, ast.Name) and argument.id in self.names and parameter_name not in stored:
                 names[parameter_name] = self.names[argument.id]
-                if names[parameter_name] not in self.shared.streams:
+                if names[parameter_name] not in self.shared.given:
                     out.append(Assign(self.shared.name("d"), Variable(names[parameter_name], here), here))
             else:
                 out.append(Assign(names[parameter_name], self.expression(argument, out), here))

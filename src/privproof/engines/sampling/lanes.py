@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.compiling.exploring import ITSELF, into_itself, stored
+from privproof.compiling.exploring import ITSELF, has_list, into_itself, stored
 from privproof.compiling.relational import unit
 from privproof.engines.sampling.batches import Batch, Evaluate, evaluator, meeting
 from privproof.engines.sampling.columns import (
@@ -241,17 +241,13 @@ class _Machine:
 def _holds_list(column: Column) -> bool:
     match column:
         case Same(value):
-            return _is_list(value)
+            return has_list(value)
         case Coded(_, table):
-            return any(map(_is_list, table))
+            return any(map(has_list, table))
         case Rows(kind, columns):
             return kind == "list" or any(map(_holds_list, columns))
         case Numbers():
             return False
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Cells) or (isinstance(value, tuple) and any(map(_is_list, value)))
 
 
 def _turns(code: tuple[Instruction, ...]) -> list[int]:
