@@ -15,12 +15,13 @@ from typing import Any
 
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
 from privproof.compiling.relational import CONTINUOUS, Program
+from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law, Table
-from privproof.language.linear import exactly
+from privproof.language.linear import Linear, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import drawing
 from privproof.language.running import run
@@ -50,42 +51,100 @@ class _Disagree(Exception):
 
 
 def agreement(program: Program) -> Covered:
-    """Trials of the program beside the function, until every condition has gone both ways or so many were made."""
+    """Trials of the program beside the function: on data and noise that are searched for, and on some for every way through it.
+
+    Raises:
+        LanguageError: the function itself fails.
+    """
     conditions = Conditions(program.code)
-    return cover(conditions.sides(), lambda choices, watch: _difference(program, conditions, choices, watch))
+    covered = cover(conditions.sides(), lambda choices, watch: _by_choice(program, conditions, choices, watch))
+    told = covered.told or _on_every_way(program)
+    return replace(covered, told=told)
 
 
 def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | None:
     """Where the program and the function differ on data and noise by chance, in words; None if they never do."""
     chance, conditions = random.Random(seed), Conditions(program.code)
     for _ in range(runs):
-        found = _difference(program, conditions, Choices((), chance), Watch(frozenset()))
+        found = _by_choice(program, conditions, Choices((), chance), Watch(frozenset()))
         if found is not None:
             return found
     return None
 
 
-def _difference(program: Program, conditions: Conditions, choices: Choices, watch: Watch) -> str | None:
-    """How the program and the function differ on data and noise, in words; None if they do not."""
+def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch: Watch) -> str | None:
+    """How the program and the function differ on chosen data and noise, in words; None if they do not."""
+
+    def noise(law: Law) -> Any:
+        match law:
+            case Continuous(kind, center, scale):
+                moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), 7)
+                return exactly(center) + moved * Fraction(scale)
+            case Table():
+                return choices.choice(law.ranked)[0]
+            case _:
+                raise LanguageError("noise", "geometric noise in a program with continuous noise")
+
     size = program.size if program.size is not None else choices.randint(0, 5)
-    arguments = _arguments(program.inputs, size, choices)
+    return _difference(program, _arguments(program.inputs, size, choices), noise, conditions, watch)
+
+
+_SIZES = (0, 1, 2)
+"""Lists of these lengths are gone through on every way."""
+
+
+def _on_every_way(program: Program) -> str | None:
+    """How the program and the function differ on some data and noise for every way through the function at small sizes.
+
+    Equal outputs that print differently are one output to the program, and two to an observer.
+    """
+    shown: dict[str, str] = {}
+    conditions, watch = Conditions(program.code), Watch(frozenset())
+    for size in _SIZES if program.size is None else (program.size,):
+        for way in ways(program.mechanism, size, random.Random(1)):
+            told = _difference(program, way.arguments, _along(way), conditions, watch)
+            if told is None and way.leaf.complete:
+                printed = repr(_types(way.leaf.output))
+                before = shown.setdefault(repr(_plain_form(way.leaf.output)), printed)
+                told = None if before == printed else f"in how equal outputs print: {before} and {printed}"
+            if told is not None:
+                return told
+    return None
+
+
+def _along(way: Way) -> Callable[[Law], Any]:
+    """The noise of one way through the function."""
+    noises, choices = iter(way.noises), iter(way.choices)
+
+    def noise(law: Law) -> Any:
+        match law:
+            case Continuous(_, center):
+                return exactly(center) + next(noises)
+            case Table():
+                return law.ranked[next(choices)][0]
+            case _:
+                raise LanguageError("noise", "geometric noise in a program with continuous noise")
+
+    return noise
+
+
+def _difference(
+    program: Program, arguments: Mapping[str, Any], noise: Callable[[Law], Any], conditions: Conditions, watch: Watch
+) -> str | None:
+    """How the program and the function differ on data and noise, in words; None if they do not."""
     drawn: list[tuple[str, Any, Fraction, Any]] = []
     mechanism = program.mechanism
     exact = replace(mechanism, parameters={n: exactly(v) for n, v in mechanism.parameters.items()})
 
     def draw(law: Law) -> Any:
+        value = noise(law)
         match law:
             case Continuous(kind, center, scale):
-                noise = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), 7)
-                value = exactly(center) + noise * Fraction(scale)
                 drawn.append((kind, Fraction(center), Fraction(scale), value))
                 return value
-            case Table():
-                value = choices.choice(law.ranked)[0]
+            case _:
                 drawn.append(("table", None, Fraction(0), value))
                 return exactly(value)
-            case _:
-                raise LanguageError("noise", "geometric noise in a program with continuous noise")
 
     given = {name: exactly(value) for name, value in arguments.items()}
     with drawing(draw):
@@ -95,11 +154,25 @@ def _difference(program: Program, conditions: Conditions, choices: Choices, watc
     try:
         followed = follower.output(lambda number: conditions.notice(number, follower.value, watch))
     except _Disagree as problem:
-        return f"on {arguments}: {problem}"
+        return f"on {dict(arguments)}: {problem}"
     flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
     if _told(program, _plain(shown)) != _plain(flat):
-        return f"on {arguments} the function shows {shown!r}, the program {flat!r}"
+        return f"on {dict(arguments)} the function shows {shown!r}, the program {flat!r}"
     return None
+
+
+def _plain_form(value: Any) -> Any:
+    """An output with equal numbers alike, lists and tuples too; noisy numbers are all alike."""
+    if isinstance(value, list | tuple):
+        return [_plain_form(item) for item in value]
+    return "a number" if isinstance(value, Linear) else _plain(value)
+
+
+def _types(value: Any) -> Any:
+    """An output as it prints, noisy numbers all alike."""
+    if isinstance(value, list | tuple):
+        return type(value)(_types(item) for item in value)
+    return "a number" if isinstance(value, Linear) else value
 
 
 def _writes_on_the_way(program: Program) -> bool:
