@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
 from privproof.compiling.covering import Choices, Covered, Watch, cover
@@ -649,7 +650,7 @@ def _followed(
 
             short = [max(Fraction(0), fraction(o.offset) - of(o.high) + of(o.low)) for o in step.guard]
             if any(short):
-                watch.miss(Taken(number, ""), lambda short=short: float(sum(short)))
+                watch.miss(Taken(number, ""), partial(float, sum(short)))
             else:
                 watch.taken.add(Taken(number, ""))
                 used = at

@@ -51,6 +51,24 @@ class Input:
         return self.text
 
     @property
+    def differs(self) -> bool:
+        """Whether neighbours can differ in one of its values.
+
+        >>> integer(0, 3).differs, integer(3, 3).differs, real(low=3, high=3).differs, integer(sensitivity="1/2").differs
+        (True, False, False, False)
+        """
+        if self.public:
+            return False
+        if self.values is not None:
+            if self.within is None:
+                return len(self.values) > 1
+            ordered = sorted(self.values)
+            return any(above - below <= self.within for below, above in zip(ordered, ordered[1:], strict=False))
+        if self.within is not None and not self.real and self.within < 1:
+            return False
+        return self.low is None or self.low != self.high
+
+    @property
     def relation(self) -> str:
         """The relation that is meant where none is named: one record changes; every answer may change."""
         return "one" if self.within is None and self.shape != "value" else "each"
