@@ -78,7 +78,7 @@ def model_check(
         truth,
         checker.measured,
         tuple(dict.fromkeys(checker.reasons)),
-        () if reading is None else (reading,),
+        notes=() if reading is None else (reading,),
     )
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
