@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.test_formulas import formulas
 
-from privproof import model_check
+from privproof import model_check, recheck
+from privproof.evidence.checker import Accepted, Limits
+from privproof.evidence.checker.logic.formulas import Reader, written
+from privproof.evidence.logic_certificates import structured
 from privproof.formulas import (
     And,
     Atom,
@@ -306,3 +310,74 @@ def test_no_note_where_nothing_changed():
 @pytest.mark.parametrize("example", FORMULAS, ids=lambda example: example.name)
 def test_the_library_is_read_alike_in_both_conventions(example):
     assert note_on_reading(example.formula) is None
+
+
+# ------------------------------------------------------------------------------------------------------- certificates
+
+
+OLDER = {
+    "format": "privproof-certificate",
+    "version": 1,
+    "verdict": "proved",
+    "question": {
+        "kind": "logic",
+        "title": "survey",
+        "process": {
+            "states": ["plus", "yes", "no"],
+            "actions": [],
+            "rows": [
+                [[None, [[1, "3/4"], [2, "1/4"]]]],
+                [[None, [[2, "1"]]]],
+                [[None, [[2, "1"]]]],
+            ],
+            "labels": {"out1": [1], "done": [2]},
+            "neighbours": [],
+        },
+        "formula": [
+            "P",
+            {"low": "1", "low_included": True, "high": "1", "high_included": True},
+            ["and", ["U", ["true"], ["label", "done"], 0, None], ["not", ["label", "out1"]]],
+        ],
+        "text": "P=1 [ F done & !out1 ]",
+        "states": [0],
+    },
+    "evidence": {"method": "logic"},
+}
+"""A certificate of before PRISM's precedence: its text is read otherwise now, and its formula is a tree."""
+
+
+def test_a_certificate_of_before_means_what_it_meant():
+    outcome = recheck(OLDER)
+    assert isinstance(outcome, Accepted)
+    assert outcome.statement.startswith("P[1, 1]((F done) & !out1) holds in the state plus")
+    assert note_on_reading(OLDER["question"]["text"]) is not None
+
+
+def test_the_text_of_a_certificate_means_nothing():
+    """Neither reading of the text is what is established: that is the tree alone, and it is told with parentheses."""
+    for text in ("P=1 [ F (done & !out1) ]", "P=1 [ (F done) & !out1 ]", "false", None):
+        outcome = recheck({**OLDER, "question": {**OLDER["question"], "text": text}})
+        assert isinstance(outcome, Accepted)
+        assert "(F done) & !out1" in outcome.statement
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(texts())
+def test_what_the_checker_tells_is_read_alike_in_both_conventions(text):
+    """Its words are another writer's; where they are in the language at all they mean the formula of the certificate."""
+    process = replace(survey(), labels={name: survey().labels["out1"] for name in "abcd"})
+    formula = parse_formula(f"P>=1/2 [ {text} ]")
+    labels = {name: frozenset(int(s) for s in carried.nonzero()[0]) for name, carried in process.labels.items()}
+    reader = Reader(tuple(process.names), labels, Limits())
+    words = written(reader.state(structured(formula, process), "formula")).replace("P[1/2, 1](", "P>=1/2 [ ", 1)
+    told = f"{words[:-1]} ]"
+    assert note_on_reading(told) is None, told
+    assert _plain(structured(parse_formula(told), process)) == _plain(structured(formula, process))
+
+
+def _plain(tree):
+    """A formula of a certificate without double negations: the checker tells ``!F !a`` as ``G a``."""
+    if not isinstance(tree, list):
+        return tree
+    found = [_plain(part) for part in tree]
+    return found[1][1] if found[0] == "not" and found[1][0] == "not" else found
