@@ -384,7 +384,9 @@ def _running(path: Path, place: str) -> Iterator[None]:
         yield
     except PrivproofError as error:
         raise (error if path.name in error.place else error.at(place)) from None
-    except (Exception, SystemExit) as error:
+    except MemoryError:
+        raise
+    except BaseException as error:  # also SystemExit and KeyboardInterrupt: nothing in a file may end the program
         message = f"{type(error).__name__}: {error}"
         at = f"{path}{_line(error, path)}"
         inside = f"{place}: {at}" if place != str(path) else at

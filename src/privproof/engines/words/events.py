@@ -186,7 +186,8 @@ class Events:
                     if value.right == 0:
                         return Finding(INFINITE, event=event, length=length)
                     best = (value.left - delta) / value.right
-                monitor.listen(Progress("sum over outcomes", lower=decimal(best)))
+                known = log(best) if best > 1 else None
+                monitor.listen(Progress("sum over outcomes", lower=decimal(best), established=known))
         except _TooLarge as reason:
             return Finding(log(best) if best > 1 else epsilon(0), stopped=str(reason))
         tight = log(best) if best > 1 else epsilon(0)
