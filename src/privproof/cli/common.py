@@ -263,7 +263,11 @@ def table_data(table: Table) -> dict[str, object]:
     worst = next((v for _, v in table.rows if v.status == table.status), table.rows[-1][1])
     rows = [{"size": size, **data(verdict, certificate=None)} for size, verdict in table.rows]
     whole = {**data(worst, certificate=None), "verdict": table.status, "sizes": rows, "trend": table.trend}
-    return {**whole, "unasked": list(table.unasked)} if table.unasked else whole
+    if table.unasked:
+        whole |= {"unasked": list(table.unasked)}
+        if table.status == "unknown":
+            whole["reason"] = f"out of time, or interrupted: not asked at {len(table.unasked)} of the sizes"
+    return whole
 
 
 def writable(*paths: Path | None) -> None:

@@ -387,7 +387,7 @@ def _running(path: Path, place: str) -> Iterator[None]:
     except MemoryError:
         raise
     except BaseException as error:  # also SystemExit and KeyboardInterrupt: nothing in a file may end the program
-        message = f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}".removesuffix(": ")
         at = f"{path}{_line(error, path)}"
         inside = f"{place}: {at}" if place != str(path) else at
         raise FormatError("python", message, place=inside, hint="run the file with Python") from None

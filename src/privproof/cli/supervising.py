@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.status import Status
 
 from privproof.cli.answers import WRONG, Answer, Shown, deliver, json_line
-from privproof.cli.working import MEMORY, WHY, memory_limit, work
+from privproof.cli.working import MEMORY, WHY, built, memory_limit, work
 from privproof.errors import FormatError, PrivproofError
 
 UNKNOWN, INTERRUPTED = 3, 130
@@ -52,6 +52,7 @@ def supervised(application: typer.Typer) -> int:
     """Run the command that ``sys.argv`` names in a worker; the status to end with."""
     _open_standard_streams()
     begun = time.monotonic()
+    built(application)
     process = _forked(application, begun) if hasattr(os, "fork") else _spawned()
     answer = _Supervision(process, begun).answer()
     try:
@@ -342,7 +343,7 @@ class _Supervision:
         if why == "out of time" and self.limit is not None:
             why = f"out of time: stopped {seconds:.1f} s after the start (--time-limit {self.limit:g})"
         if self.doing:
-            why = f"{why}, while {self.doing}"
+            why = f"{why}; last: {self.doing}"
         draft = self.draft or {"err": f"privproof: {WHY}\n"}
         if "object" in draft:
             said = {**draft["object"], "reason": why}
@@ -358,16 +359,14 @@ class _Supervision:
         status = self.process.status
         assert status is not None
         if status >= 0:
-            how = f"with status {status}"
+            told = f"the file ended the program with status {status} before there was an answer"
             hint = "nothing in a file may end the program (os._exit); run the file with Python"
         else:
-            try:
-                how = f"by the signal {signal.Signals(-status).name}"
-            except ValueError:
-                how = f"by the signal {-status}"
+            named = next((known.name for known in signal.Signals if known == -status), str(-status))
+            told = f"the program was ended by the signal {named} before there was an answer"
             hint = f"a crash of a library, or the memory ran out ({_memory()})"
-        during = f", while {self.doing}" if self.doing else ""
-        error = FormatError("ended", f"the program was ended {how} before it gave an answer{during}", hint=hint)
+        last = f"; last: {self.doing}" if self.doing else ""
+        error = FormatError("ended", f"{told}{last}", hint=hint)
         return Answer(WRONG, err=f"privproof: {error}\n")
 
     @contextmanager

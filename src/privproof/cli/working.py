@@ -17,7 +17,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TextIO
@@ -27,6 +27,7 @@ import typer
 from privproof.cli.answers import WRONG, Answer, deliver, gather, gathered
 from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, PrivproofError, QuestionError
+from privproof.exact import Epsilon
 
 P = ParamSpec("P")
 
@@ -65,6 +66,7 @@ class Worker:
         self.monitor: Monitor | None = None
         self.draft: Callable[[Progress | None], dict[str, Any]] | None = None
         self.told = 0.0
+        self.established: Epsilon | None = None
 
     def send(self, message: dict[str, Any]) -> None:
         """One message, whole; a copy of the worker says nothing."""
@@ -77,12 +79,14 @@ class Worker:
 
     def listen(self, event: Progress) -> None:
         """Tell the supervisor how far a search has come, but not too often."""
-        now = time.monotonic()
-        if now - self.told < _SELDOM:
+        now, known = time.monotonic(), event.established
+        better = known is not None and known != self.established
+        if now - self.told < _SELDOM and not better:
             return
         self.told = now
         message: dict[str, Any] = {"doing": str(event)}
-        if self.draft is not None and event.established is not None:
+        if self.draft is not None and better:
+            self.established = known
             message["draft"] = self.draft(event)
         self.send(message)
 
@@ -166,13 +170,19 @@ def command(application: typer.Typer, name: str | None = None) -> Callable[[Call
     return added
 
 
+@cache
+def built(application: typer.Typer) -> Any:
+    """The commands and their options, made once."""
+    return typer.main.get_command(application)
+
+
 def answered(application: typer.Typer) -> Answer | dict[str, Any]:
     """Run the command that ``sys.argv`` names: its answer, or the message about a limit that it has met."""
     here = gathered()
     status: object = WRONG
     try:
         with redirect_stdout(here.out), redirect_stderr(here.err):
-            status = application(standalone_mode=False)
+            status = built(application)(standalone_mode=False)
     except PrivproofError as error:
         return Answer(WRONG, err=f"privproof: {error}\n")
     except Unforeseen as unforeseen:
