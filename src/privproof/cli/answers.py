@@ -161,6 +161,8 @@ def deliver(answer: Answer) -> int:
         written = Together(answer.files or {})
         written.appear()
     except FormatError as error:
+        if answer.withdrawn:
+            error.hint = "nothing was released"
         answer = replace(answer, status=WRONG, out=answer.unwritten, err=f"{answer.err}privproof: {error}\n")
         written = None
     shown, problem = Shown(), "interrupted"

@@ -239,9 +239,9 @@ def recheck(
     ] = 600,
 ) -> None:
     """Check a certificate with the independent checker: status 0 accepted, 2 rejected, 3 not decided within a limit."""
-    limited(time_limit)
     neither: dict[str, Any] = {"accepted": False, "seconds": 0.0, "reason": WHY, "place": str(path)}
     unfinished(lambda _: {"object": neither} if as_json else {"err": f"? not checked  {path}: {WHY}\n"})
+    limited(time_limit)
     doing(f"checking {path}")
     begun = time.perf_counter()
     outcome = recheck_file(path)

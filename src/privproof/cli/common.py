@@ -79,8 +79,8 @@ TimeLimit = Annotated[
 
 def begin(target: str, limit: float | None, *, as_json: bool) -> None:
     """A command begins: how long it may take, and what it says if it is stopped before its question is known."""
-    limited(limit)
     undecided(target, as_json=as_json)
+    limited(limit)
     doing(f"loading {target}")
 
 

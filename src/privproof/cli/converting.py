@@ -49,8 +49,8 @@ def convert(
     time_limit: TimeLimit = None,
 ) -> None:
     """Write a model in another form: YAML, JSON, PRISM, DRN, DOT, SVG, SMT-LIB."""
-    limited(time_limit)
     unfinished(lambda _: {"err": f"privproof: {out} is not written: {WHY}\n"})
+    limited(time_limit)
     doing(f"converting {target}")
     writable(out)
     if is_process(target, out):

@@ -89,8 +89,8 @@ def release(
     from privproof.released_tables import Request, release_table
     from privproof.reporting.records import print_record, record_data, record_page
 
-    limited(time_limit)
     undecided(column, as_json=as_json, err="privproof: nothing was released\n")
+    limited(time_limit)
     doing("calibrating the noise")
     writable(record, certificate, report, save_prior)
     if (prior is not None) + bool(fit) + fit_private != 1:

@@ -37,7 +37,9 @@ UNKNOWN, INTERRUPTED = 3, 130
 _TICK = 0.05
 """Seconds between two looks at the clock and at the worker."""
 _GRACE = 1.0
-"""Seconds that a worker has to stop in after an interrupt, and at least after its time limit."""
+"""Seconds that a worker has to stop in after its time limit, at least."""
+_INTERRUPT = 0.8
+"""The same after an interrupt."""
 _GRACE_SHARE = 0.2
 """Of the time limit, if that is longer."""
 _LAST_WORDS = 0.3
@@ -377,7 +379,7 @@ class _Supervision:
             self.interrupts += 1
             if self.interrupts == 1:
                 self.process.interrupt()
-                self._until(time.monotonic() + _GRACE, "interrupted")
+                self._until(time.monotonic() + _INTERRUPT, "interrupted")
 
         def end(number: int, frame: FrameType | None) -> None:
             self.process.kill()
