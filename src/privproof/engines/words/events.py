@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 
 from privproof.compiling import Compiled
 from privproof.engines.findings import EnumerationProof, Finding
@@ -26,6 +26,8 @@ from privproof.models import Edge, Letter, Word, WordProblem
 
 _MOST_NODES = 1_000_000
 _BITS = 192
+_OFTEN = 1_000
+"""Steps between two looks at the monitor."""
 
 
 class _TooLarge(Exception):
@@ -94,10 +96,8 @@ class _Search:
         self.nodes += 1
         if self.nodes > _MOST_NODES:
             raise _TooLarge(f"more than {_MOST_NODES} words to look at")
-        if self.nodes % 1000 == 0:
-            reason = self.monitor.stopped()
-            if reason is not None:
-                raise _TooLarge(reason)
+        if self.nodes % _OFTEN == 0:
+            self._look()
             self.monitor.listen(Progress("sum over outcomes", level, self.nodes))
         result = _NOTHING
         for _, value in self._ended(location, left, right, level):
@@ -114,12 +114,22 @@ class _Search:
             result = result.plus(self.value(edge.target, edge.left.after(left), edge.right.after(right), level + 1))
         return result
 
+    def _look(self) -> None:
+        """An opportunity to stop."""
+        reason = self.monitor.stopped()
+        if reason is not None:
+            raise _TooLarge(reason)
+
     def event(self, number: int) -> list[Word]:
         """The outcomes that count, along the adversary's best choices, heaviest first."""
         start = self.problem.starts[number]
         found: list[Word] = []
         stack: list[tuple[int, Vector, Vector, tuple[Letter, ...]]] = [(start.location, start.left, start.right, ())]
-        while stack:
+        for step in count(1):
+            if not stack:
+                break
+            if step % _OFTEN == 0:
+                self._look()
             location, left, right, letters = stack.pop()
             level = len(letters)
             if self.value(location, left, right, level) == _NOTHING:
@@ -196,7 +206,8 @@ class Events:
                     if value.right == 0:
                         return Finding(INFINITE, event=event, length=length)
                     best = (value.left - delta) / value.right
-                monitor.listen(Progress("sum over outcomes", lower=decimal(best)))
+                    known = log(best) if best > 1 else None
+                    monitor.listen(Progress("sum over outcomes", lower=decimal(best), established=known))
         except _TooLarge as reason:
             return Finding(log(best) if best > 1 else epsilon(0), stopped=str(reason))
         tight = log(best) if best > 1 else epsilon(0)

@@ -143,7 +143,10 @@ class Frontier:
                 frontier = {location: self._prune(level, location, c) for location, c in candidates.items()}
                 kept = sum(map(len, frontier.values()))
                 self.kept += kept
-                self.monitor.listen(Progress("frontier search", level, kept, self.judge.lower()))
+                event = Progress(
+                    "frontier search", level, kept, self.judge.lower(), established=self.judge.established()
+                )
+                self.monitor.listen(event)
                 if not kept:
                     break
         except Stopped:
