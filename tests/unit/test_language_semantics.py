@@ -1503,7 +1503,8 @@ def m(q: queries(0,1)):
     "module dict": (
         2,
         """\
-T = {0: 'a', 1: 'b'}
+from types import MappingProxyType
+T = MappingProxyType({0: 'a', 1: 'b'})
 @mechanism
 def m(q: queries(0,1)):
     return T[randomized_response(q[0], truth='3/4')]
@@ -1846,7 +1847,7 @@ m = make(3)
         2,
         """\
 def make():
-    k = [1]
+    k = (1,)
     def h(x):
         return k[0] + x
     @mechanism

@@ -77,6 +77,7 @@ class _Compiler:
         if horizon is not None and horizon.high is not None:  # a run may end before the last answer
             self.horizon = Horizon.up_to(horizon.high)
         self.explorer = Explorer(mechanism.flow)
+        self.generator = mechanism.translated.generator
         self.private = {n: i for n, i in mechanism.inputs.items() if not i.public}
         self.public = {n: i for n, i in mechanism.inputs.items() if i.public and i.shape != "stream"}
         self.stream = mechanism.stream
@@ -196,7 +197,7 @@ class _Compiler:
             begins.append(self.explorer.settle(self.explorer.state(0, store)))
         steps = self._levels(begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=False)
         horizon = Horizon.exactly(size)
-        finished = not self.mechanism.translated.generator
+        finished = not self.generator
         if not finished and not aligned(begins, steps):
             steps = self._levels(
                 begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=True
@@ -327,7 +328,7 @@ class _Compiler:
     def _collected(self, before: tuple[Any, ...], rest: Rest) -> Rest:
         """A rest that keeps what was written so far; at the end of a generator this is its output."""
         written = (*before, *rest.written)
-        if rest.state is None and self.mechanism.translated.generator:
+        if rest.state is None and self.generator:
             return Rest.of(None, Cells(written), ())
         return Rest.of(rest.state, rest.value, written)
 
@@ -346,7 +347,7 @@ class _Compiler:
         if collected:
             level = {self._collected((), rest): None for rest in level}
         steps: Steps = []
-        generator = self.mechanism.translated.generator
+        generator = self.generator
         for number in range(size):
             table: dict[Rest, dict[Any, list[Outcome]]] = {}
             following: dict[Rest, None] = {}
@@ -437,7 +438,7 @@ class _Compiler:
         """The states that a stream leads through from its beginnings: finitely many, or as many as the horizon needs."""
         assert self.stream is not None
         declared = self.mechanism.inputs[self.stream]
-        generator = self.mechanism.translated.generator
+        generator = self.generator
         longest = None if self.horizon is None else self.horizon.high
         known: dict[Rest, dict[Any, list[Outcome]]] = {}
         first = list(dict.fromkeys(rest for begin in begins for rest in begin))

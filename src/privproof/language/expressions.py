@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 from abc import abstractmethod
 from fractions import Fraction
-from types import FunctionType, ModuleType
-from typing import Any
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
+from typing import Any, NoReturn
 
 from privproof.errors import LanguageError
 from privproof.language.noise import NOISES
+from privproof.language.resolving import Unusable
 from privproof.language.sources import Reading
 from privproof.language.syntax import (
     Assign,
@@ -86,6 +86,7 @@ _INSTEAD_OF = {
     "input": "declare what is read in the signature",
 }
 _SINGLE = (None, True, False)
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
 _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
 _BIT_OPERATORS = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "!="}
 
@@ -106,10 +107,8 @@ class Expressions(Reading):
         """``sum``, ``any`` or ``all`` of a generator."""
 
     @abstractmethod
-    def inline(
-        self, node: ast.Call, function: FunctionType, defaults: dict[str, object], out: list[Statement]
-    ) -> Expression:
-        """A call of another function, with other defaults than its own where they are given."""
+    def inline(self, node: ast.Call, called: object, out: list[Statement]) -> Expression:
+        """A call of another function, or of a mechanism around one."""
 
     def known(self, node: ast.expr, name: str) -> bool:
         """Whether an expression is the call of a built-in function, and not of something else by that name."""
@@ -118,8 +117,16 @@ class Expressions(Reading):
             and isinstance(node.func, ast.Name)
             and node.func.id == name
             and name not in self.names
-            and self.read.names.get(name) is getattr(builtins, name)
+            and self.built_in(node.func) == name
         )
+
+    def built_in(self, node: ast.expr) -> str | None:
+        """The built-in function that a name outside stands for."""
+        try:
+            found = self.meaning(node)
+        except (LanguageError, Unusable):
+            return None
+        return str(found.value) if found.kind == "builtin" else None
 
     def sequence(self, node: ast.expr, out: list[Statement]) -> Expression:
         """An expression where only its elements matter, so that it may be a range."""
@@ -137,7 +144,7 @@ class Expressions(Reading):
             case ast.Name(id=name):
                 return self.name(node, name, here)
             case ast.Attribute():
-                return self.outside(node, self.resolve(node), here)
+                return self.outside(node, here)
             case ast.BinOp(left=left, op=op, right=right):
                 sign = BINARY.get(type(op))
                 if sign is None:
@@ -187,54 +194,34 @@ class Expressions(Reading):
             return Constant(value, here)
         self.refuse(node, f"the constant {value!r}", "whole numbers, Fraction, texts, True, False, None")
 
-    def name(self, node: ast.AST, name: str, here: Place) -> Expression:
+    def name(self, node: ast.expr, name: str, here: Place) -> Expression:
         if name in self.names:
             if self.names[name] in self.shared.streams:
                 self.refuse(node, f"the stream {name} outside a loop", f"for value in {name}:")
             return Variable(self.names[name], here)
-        if name not in self.read.names:
-            raise LanguageError(
-                "name", f"the name {name!r} is not defined", place=str(here), hint=f"define {name} before"
-            )
-        return self.outside(node, self.read.names[name], here)
+        return self.outside(node, here)
 
-    def outside(self, node: ast.AST, value: object, here: Place) -> Expression:
-        """A constant of the module."""
+    def outside(self, node: ast.expr, here: Place) -> Expression:
+        """A constant of the module, of a closure, or of another module."""
+        try:
+            found = self.meaning(node)
+        except Unusable as problem:
+            raise self.outside_reason(node, problem) from None
+        if found.kind != "constant":
+            self.refuse(node, f"`{ast.unparse(node)}` as a value", "call it")
+        return self.fixed(node, found.value, here)
+
+    def fixed(self, node: ast.AST, value: object, here: Place) -> Expression:
+        """A value that is known beforehand."""
         match value:
             case tuple() | list():
                 kind = "tuple of" if isinstance(value, tuple) else "fixed list of"
-                return Operation(kind, tuple(self.outside(node, item, here) for item in value), here)
-            case dict():
-                entries = [self.outside(node, part, here) for pair in value.items() for part in pair]
+                return Operation(kind, tuple(self.fixed(node, item, here) for item in value), here)
+            case dict() | MappingProxyType():
+                entries = [self.fixed(node, part, here) for pair in value.items() for part in pair]
                 return Operation("table of", tuple(entries), here)
-            case FunctionType() | ModuleType() | type():
-                self.refuse(node, f"`{ast.unparse(node)}` as a value", "call it")
             case _:
                 return self.constant(node, value, here)
-
-    def resolve(self, node: ast.expr) -> object:
-        """The object that a dotted name outside the function stands for."""
-        match node:
-            case ast.Name(id=name):
-                if name in self.names:
-                    self.refuse(node, "an attribute of a variable", "use tuples and lists")
-                if name not in self.read.names:
-                    raise LanguageError(
-                        "name",
-                        f"the name {name!r} is not defined",
-                        place=str(self.place(node)),
-                        hint=f"define {name} before",
-                    )
-                return self.read.names[name]
-            case ast.Attribute(value=value, attr=attribute):
-                holder = self.resolve(value)
-                if not hasattr(holder, attribute):
-                    raise LanguageError(
-                        "name", f"{ast.unparse(value)} has no {attribute!r}", place=str(self.place(node))
-                    )
-                return getattr(holder, attribute)
-            case _:
-                self.unknown(node)
 
     def logic(self, name: str, values: list[ast.expr], out: list[Statement], here: Place) -> Expression:
         first = self.expression(values[0], out)
@@ -304,32 +291,41 @@ class Expressions(Reading):
                 root = root.value  # type: ignore[assignment]
             if not isinstance(root, ast.Name) or root.id in self.names:
                 return self.method(node, node.func, out)
-        called = self.resolve(node.func)
         if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             k.arg is None for k in node.keywords
         ):
             self.refuse(node, "a starred argument", "write the arguments out")
-        for name, noise in NOISES.items():
-            if called is noise.function:
-                return self.noise(node, name, out)
-        if called is Fraction:
-            if node.keywords:
-                self.refuse(node, "Fraction with keywords", "Fraction(1, 3)")
-            return Operation("Fraction", tuple(self.expression(a, out) for a in node.args), here)
-        builtin = getattr(called, "__name__", "")
-        if builtin in BUILTINS and called is getattr(builtins, builtin):
-            return self.builtin(node, builtin, out)
-        if builtin in ("range", "enumerate", "zip") and called is getattr(builtins, builtin):
-            if builtin == "range":
+        try:
+            found = self.meaning(node.func)
+        except Unusable as problem:
+            self.refuse_call(node, problem)
+        if found.kind == "noise":
+            return self.noise(node, found.value, out)
+        if found.kind == "function":
+            return self.inline(node, found.value, out)
+        if found.kind == "builtin":
+            if found.value == "Fraction":
+                if node.keywords:
+                    self.refuse(node, "Fraction with keywords", "Fraction(1, 3)")
+                return Operation("Fraction", tuple(self.expression(a, out) for a in node.args), here)
+            if found.value in BUILTINS:
+                return self.builtin(node, found.value, out)
+            if found.value == "range":
                 self.refuse(node, "range as a value", "list(range(...))")
-            self.refuse(node, f"{builtin} outside a loop", f"for ... in {builtin}(...):")
-        function = getattr(called, "function", called)
-        if isinstance(function, FunctionType):
-            return self.inline(node, function, dict(getattr(called, "parameters", {})), out)
-        hint = _INSTEAD_OF.get(builtin, "functions of the language, noise, " + ", ".join(BUILTINS))
-        if _owner(called) in ("random", "secrets") or "random" in ast.unparse(node.func):
+            if found.value in ("enumerate", "zip"):
+                self.refuse(node, f"{found.value} outside a loop", f"for ... in {found.value}(...):")
+        self.refuse_call(node, Unusable("", "", found.value))
+
+    def refuse_call(self, node: ast.Call, problem: Unusable) -> NoReturn:
+        """Refuse the call of something that a mechanism cannot call."""
+        called, written = problem.found, ast.unparse(node.func)
+        name = written.rpartition(".")[2]
+        hint = _INSTEAD_OF.get(name, "functions of the language, noise, " + ", ".join(BUILTINS))
+        if _owner(called) in ("random", "secrets") or "random" in written:
             hint = "use privproof's noise: " + ", ".join(NOISES)
-        self.refuse(node, f"calling {ast.unparse(node.func)}", hint)
+        elif name not in _INSTEAD_OF and called is not None and not isinstance(called, str):
+            hint = f"a function with a def of its own, not a {type(called).__name__}"
+        self.refuse(node, f"calling {written}", hint)
 
     def method(self, node: ast.Call, function: ast.Attribute, out: list[Statement]) -> Expression:
         here = self.place(node)
@@ -399,5 +395,7 @@ def _argument(parameter: inspect.Parameter) -> str:
 
 def _owner(called: object) -> str:
     """The package that a function belongs to."""
-    module = getattr(called, "__module__", None) or type(getattr(called, "__self__", None)).__module__
-    return module.partition(".")[0]
+    if not isinstance(called, _FUNCTIONS):
+        return ""
+    module = called.__module__ or type(getattr(called, "__self__", None)).__module__
+    return str(module).partition(".")[0]

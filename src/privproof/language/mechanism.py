@@ -6,18 +6,19 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from types import FunctionType, MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
+from privproof.language.comparing import source
+from privproof.language.constants import NotPlain, fresh, frozen
 from privproof.language.flow import Flow, flow
 from privproof.language.inputs import Input
 from privproof.language.reading import Translated, translate
-from privproof.language.sources import source
+from privproof.language.resolving import Program, Recorder, signature
 
 Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
 RELATIONS = ("each", "one", "monotone")
@@ -64,6 +65,15 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class _Reading:
+    """A record of what runs, and what was made of it."""
+
+    program: Program
+    translated: Translated
+    flow: Flow | None = None
+
+
+@dataclass(frozen=True)
 class Mechanism:
     """A function, what it reads, which data sets are neighbours, and the claim that is made about it.
 
@@ -76,6 +86,7 @@ class Mechanism:
         relation: ``each``, ``one``, ``monotone``, or a function of two data sets; None for what the inputs suggest.
         claim: the claim, if one is made.
         name: its name.
+        proposed: a translation in place of that of the function, for a change that is proposed and that no function makes yet.
     """
 
     function: FunctionType
@@ -84,6 +95,7 @@ class Mechanism:
     relation: Relation | None = None
     claim: Claim | None = None
     name: str = ""
+    proposed: Translated | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"):
@@ -91,29 +103,63 @@ class Mechanism:
             object.__setattr__(self, attribute, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        changed = {name: value for name, value in self.parameters.items() if name not in kwargs}
-        bound = inspect.signature(self.function).bind_partial(*args, **kwargs).arguments
-        return self.function(*args, **kwargs, **{n: v for n, v in changed.items() if n not in bound})
+        given = {*_positional(self.function)[: len(args)], *kwargs}
+        rest = {name: fresh(value) for name, value in self.parameters.items() if name not in given}
+        return self.function(*args, **kwargs, **rest)
 
     def __repr__(self) -> str:
         return f"<mechanism {self.name}>"
 
-    @cached_property
+    @property
+    def program(self) -> Program:
+        """The record of what would run now: the functions, and what each of their names stands for."""
+        if self.proposed is not None:
+            raise LanguageError(
+                "source", "a change that is only proposed has no source yet", place=self.name, hint="make the change"
+            )
+        return self._reading.program
+
+    @property
     def translated(self) -> Translated:
-        """The intermediate representation of the source."""
+        """The intermediate representation of the source as it would run now."""
+        return self._reading.translated if self.proposed is None else self.proposed
+
+    @property
+    def flow(self) -> Flow:
+        """The instructions of the source as it would run now."""
+        lists = [name for name, declared in self.inputs.items() if declared.shape == "list"]
+        if self.proposed is not None:
+            return flow(self.proposed.body, lists)
+        reading = self._reading
+        if reading.flow is None:
+            reading = replace(reading, flow=flow(reading.translated.body, lists))
+            vars(self)["_kept"] = reading
+        assert reading.flow is not None
+        return reading.flow
+
+    @property
+    def _reading(self) -> _Reading:
+        """The record and the translation: those that are kept, if the record is still what would run."""
+        if type(self) is not Mechanism:
+            raise LanguageError(
+                "mechanism", f"a {type(self).__name__} may run in a way of its own", place=self.name, hint="@mechanism"
+            )
+        kept: _Reading | None = vars(self).get("_kept")
+        if kept is not None:
+            now = Recorder(Mechanism).again(self, kept.program, self.inputs, self.parameters)
+            if now is not None and now.same(kept.program):
+                return kept
+        recorder = Recorder(Mechanism)
         streams = [name for name, declared in self.inputs.items() if declared.shape == "stream"]
         try:
-            return translate(self.function, streams=streams, known=[*self.inputs, *self.parameters])
+            translated = translate(recorder.running(self), streams=streams, known=[*self.inputs, *self.parameters])
         except RecursionError:
             raise LanguageError(
                 "size", "an expression is nested too deeply", place=self.place, hint="split it into statements"
             ) from None
-
-    @cached_property
-    def flow(self) -> Flow:
-        """The instructions of the source."""
-        body = self.translated.body
-        return flow(body, [name for name, declared in self.inputs.items() if declared.shape == "list"])
+        reading = _Reading(recorder.program(self, self.inputs, self.parameters), translated)
+        vars(self)["_kept"] = reading
+        return reading
 
     @property
     def place(self) -> str:
@@ -239,7 +285,9 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
         ) from None
     inputs: dict[str, Input] = {}
     parameters: dict[str, Any] = {}
-    for parameter in inspect.signature(function).parameters.values():
+    # What is wrapped can be run and audited, but not verified; then its parameters are those that the wrapper shows.
+    taken = inspect.signature(function) if hasattr(function, "__wrapped__") else signature(function)
+    for parameter in taken.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise LanguageError("input", f"*{parameter.name} is open-ended", hint="name every argument")
         if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -265,6 +313,13 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
     return inputs, parameters
 
 
+def _positional(function: FunctionType) -> tuple[str, ...]:
+    """The parameters that a call may give by position."""
+    if hasattr(function, "__wrapped__"):
+        return tuple(inspect.signature(function).parameters)
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
 def place_of(function: FunctionType) -> str:
     """Where a function is defined, for messages."""
     try:
@@ -276,18 +331,11 @@ def place_of(function: FunctionType) -> str:
 
 def constant_parameter(name: str, value: Any) -> Any:
     """A value that a parameter may have: exact, and of Python's plain types."""
-    if isinstance(value, float):
+    if type(value) is float:
         raise LanguageError(
             "float", f"{name}={value!r} is a float", hint=f'{name}="{value!r}" or Fraction("{value!r}")'
         )
-    if isinstance(value, tuple | list):
-        return type(value)(constant_parameter(name, item) for item in value)
-    if isinstance(value, dict):
-        return {key: constant_parameter(name, item) for key, item in value.items()}
-    if type(value) in (bool, int, str, Fraction, type(None)):
-        return value
-    raise LanguageError(
-        "parameter",
-        f"{name} is a {type(value).__name__}",
-        hint="numbers, texts, truth values, tuples, lists",
-    )
+    try:
+        return frozen(value, name, lists=True)
+    except NotPlain as problem:
+        raise LanguageError("parameter", f"{name} is {problem.what}", hint=problem.hint) from None

@@ -12,19 +12,19 @@ The probability of a data set is then a polynomial in the unknown parameters.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
+from privproof.language.constants import fresh
 from privproof.language.flow import Flow, flow
-from privproof.language.mechanism import constant_parameter, place_of, placed
+from privproof.language.mechanism import Mechanism, constant_parameter, place_of, placed
 from privproof.language.reading import translate
+from privproof.language.resolving import Program, Recorder, signature
 from privproof.language.values import held
 
 
@@ -46,22 +46,41 @@ class Prior:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Draw a data set, at given values of the parameters."""
-        bound = inspect.signature(self.function).bind_partial(*args, **kwargs).arguments
-        rest = {name: value for name, value in self.constants.items() if name not in bound}
+        bound = signature(self.function).bind_partial(*args, **kwargs).arguments
+        rest = {name: fresh(value) for name, value in self.constants.items() if name not in bound}
         return self.function(*args, **kwargs, **rest)
 
     def __repr__(self) -> str:
         return f"<prior {self.name}>"
 
-    @cached_property
+    @property
+    def program(self) -> Program:
+        """The record of what would run now."""
+        return self._reading[0]
+
+    @property
     def flow(self) -> Flow:
-        """The instructions of the source."""
-        translated = translate(self.function, streams=(), known=[*self.region.names, *self.constants])
+        """The instructions of the source as it would run now."""
+        return self._reading[1]
+
+    @property
+    def _reading(self) -> tuple[Program, Flow]:
+        """The record and the instructions: those that are kept, if the record is still what would run."""
+        kept: tuple[Program, Flow] | None = vars(self).get("_kept")
+        if kept is not None:
+            now = Recorder(Mechanism).again(self.function, kept[0], {}, self.constants)
+            if now is not None and now.same(kept[0]):
+                return kept
+        recorder = Recorder(Mechanism)
+        running = recorder.running(self.function)
+        translated = translate(running, streams=(), known=[*self.region.names, *self.constants])
         if translated.generator:
             raise LanguageError(
                 "construct", "a prior that yields", place=place_of(self.function), hint="return the data set"
             )
-        return flow(translated.body)
+        reading = (recorder.program(self.function, {}, self.constants), flow(translated.body))
+        vars(self)["_kept"] = reading
+        return reading
 
     @property
     def store(self) -> dict[str, Any]:
@@ -88,7 +107,7 @@ def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequenc
     def declared(marked: FunctionType) -> Prior:
         region = Region.of(parameters, constraints)
         constants: dict[str, Any] = {}
-        taken = inspect.signature(marked).parameters
+        taken = signature(marked).parameters
         for name in parameters:
             if name not in taken:
                 raise LanguageError(

@@ -2,8 +2,8 @@
 
 The source is read with `ast` and translated statement by statement; nothing is executed.  What is outside the language is refused
 with its place, the construct, and what to write instead.  Called functions are translated in place; names that are not local are
-looked up once, in the function's own module, and must be constants, noise functions, functions of the language, or one of the
-built-in functions that the language knows.
+looked up where the running function looks (`language.resolving`), and must be constants, noise functions, functions of the language,
+or one of the built-in functions that the language knows.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import ast
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 from privproof.errors import LanguageError
+from privproof.language.constants import NotPlain
 from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS
 from privproof.language.loops import Loops
-from privproof.language.sources import Shared, source
+from privproof.language.resolving import Running, signature
+from privproof.language.sources import Shared
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -65,17 +66,17 @@ class Translated:
     file: str
 
 
-def translate(function: FunctionType, *, streams: Iterable[str], known: Iterable[str]) -> Translated:
+def translate(running: Running, *, streams: Iterable[str], known: Iterable[str]) -> Translated:
     """The intermediate representation of a function.
 
     Args:
-        function: the mechanism.
+        running: the mechanism's function as it runs.
         streams: which of its arguments are streams.
         known: all of its arguments.
     """
-    read = source(function)
+    read = running.read
     shared = Shared(frozenset(streams))
-    reader = _Reader(read, shared, {name: name for name in known})
+    reader = _Reader(running, shared, {name: name for name in known})
     body = reader.block(read.tree.body)
     end = read.place(read.tree.body[-1])
     generator = any(isinstance(s, Emit) for s in statements(body))
@@ -264,31 +265,29 @@ class _Reader(Loops):
             case _:
                 self.refuse(pattern, "this pattern", "case 0:, case 1 | 2:, case _:")
 
-    def inline(
-        self, node: ast.Call, function: FunctionType, defaults: dict[str, object], out: list[Statement]
-    ) -> Expression:
+    def inline(self, node: ast.Call, called: object, out: list[Statement]) -> Expression:
         alone = node is self.whole
         here = self.place(node)
-        name = function.__name__
-        if name in self.shared.calls or len(self.shared.calls) >= _DEEPEST:
+        running = self.running.program.running(called)
+        read, name = running.read, running.read.tree.name
+        if running in self.shared.calls or len(self.shared.calls) >= _DEEPEST:
             self.refuse(node, f"the recursive call of {name}", "a loop")
-        if inspect.isgeneratorfunction(function):
+        if inspect.isgeneratorfunction(running.function):
             self.refuse(node, "a call of a generator", "yield in the mechanism itself")
-        read = source(function)
         keywords: dict[str, Any] = {str(k.arg): k.value for k in node.keywords}
-        signature = inspect.signature(function)
+        taken = signature(running.function)
         try:
-            bound = signature.bind(*node.args, **keywords)
+            bound = taken.bind(*node.args, **keywords)
         except TypeError as problem:
-            raise LanguageError("call", f"{name}: {problem}", place=str(here), hint=f"{name}{signature}") from None
+            raise LanguageError("call", f"{name}: {problem}", place=str(here), hint=f"{name}{taken}") from None
         prefix = self.shared.name(f"{name}.")
         stored = {n.id for n in ast.walk(read.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        names = {parameter: f"{prefix}.{parameter}" for parameter in signature.parameters}
-        for parameter in signature.parameters.values():
+        names = {parameter: f"{prefix}.{parameter}" for parameter in taken.parameters}
+        for parameter in taken.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 self.refuse(node, f"calling {name}, which takes *{parameter.name}", "name its parameters")
             if parameter.name not in bound.arguments:
-                value = self.outside(node, defaults.get(parameter.name, parameter.default), here)
+                value = self.default(node, running, parameter.name, here)
             else:
                 argument = bound.arguments[parameter.name]
                 if isinstance(argument, ast.Name) and argument.id in self.names and parameter.name not in stored:
@@ -296,9 +295,9 @@ class _Reader(Loops):
                     continue
                 value = self.expression(argument, out)
             out.append(Assign(names[parameter.name], value, here))
-        self.shared.calls.append(name)
+        self.shared.calls.append(running)
         passed = set(names.values())
-        reader = _Reader(read, self.shared, names, called=True)
+        reader = _Reader(running, self.shared, names, called=True)
         body = reader.block(read.tree.body)
         self.shared.calls.pop()
         if not alone and any(isinstance(s, Append | Replace) and s.name in passed for s in statements(body)):
@@ -308,3 +307,15 @@ class _Reader(Loops):
         kept = self.shared.name("r")
         out.append(Inline(kept, (*body, Result(Constant(None, here), here)), here))
         return Variable(kept, here)
+
+    def default(self, node: ast.Call, running: Running, name: str, here: Place) -> Expression:
+        """The value of a parameter that a call leaves out."""
+        try:
+            return self.fixed(node, running.default(name), here)
+        except NotPlain as problem:
+            raise LanguageError(
+                problem.code,
+                f"the default of {name} in {running.read.tree.name} is {problem.what}",
+                place=str(here),
+                hint=problem.hint,
+            ) from None

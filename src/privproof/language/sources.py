@@ -1,17 +1,12 @@
-"""A function's source with its place in a file, and what all readers of source share: names, numbers of sites, refusals."""
+"""What all readers of source share: names and what they stand for, numbers of sites, refusals."""
 
 from __future__ import annotations
 
 import ast
-import builtins
-import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from types import FunctionType
 from typing import NoReturn
 
 from privproof.errors import LanguageError
+from privproof.language.resolving import Found, Running, Unusable
 from privproof.language.syntax import Place
 
 _INSTEAD: dict[type[ast.AST], tuple[str, str]] = {
@@ -40,72 +35,6 @@ _INSTEAD: dict[type[ast.AST], tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Source:
-    """A function's syntax tree with its place in a file.
-
-    Attributes:
-        function: the function itself.
-        tree: its definition.
-        file: the file it stands in.
-        line: how many lines stand before it.
-        lines: the lines that were parsed.
-    """
-
-    function: FunctionType
-    tree: ast.FunctionDef
-    file: str
-    line: int
-    lines: tuple[str, ...]
-
-    def place(self, node: ast.AST) -> Place:
-        """Where a node stands."""
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
-        before = text.encode()[:column].decode(errors="ignore")  # the parser counts bytes
-        return Place(self.file, self.line + line, len(before) + 1)
-
-    @cached_property
-    def names(self) -> Mapping[str, object]:
-        """What the names that are not local stand for."""
-        closed = inspect.getclosurevars(self.function).nonlocals
-        return {**vars(builtins), **self.function.__globals__, **closed}
-
-
-def source(function: FunctionType) -> Source:
-    """The source of a function."""
-    name = function.__qualname__
-    file = function.__code__.co_filename
-    place = Place(file, function.__code__.co_firstlineno, 1)
-    if hasattr(function, "__wrapped__"):
-        raise LanguageError(
-            "construct",
-            f"{name} is wrapped by a decorator, so its source is not what runs",
-            place=str(place),
-            hint="call what the decorator does, or leave it out",
-        )
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        raise LanguageError(
-            "source", f"the source of {name} is not to be had", place=str(place), hint="write the mechanism in a file"
-        ) from None
-    text = "".join(lines)
-    indented = text[:1].isspace()
-    parsed = f"if True:\n{text}" if indented else text
-    try:
-        tree = ast.parse(parsed).body[0]
-    except SyntaxError:
-        tree = ast.Pass()
-    if indented and isinstance(tree, ast.If):
-        tree = tree.body[0]
-    if not isinstance(tree, ast.FunctionDef):
-        raise LanguageError(
-            "construct", f"{name} is not defined by a def of its own", place=str(place), hint="define it with def"
-        )
-    return Source(function, tree, file, first - 1 - int(indented), tuple(parsed.splitlines()))
-
-
 class Shared:
     """What the translations of all functions of one mechanism share."""
 
@@ -113,7 +42,7 @@ class Shared:
         self.streams = streams
         self.sites = 0
         self.fresh = 0
-        self.calls: list[str] = []
+        self.calls: list[Running] = []
 
     def name(self, stem: str) -> str:
         self.fresh += 1
@@ -123,8 +52,9 @@ class Shared:
 class Reading:
     """The translation of one function, the mechanism itself or one that it calls: its names and its refusals."""
 
-    def __init__(self, read: Source, shared: Shared, names: dict[str, str], *, called: bool = False) -> None:
-        self.read = read
+    def __init__(self, running: Running, shared: Shared, names: dict[str, str], *, called: bool = False) -> None:
+        self.running = running
+        self.read = read = running.read
         self.shared = shared
         self.called = called
         self.whole: ast.expr | None = None
@@ -132,6 +62,47 @@ class Reading:
         local = {n.id for n in ast.walk(read.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         for name in local - names.keys():
             names[name] = f"{shared.name(read.tree.name + '.')}.{name}" if called else name
+
+    # ----------------------------------------------------------------------------------------------------- looking up
+
+    def meaning(self, node: ast.expr) -> Found:
+        """What a name, or a dotted name, outside the function stands for.
+
+        Raises:
+            LanguageError: nothing, or the name is not outside.
+            Unusable: something that a mechanism may not use.
+        """
+        path = []
+        root = node
+        while isinstance(root, ast.Attribute):
+            path.append(root.attr)
+            root = root.value
+        if not isinstance(root, ast.Name):
+            self.unknown(root)
+        if root.id in self.names:
+            self.refuse(root, "an attribute of a variable", "use tuples and lists")
+        try:
+            return self.running.meaning(".".join([root.id, *reversed(path)]))
+        except KeyError as missing:
+            holder, dot, name = str(missing.args[0]).rpartition(".")
+            if dot:
+                raise LanguageError(
+                    "name", f"{holder} has no {name!r}", place=str(self.place(node)), hint="look at its spelling"
+                ) from None
+            raise LanguageError(
+                "name", f"the name {name!r} is not defined", place=str(self.place(root)), hint=f"define {name} before"
+            ) from None
+
+    def outside_reason(self, node: ast.AST, problem: Unusable) -> LanguageError:
+        """The refusal of what stands under a name."""
+        if problem.code == "construct":
+            return LanguageError(
+                "construct",
+                f"{problem.what} is not in the mechanism language",
+                place=str(self.place(node)),
+                hint=problem.hint,
+            )
+        return LanguageError(problem.code, problem.what, place=str(self.place(node)), hint=problem.hint)
 
     # ------------------------------------------------------------------------------------------------------- refusing
 

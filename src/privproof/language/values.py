@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Final
 
 from privproof.exact.polynomials import Polynomial
@@ -262,7 +263,7 @@ def held(value: Any) -> Any:
     match value:
         case list():
             return Cells(tuple(held(item) for item in value), shared=True)
-        case dict():
+        case dict() | MappingProxyType():
             return Lookup(tuple((held(key), held(item)) for key, item in value.items()))
         case tuple():
             return tuple(held(item) for item in value)

@@ -8,6 +8,7 @@ Each is an ordinary function: it runs (it samples), and its source is what is ve
 from __future__ import annotations
 
 from fractions import Fraction
+from types import MappingProxyType
 
 from privproof.language import (
     bernoulli,
@@ -27,11 +28,11 @@ from privproof.language import (
     uniform,
 )
 
-HALF_GEOMETRIC = {
-    0: {0: "2/3", 1: "1/6", 2: "1/6"},
-    1: {0: "1/3", 1: "1/3", 2: "1/3"},
-    2: {0: "1/6", 1: "1/6", 2: "2/3"},
-}
+HALF_GEOMETRIC = (
+    MappingProxyType({0: "2/3", 1: "1/6", 2: "1/6"}),
+    MappingProxyType({0: "1/3", 1: "1/3", 2: "1/3"}),
+    MappingProxyType({0: "1/6", 1: "1/6", 2: "2/3"}),
+)
 
 
 @mechanism(epsilon="ln(2)")

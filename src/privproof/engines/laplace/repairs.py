@@ -187,7 +187,5 @@ def louder(mechanism: Mechanism, lines: tuple[int, ...], factor: Factor) -> Mech
         }
         return replace(statement, **fields) if fields else statement  # type: ignore[arg-type]
 
-    changed = replace(mechanism)
-    body = tuple(scaled(statement) for statement in mechanism.translated.body)
-    vars(changed)["translated"] = replace(mechanism.translated, body=body)
-    return changed
+    translated = mechanism.translated
+    return replace(mechanism, proposed=replace(translated, body=tuple(scaled(s) for s in translated.body)))

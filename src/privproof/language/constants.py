@@ -1,0 +1,139 @@
+"""Plain values: exact, of Python's own types and of no subclass, so that they mean what they print.
+
+A mechanism may use numbers, truth values, texts, None, tuples of such and tables that cannot change (`types.MappingProxyType`).  What
+others can change behind its back (a list, a dictionary, an object with attributes) is no constant, and an object of a subclass
+may add, compare or count as true in a way of its own.  Both are refused with what to write instead.
+"""
+
+from __future__ import annotations
+
+import gc
+from fractions import Fraction
+from types import MappingProxyType, NoneType
+from typing import Any
+
+ATOMS = (bool, int, str, Fraction, NoneType)
+_LONGEST = 120
+"""A text longer than this is cut where constants are listed; the record of the program holds it whole."""
+
+
+class NotPlain(Exception):
+    """A value that is no constant: what it is, and what to write instead; the code is that of the message."""
+
+    def __init__(self, what: str, hint: str, code: str = "constant") -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+        self.code = code
+
+
+def frozen(value: object, name: str, *, lists: bool = False) -> Any:
+    """A copy of a plain value that nobody else holds.
+
+    Args:
+        value: the value.
+        name: what it is called, for the hint.
+        lists: whether lists and dictionaries may stand in it, because its user gets a copy of their own.
+
+    Raises:
+        NotPlain: it is of another type, or could change.
+
+    >>> frozen((1, "a"), "PAIR")
+    (1, 'a')
+    """
+    kind = type(value)
+    if kind is Fraction:
+        assert isinstance(value, Fraction)
+        if type(value.numerator) is not int or type(value.denominator) is not int:
+            raise NotPlain("a fraction of numbers of another kind", f"{name} = Fraction(1, 3)")
+        return Fraction(value.numerator, value.denominator)
+    if kind in ATOMS:
+        return value
+    if kind is float:
+        raise NotPlain(f"{value!r} is a float", f'Fraction("{value!r}") for exactly that number', "float")
+    if kind is tuple and isinstance(value, tuple):
+        return tuple(frozen(item, name, lists=lists) for item in value)
+    if kind is MappingProxyType:
+        (held,) = gc.get_referents(value)  # the table itself: a view shows whatever its holder answers
+        if type(held) is not dict:
+            raise NotPlain(f"a view of a {type(held).__name__}", f"{name} = MappingProxyType({{...}})")
+        return MappingProxyType({frozen(k, name): frozen(v, name) for k, v in dict(held).items()})
+    if kind is list and isinstance(value, list):
+        if lists:
+            return [frozen(item, name, lists=True) for item in value]
+        raise NotPlain("a list, which can change", f"a tuple: {name} = tuple(...)")
+    if kind is dict and isinstance(value, dict):
+        if lists:
+            return {frozen(k, name): frozen(v, name, lists=True) for k, v in value.items()}
+        raise NotPlain(
+            "a dictionary, which can change", f"from types import MappingProxyType; {name} = MappingProxyType({{...}})"
+        )
+    for plain in (bool, int, str, tuple, list, dict, Fraction):
+        if issubclass(kind, plain):
+            what = f"a {kind.__name__}, a subclass of {plain.__name__}, which may compute in a way of its own"
+            raise NotPlain(what, f"{name} = {plain.__name__}(...)")
+    raise NotPlain(
+        f"a {kind.__name__}", "whole numbers, Fraction, texts, True, False, None, tuples, MappingProxyType of such"
+    )
+
+
+def fresh(value: Any) -> Any:
+    """The value with new lists and dictionaries, so that what one run does to them another does not see."""
+    if type(value) is list:
+        return [fresh(item) for item in value]
+    if type(value) is dict:
+        return {key: fresh(item) for key, item in value.items()}
+    if type(value) is tuple:
+        return tuple(fresh(item) for item in value)
+    return value
+
+
+def typed(value: Any) -> dict[str, Any]:
+    """A plain value as JSON data that tells 1, True and "1" apart.
+
+    >>> typed((1, Fraction(1, 3)))
+    {'tuple': [{'int': '1'}, {'fraction': '1/3'}]}
+    """
+    match value:
+        case bool():
+            return {"bool": value}
+        case int():
+            return {"int": str(value)}
+        case str():
+            return {"text": value}
+        case Fraction():
+            return {"fraction": str(value)}
+        case None:
+            return {"none": None}
+        case tuple():
+            return {"tuple": [typed(item) for item in value]}
+        case list():
+            return {"list": [typed(item) for item in value]}
+        case dict() | MappingProxyType():
+            return {"dict": [[typed(key), typed(item)] for key, item in value.items()]}
+        case _:
+            raise NotPlain(f"a {type(value).__name__}", "a plain value")
+
+
+def written(value: Any) -> str:
+    """A plain value as a reader knows it, cut where it is long.
+
+    >>> written((Fraction(1, 2), "a"))
+    "(1/2, 'a')"
+    """
+    text = _whole(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def _whole(value: Any) -> str:
+    match value:
+        case Fraction():
+            return str(value)
+        case tuple():
+            return f"({', '.join(map(_whole, value))}{',' if len(value) == 1 else ''})"
+        case list():
+            return f"[{', '.join(map(_whole, value))}]"
+        case dict() | MappingProxyType():
+            return "{" + ", ".join(f"{_whole(key)}: {_whole(item)}" for key, item in value.items()) + "}"
+        case _:
+            return repr(value)

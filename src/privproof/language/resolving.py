@@ -1,0 +1,427 @@
+"""The record of what would run: functions as they are now, and what each of their names stands for.
+
+A translation reads the text of a function, and the text says little by itself: ``limit``, ``len`` and ``helper`` are whatever the
+running function finds under these names.  So every name is looked up where the running function would look (its closure, its
+globals, its builtins; a dotted name in modules, classes and frozen data), and what is found is kept.  The translation sees nothing
+else, so equal records have equal translations, and a record that is made again tells whether anything has changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from inspect import Parameter
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MemberDescriptorType, ModuleType
+from typing import Any, Literal, TypeAlias
+
+from privproof.errors import LanguageError
+from privproof.language.comparing import Source, source
+from privproof.language.constants import NotPlain, frozen, typed, written
+from privproof.language.inputs import Input
+from privproof.language.noise import NOISES
+
+Kind: TypeAlias = Literal["builtin", "noise", "function", "constant"]
+_HEAP_TYPE = 1 << 9
+"""The flag of a class that was made while Python ran; the built-in ones are part of the interpreter and cannot be changed."""
+
+
+# ---------------------------------------------------------------------------------------------------------- the record
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a name stands for.
+
+    Attributes:
+        kind: a built-in function, a noise function, another function of the program, or a constant.
+        value: its name, for a function its number in the program, for a constant the value.
+    """
+
+    kind: Kind
+    value: Any
+
+    def document(self) -> dict[str, Any]:
+        """The meaning as JSON data."""
+        return {self.kind: typed(self.value) if self.kind == "constant" else self.value}
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """One function as it would run now.
+
+    Attributes:
+        name: its name.
+        qualified: its name with that of what it is defined in.
+        file: the file it stands in.
+        line: the line of its ``def``.
+        text: its definition, without decorators and moved to the left margin.
+        meanings: every name (also dotted: ``module.LIMIT``) that is not its own, and what it stands for.
+        defaults: the defaults of its parameters that count, because a call leaves them out.
+    """
+
+    name: str
+    qualified: str
+    file: str
+    line: int
+    text: str
+    meanings: Mapping[str, Meaning]
+    defaults: Mapping[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """The function as JSON data."""
+        return {
+            "name": self.name,
+            "text": self.text,
+            "line": self.line,
+            "meanings": {name: meaning.document() for name, meaning in sorted(self.meanings.items())},
+            "defaults": {name: typed(value) for name, value in sorted(self.defaults.items())},
+        }
+
+
+@dataclass(frozen=True)
+class Program:
+    """All functions that a run would enter, and the values they are given.
+
+    Attributes:
+        functions: the functions, the mechanism itself first.
+        inputs: the declared inputs, in order.
+        parameters: the parameters with their values.
+    """
+
+    functions: tuple[Resolved, ...]
+    inputs: Mapping[str, Input]
+    parameters: Mapping[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """The program as plain JSON data."""
+        return {
+            "functions": [function.document() for function in self.functions],
+            "inputs": {name: _declaration(declared) for name, declared in self.inputs.items()},
+            "parameters": {name: typed(value) for name, value in self.parameters.items()},
+        }
+
+    def digest(self) -> str:
+        """A SHA-256 of the document, wherever in their files the functions stand."""
+        document = self.document()
+        for function in document["functions"]:
+            del function["line"]
+        return hashlib.sha256(json.dumps(document, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    def same(self, other: Program) -> bool:
+        """Whether two records say the same, the places included."""
+        mine, theirs = ([(f.file, f.qualified) for f in program.functions] for program in (self, other))
+        return mine == theirs and self.document() == other.document()
+
+    def relies_on(self) -> str | None:
+        """The constants outside the functions that a verdict relies on, as a sentence; None if there are none."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for function in self.functions:
+            for name, meaning in function.meanings.items():
+                if meaning.kind == "constant":
+                    found.setdefault(name, {}).setdefault(written(meaning.value), []).append(function.name)
+        listed = []
+        for name, values in found.items():
+            for value, users in values.items():
+                where = f" in {', '.join(dict.fromkeys(users))}" if len(values) > 1 else ""
+                listed.append(f"{name} = {value}{where}")
+        for function in self.functions[1:]:
+            listed += [f"{function.name}({name}={written(value)})" for name, value in function.defaults.items()]
+        return f"relies on {', '.join(dict.fromkeys(listed))}" if listed else None
+
+
+def _declaration(declared: Input) -> dict[str, Any]:
+    """A declared input as JSON data."""
+    values = declared.values
+    bounds = {name: getattr(declared, name) for name in ("low", "high", "within")}
+    return {
+        "text": declared.text,
+        "shape": declared.shape,
+        "values": None if values is None else [typed(value) for value in values],
+        "real": declared.real,
+        **{name: None if bound is None else str(bound) for name, bound in bounds.items()},
+        "public": declared.public,
+        "size": declared.size,
+    }
+
+
+# ----------------------------------------------------------------------------------------------------------- looking up
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found under a name: like a `Meaning`, with the running function itself in place of its number."""
+
+    kind: Kind
+    value: Any
+
+
+class Unusable(Exception):
+    """What stands under a name is nothing that a mechanism may use: what it is, and what to write instead."""
+
+    def __init__(self, what: str, hint: str, found: object = None, code: str = "constant") -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+        self.found = found
+        self.code = code
+
+
+class Running:
+    """One function as it runs: its source, and what was found under the names that were asked for.
+
+    Attributes:
+        called: what is called: the function, or a mechanism around it.
+        read: its source, which its code was compared with.
+        meanings: what was found so far, by name.
+        defaults: the defaults that were asked for so far.
+    """
+
+    def __init__(self, called: Any, function: FunctionType, parameters: Mapping[str, Any], program: Recorder) -> None:
+        self.called = called
+        self.function = function
+        self.parameters = parameters
+        self.program = program
+        self.read: Source = source(function)
+        self.meanings: dict[str, Found] = {}
+        self.defaults: dict[str, Any] = {}
+
+    def meaning(self, path: str) -> Found:
+        """What a name, or a dotted name, stands for.
+
+        Raises:
+            KeyError: nothing stands under it; the key is the part that is missing.
+            Unusable: something stands there that a mechanism may not use.
+        """
+        if path not in self.meanings:
+            first, *rest = path.split(".")
+            value = self._name(first)
+            reached = first
+            for attribute in rest:
+                if not _reads(self.function.__code__, attribute) or attribute.startswith("__"):
+                    raise Unusable(f"{reached}.{attribute}, which Python reads in its own way", "a name without __")
+                value = _member(value, attribute, reached)
+                reached = f"{reached}.{attribute}"
+            self.meanings[path] = self.program.classified(value, path)
+        return self.meanings[path]
+
+    def default(self, name: str) -> Any:
+        """The value of a parameter that a call leaves out.
+
+        Raises:
+            NotPlain: it is no constant.
+        """
+        if name not in self.defaults:
+            if name in self.parameters:
+                self.defaults[name] = frozen(self.parameters[name], name, lists=True)
+            else:
+                self.defaults[name] = frozen(signature(self.function).parameters[name].default, name)
+        return self.defaults[name]
+
+    def _name(self, name: str) -> Any:
+        """What the running code finds under a name that is not its own."""
+        function = self.function
+        code = function.__code__
+        if name in code.co_freevars:
+            cell = (function.__closure__ or ())[code.co_freevars.index(name)]
+            try:
+                return cell.cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        if name in code.co_varnames or name in code.co_cellvars or not _reads(code, name):
+            raise Unusable(f"{name}, which Python reads under another name", "a name without __ in front")
+        built_in: object = getattr(function, "__builtins__")  # noqa: B009 (the type is not told of it)
+        for space in (function.__globals__, built_in):
+            if type(space) is not dict:
+                raise Unusable(f"{name}, looked up in a {type(space).__name__}", "define it in a module")
+            if name in space:
+                return space[name]
+        raise KeyError(name)
+
+
+class Recorder:
+    """Looks names up for all functions of one program, and keeps what it finds.
+
+    Args:
+        mechanisms: the classes of objects that call their attribute ``function`` with their attribute ``parameters``.
+    """
+
+    def __init__(self, *mechanisms: type) -> None:
+        self.mechanisms = mechanisms
+        self.entered: dict[int, Running] = {}
+
+    def running(self, called: Any) -> Running:
+        """A function, or a mechanism around one, as it runs."""
+        known = self.entered.get(id(called))
+        if known is None:
+            inside = type(called) in self.mechanisms
+            function = called.function if inside else called
+            if type(function) is not FunctionType:
+                raise LanguageError("mechanism", f"{function!r} is not a function", hint="@mechanism above a def")
+            known = Running(called, function, called.parameters if inside else {}, self)
+            self.entered[id(called)] = known  # which also keeps the object, so that its id stays its own
+        return known
+
+    def classified(self, value: Any, path: str) -> Found:
+        """What kind of thing stands under a name."""
+        for name, noise in NOISES.items():
+            if value is noise.function:
+                return Found("noise", name)
+        if value is Fraction:
+            return Found("builtin", "Fraction")
+        known = builtin_name(value)
+        if known is not None:
+            return Found("builtin", known)
+        if type(value) is FunctionType or type(value) in self.mechanisms:
+            return Found("function", value)
+        if issubclass(type(value), ModuleType | type):
+            raise Unusable(f"`{path}` as a value", "call it", value, "construct")
+        try:
+            return Found("constant", frozen(value, path))
+        except NotPlain as problem:
+            raise Unusable(f"{path} is {problem.what}", problem.hint, value, problem.code) from None
+
+    def program(self, called: Any, inputs: Mapping[str, Input], parameters: Mapping[str, Any]) -> Program:
+        """The record of everything that was asked for, beginning with a function."""
+        listed = [called]
+        numbers = {id(called): 0}
+        functions = []
+        for one in listed:
+            running = self.running(one)
+            meanings = {}
+            for path, found in running.meanings.items():
+                if found.kind == "function" and id(found.value) not in numbers:
+                    numbers[id(found.value)] = len(listed)
+                    listed.append(found.value)
+                value = numbers[id(found.value)] if found.kind == "function" else found.value
+                meanings[path] = Meaning(found.kind, value)
+            read = running.read
+            functions.append(
+                Resolved(
+                    read.definition.name,
+                    running.function.__code__.co_qualname,
+                    read.file,
+                    read.definition.lineno,
+                    read.text,
+                    MappingProxyType(meanings),
+                    MappingProxyType(dict(running.defaults)),
+                )
+            )
+        values = {name: frozen(value, name, lists=True) for name, value in parameters.items()}
+        return Program(tuple(functions), MappingProxyType(dict(inputs)), MappingProxyType(values))
+
+    def again(
+        self, called: Any, known: Program, inputs: Mapping[str, Input], parameters: Mapping[str, Any]
+    ) -> Program | None:
+        """The record of what would run now, asked for the names of an earlier one; None if they cannot be found now."""
+        try:
+            waiting = [(self.running(called), 0)]
+            seen = {0}
+            for running, number in waiting:
+                earlier = known.functions[number]
+                for path, meaning in earlier.meanings.items():
+                    found = running.meaning(path)
+                    if found.kind != meaning.kind:
+                        return None
+                    if meaning.kind == "function" and meaning.value not in seen:
+                        seen.add(meaning.value)
+                        waiting.append((self.running(found.value), meaning.value))
+                for name in earlier.defaults:
+                    running.default(name)
+            return self.program(called, inputs, parameters)
+        except (KeyError, Unusable, NotPlain, LanguageError):
+            return None
+
+
+def builtin_name(value: object) -> str | None:
+    """The name of a built-in function or type by which the interpreter knows it, whatever stands in `builtins` now.
+
+    >>> builtin_name(len)
+    'len'
+    >>> builtin_name(lambda xs: 0) is None
+    True
+    """
+    if type(value) is BuiltinFunctionType:
+        holder = value.__self__
+        return value.__name__ if type(holder) is ModuleType and holder.__name__ == "builtins" else None
+    if type(value) is type and not value.__flags__ & _HEAP_TYPE and value.__module__ == "builtins":
+        return value.__name__
+    return None
+
+
+def signature(function: FunctionType) -> inspect.Signature:
+    """The parameters of a function as a call binds them: from its code and its defaults, whatever ``__signature__`` says.
+
+    >>> signature(lambda x, *, y=1: x)
+    <Signature (x, *, y=1)>
+    """
+    code = function.__code__
+    names = code.co_varnames
+    count, keywords = code.co_argcount, code.co_kwonlyargcount
+    given = tuple(tuple.__iter__(function.__defaults__ or ()))
+    late = dict(dict.items(function.__kwdefaults__ or {}))
+    rest = count - len(given)
+    before, empty = code.co_posonlyargcount, Parameter.empty
+    result = [
+        Parameter(
+            name,
+            Parameter.POSITIONAL_ONLY if number < before else Parameter.POSITIONAL_OR_KEYWORD,
+            default=given[number - rest] if number >= rest else empty,
+        )
+        for number, name in enumerate(names[:count])
+    ]
+    after = count + keywords
+    if code.co_flags & inspect.CO_VARARGS:
+        result.append(Parameter(names[after], Parameter.VAR_POSITIONAL))
+        after += 1
+    result += [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=late.get(name, empty))
+        for name in names[count : count + keywords]
+    ]
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        result.append(Parameter(names[after], Parameter.VAR_KEYWORD))
+    return inspect.Signature(result)
+
+
+def _reads(code: Any, name: str) -> bool:
+    """Whether the code, or that of a comprehension inside it, looks up a name."""
+    if name in code.co_names or name in code.co_freevars:
+        return True
+    return any(_reads(inner, name) for inner in code.co_consts if type(inner) is type(code))
+
+
+def _member(holder: object, attribute: str, path: str) -> Any:
+    """What a module, a class or frozen data holds under a name; nothing of theirs is executed."""
+    whole = f"{path}.{attribute}"
+    hint = f"{attribute} = {whole} at the top of the file"
+    kind = type(holder)
+    if kind is type:
+        assert isinstance(holder, type)
+        for one in holder.__mro__:
+            if attribute in vars(one):
+                value = vars(one)[attribute]
+                return value.__func__ if type(value) is staticmethod else value
+        raise KeyError(whole)
+    if issubclass(kind, ModuleType):
+        if kind is not ModuleType or (attribute not in vars(holder) and "__getattr__" in vars(holder)):
+            raise Unusable(f"{whole}, which its module computes when it is asked", hint, holder)
+        if attribute not in vars(holder):
+            raise KeyError(whole)
+        return vars(holder)[attribute]
+    if _is_field(kind, attribute):
+        value = inspect.getattr_static(holder, attribute)
+        return value.__get__(holder) if type(value) is MemberDescriptorType else value
+    raise Unusable(f"{whole}, an attribute of a {kind.__name__}, which can change", hint, holder)
+
+
+def _is_field(kind: Any, attribute: str) -> bool:
+    """Whether an attribute is a field of frozen data, which looks its attributes up as Python does."""
+    if type(kind) is not type or not dataclasses.is_dataclass(kind):
+        return False
+    plain = inspect.getattr_static(kind, "__getattribute__") is object.__getattribute__
+    fields = {field.name for field in dataclasses.fields(kind)}
+    return plain and bool(kind.__dataclass_params__.frozen) and attribute in fields  # type: ignore[attr-defined]
