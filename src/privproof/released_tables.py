@@ -195,7 +195,7 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
         assumptions=_assumptions(summary, priors, gaps=gaps),
         warnings=tuple(text for text, holds in told if holds),
     )
-    verdict = check_release(made.question, thorough=True)
+    verdict = check_release(made.question)
     if verdict.status != "proved":
         return Record(made, verdict, source)
     counts = dict(zip(summary.states, summary.counts, strict=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ import typer
 from rich.console import Console
 
 from privproof.asking import check as ask
-from privproof.asking import probabilities, tight_epsilon
+from privproof.asking import check_word, tight_epsilon
 from privproof.cli.common import (
     AsJson,
     CertificateOut,
@@ -39,9 +38,8 @@ from privproof.cli.common import (
     writable,
 )
 from privproof.errors import QuestionError
-from privproof.evidence import Refuted, Unknown, Verdict, Witness
+from privproof.evidence import Verdict
 from privproof.evidence.checker import Accepted, recheck_file
-from privproof.exact import Budget, Epsilon, asked_for
 from privproof.models import Letter, Transducer
 from privproof.profiles import privacy_profile
 from privproof.reporting import (
@@ -106,31 +104,12 @@ def check(
 
 
 def _one_word(question: Question, text: str) -> Verdict:
-    """The verdict that one word gives: refuted if it breaks the budget, else unknown."""
+    """The verdict that one word gives."""
     try:
         letters = tuple(_letter(part, question) for part in shlex.split(text))
     except ValueError as error:
         raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
-    found = probabilities(question, None, letters)
-    if not found:
-        raise QuestionError(
-            "word",
-            f"the word {text!r} is compared under no pair: a letter is unknown, or cannot follow, or its inputs are no neighbours",
-            place="--word",
-            hint="letters are observations o, or inputs and output v|w:o",
-        )
-    budget = question.budget
-    for witness in found:
-        if budget and not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta):
-            return Refuted(question, "definition", lower=_needed(witness, budget), witness=witness)
-    witness = max(found, key=lambda w: (w.right_probability == 0 < w.left_probability, w.ratio or Fraction(0)))
-    reason = "one word proves nothing; this one breaks no budget given"
-    return Unknown(question, "definition", lower=_needed(witness, budget), witness=witness, reason=reason)
-
-
-def _needed(witness: Witness, budget: Budget | None) -> Epsilon:
-    """The epsilon that a witness asks for."""
-    return asked_for(witness.left_probability, witness.right_probability, budget.delta if budget else 0)
+    return check_word(question, letters)
 
 
 def _letter(text: str, question: Question) -> Letter:

@@ -138,7 +138,9 @@ class TensorEngine:
         if finding.stopped is not None or finding.lower.compare(budget.epsilon) <= 0:
             return finding
         word = tensors.simplest_violation(compiled, budget.epsilon, monitor=monitor)
-        return Finding(finding.lower, finding.upper, word=word or finding.word)
+        return Finding(
+            finding.lower, finding.upper, word=word or finding.word, attained=finding.word, above=finding.proof
+        )
 
     def tight(self, compiled: Compiled, delta: Rational, monitor: Monitor, *, pointwise: bool) -> Finding:
         """The largest ratio, exactly."""

@@ -54,7 +54,7 @@ class TableEngine:
         finding = self.tight(compiled, budget.delta, monitor, pointwise=budget.pointwise)
         if finding.stopped is not None or finding.lower.compare(budget.epsilon) <= 0:
             return finding
-        return Finding(finding.lower, finding.upper, word=finding.word)
+        return Finding(finding.lower, finding.upper, word=finding.word, above=finding.proof)
 
     def tight(self, compiled: Compiled, delta: Rational, monitor: Monitor, *, pointwise: bool) -> Finding:
         """The largest ratio, exactly."""

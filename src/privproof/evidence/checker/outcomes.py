@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeAlias
 
+from privproof.exact import Epsilon
+
 Verdict: TypeAlias = Literal["proved", "refuted"]
 
 
@@ -64,11 +66,17 @@ class Accepted:
         verdict: ``proved`` or ``refuted``.
         statement: what has been established, in words.
         details: facts about the check, by name: the method, how much was compared, the witness.
+        question: the question that was read and answered, as it stands in the certificate.
+        lower: the certificate shows that the tight epsilon is at least this; None where the question has no epsilon.
+        upper: the certificate shows that the tight epsilon is at most this; None where the question has no epsilon.
     """
 
     verdict: Verdict
     statement: str
     details: Mapping[str, object] = field(default_factory=dict)
+    question: Mapping[str, object] = field(default_factory=dict)
+    lower: Epsilon | None = None
+    upper: Epsilon | None = None
 
 
 @dataclass(frozen=True)
