@@ -19,6 +19,7 @@ from privproof.errors import CertificateRefused
 from privproof.evidence.certificates import FORMAT, VERSION
 from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.evidence.questions import OtherQuestion, question_document
+from privproof.evidence.sources import take
 from privproof.evidence.verdicts import (
     AnyWitness,
     Certified,
@@ -120,6 +121,9 @@ def examine(answer: Answer) -> Verdict | Refusal:
 def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     """The verdict of an answer by a certificate, if the checker establishes from it what the answer says."""
     outcome = recheck(certificate)
+    if isinstance(outcome, Rejected) and outcome.beyond:
+        take(certificate["question"], f"{outcome.reason} ({outcome.place})")
+        outcome = recheck(certificate)
     if isinstance(outcome, Rejected):
         return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
     difference = _difference(answer, certificate, outcome)

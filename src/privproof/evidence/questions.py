@@ -8,6 +8,7 @@ from privproof.evidence.logic_certificates import formula_document
 from privproof.evidence.parametric_certificates import table_document
 from privproof.evidence.program_certificates import program_document
 from privproof.evidence.release_certificates import release_document
+from privproof.evidence.sources import finite_source
 from privproof.evidence.stream_certificates import stream_document
 from privproof.formats import document
 from privproof.scenarios import (
@@ -57,4 +58,5 @@ def question_document(question: Verified, compiled: Any = None) -> dict[str, Any
             listed = {} if question.sites is None else {"sites": [list(site) for site in question.sites]}
             return {"kind": "location", "mechanism": compiled, "epsilon": str(question.epsilon), **listed}
         case _:
-            return document(question)
+            source = finite_source(question)
+            return document(question) if source is None else {**document(question), "source": source}

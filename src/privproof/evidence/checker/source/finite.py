@@ -86,7 +86,6 @@ class _Finite:
             if len(private) > 1 or self.source.relation == "function":
                 raise Beyond("a private input beside a stream, or a relation that is a function", PLACE)
             self._related(self.model.relation, stream)
-            self._publicly(lambda public: self._begun(public))
             self._stream(stream, [self._begun(public) for public in self._situations()])
             return []
         if len(private) == 1 and self.source.relation != "function":
@@ -150,7 +149,11 @@ class _Finite:
 
     def _values(self, declared: Input) -> dict[str, Value]:
         """What the inputs of the model stand for: the values of one input, each once."""
-        found = {name: read_value(value, f"{PLACE}.inputs.{name}") for name, value in self.named.items()}
+        found = {}
+        for name, value in self.named.items():
+            place = f"{PLACE}.inputs.{name}"
+            given = value if declared.shape != "value" else an_object(value, place).get(declared.name)
+            found[name] = read_value(given, place)
         if declared.values is None or sorted(_text(key(v)) for v in found.values()) != sorted(
             _text(key(v)) for v in declared.values
         ):
@@ -218,11 +221,7 @@ class _Finite:
         found: dict[str, dict[str, Value]] = {}
         for name, value in self.named.items():
             place = f"{PLACE}.inputs.{name}"
-            if len(private) == 1 and self.source.relation != "function":
-                found[name] = {private[0].name: read_value(value, place)}
-            else:
-                given = an_object(value, place)
-                found[name] = {each: read_value(inner, place) for each, inner in given.items()}
+            found[name] = {each: read_value(inner, place) for each, inner in an_object(value, place).items()}
         expected = combinations(private)
         if sorted(_text(data_key(data)) for data in found.values()) != sorted(_text(data_key(d)) for d in expected):
             refuse("the inputs of the model are not the data sets of the mechanism", f"{PLACE}.inputs")
@@ -340,11 +339,6 @@ class _Finite:
                 raise Beyond("too many cases of what the outputs tell about the steps", PLACE)
 
     # -------------------------------------------------------------------------------------------------------------- streams
-
-    def _publicly(self, begun: Callable[[Mapping[str, Value]], Law]) -> None:
-        """Nothing beside a private stream but public inputs."""
-        if any(not each.public and each.shape != "stream" for each in self.source.inputs.values()):
-            raise Beyond("a private input beside a stream", PLACE)
 
     def _requests(self, stream: Input) -> list[str]:
         """Every pair of neighbouring data sets, for every value of the public inputs, is a pair of beginnings."""
