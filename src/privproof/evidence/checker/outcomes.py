@@ -54,7 +54,7 @@ class Limits:
     explored: int = 5_000_000
     words: int = 2_000_000
     tensor: int = 20_000_000
-    source_steps: int = 3_000_000
+    source_steps: int = 2_000_000
 
 
 DEFAULT_LIMITS = Limits()

@@ -16,7 +16,7 @@ from flint import fmpq_mat
 
 from privproof.evidence.checker.source.forms import Deciding
 from privproof.evidence.checker.source.laws import Geometric
-from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, released
+from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, Work, released
 from privproof.evidence.checker.source.values import Beyond, Split, Tail, Value, key
 from privproof.exact import ONE, ZERO, Rational, rational
 
@@ -53,7 +53,7 @@ def rest(run: Run | None, place: Any, value: Value, written: tuple[Value, ...]) 
 
 
 Law: TypeAlias = "dict[Rest, Rational]"
-Edges: TypeAlias = "dict[Any, list[tuple[Rational, Any]]]"
+Edges: TypeAlias = "dict[int, list[tuple[Rational, int]]]"
 
 
 class Explorer:
@@ -61,6 +61,9 @@ class Explorer:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self.numbers: dict[Any, int] = {}
+        self.edges: Edges = {}
+        self.rests: dict[int, Rest] = {}
 
     def onward(self, run: Run, written: tuple[Value, ...]) -> list[tuple[Rational, Run | Rest, tuple[Value, ...]]]:
         """What follows a run: other runs by chance, or a rest.  The run is used up."""
@@ -118,38 +121,42 @@ class Explorer:
     def settle(self, run: Run) -> Law:
         """The law of where a run rests next, and of what it writes until then.  The run is used up."""
         settled, place = self.machine.settled(run)
-        start: Any = (place, ())
-        waiting = [(start, settled, ())]
-        edges: Edges = {}
-        rests: dict[Any, Rest] = {}
-        known = {start}
+        start, waiting = self._number((place, ())), []
+        if start not in self.edges:
+            waiting.append((start, settled, ()))
         while waiting:
             label, node, before = waiting.pop()
-            listed: list[tuple[Rational, Any]] = []
+            if label in self.edges:
+                continue
+            listed: list[tuple[Rational, int]] = []
             for probability, found, written in self.onward(node, before):
-                target: Any
                 if isinstance(found, Rest):
-                    target = ("rest", found.key)
-                    rests[target] = found
+                    target = self._number(("rest", found.key))
+                    self.rests[target] = found
                 else:
                     following, place = self.machine.settled(found)
-                    target = (place, key(written))
-                    if target not in known:
-                        known.add(target)
+                    target = self._number((place, key(written)))
+                    if target not in self.edges:
                         waiting.append((target, following, written))
                 listed.append((probability, target))
-            edges[label] = listed
-        masses = _masses(start, edges)
-        result = {found: masses[label] for label, found in rests.items() if masses.get(label, ZERO) != 0}
+            self.edges[label] = listed
+        masses = _masses(start, self.edges, self.machine.work)
+        result = {self.rests[label]: mass for label, mass in masses.items() if label in self.rests and mass != 0}
         if sum(result.values(), ZERO) != 1:
             raise Beyond("the mechanism does not end with probability one", "question.source")
         return result
 
+    def _number(self, label: Any) -> int:
+        """The number of a node; runs that go on alike have one, whatever they come from."""
+        return self.numbers.setdefault(label, len(self.numbers))
 
-def _masses(start: Any, edges: Edges) -> dict[Any, Rational]:
+
+def _masses(start: int, edges: Edges, work: Work) -> dict[int, Rational]:
     """How much mass passes through every node (a rest: arrives there)."""
-    masses: dict[Any, Rational] = {start: ONE}
-    for group in _groups(start, edges):
+    masses: dict[int, Rational] = {start: ONE}
+    groups = _groups(start, edges)
+    work.spend(len(groups))
+    for group in groups:
         inside = set(group)
         if len(group) > 1 or any(target == group[0] for _, target in edges.get(group[0], ())):
             masses.update(_in_cycle(group, edges, masses))
@@ -161,7 +168,7 @@ def _masses(start: Any, edges: Edges) -> dict[Any, Rational]:
     return masses
 
 
-def _in_cycle(group: list[Any], edges: Edges, masses: Mapping[Any, Rational]) -> dict[Any, Rational]:
+def _in_cycle(group: list[int], edges: Edges, masses: Mapping[int, Rational]) -> dict[int, Rational]:
     """The mass that passes through the nodes of a cycle: what comes from outside, and what comes back."""
     if len(group) > _MOST_IN_CYCLES:
         raise Beyond(f"a loop that draws again has more than {_MOST_IN_CYCLES} states", "question.source")
@@ -180,12 +187,12 @@ def _in_cycle(group: list[Any], edges: Edges, masses: Mapping[Any, Rational]) ->
     return {node: solved[i, 0] for node, i in place.items()}
 
 
-def _groups(start: Any, edges: Edges) -> list[list[Any]]:
+def _groups(start: int, edges: Edges) -> list[list[int]]:
     """The strongly connected components, each before those that it leads to (Tarjan 1972, without recursion)."""
-    order: dict[Any, int] = {start: 0}
-    low: dict[Any, int] = {start: 0}
+    order: dict[int, int] = {start: 0}
+    low: dict[int, int] = {start: 0}
     stack, on_stack = [start], {start}
-    found: list[list[Any]] = []
+    found: list[list[int]] = []
     work = [(start, iter([target for _, target in edges.get(start, ())]))]
     while work:
         node, targets = work[-1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from privproof.evidence.checker.outcomes import Refusal
@@ -54,6 +55,8 @@ from privproof.evidence.checker.source.values import (
 
 _DEEPEST = 40
 _EXHAUSTED = object()
+_ATOMS = frozenset((int, bool, str, type(None), Fraction))
+"""The types of values that hold nothing else, and no noise."""
 
 
 # ---------------------------------------------------------------------------------------------------------------- events
@@ -134,6 +137,7 @@ class Machine:
             {**OPERATORS, "Div": exact_divide} if exact_quotients else OPERATORS
         )
         self.laws: dict[Any, Law] = {}
+        self.unbounded = False
 
     def begin(self, arguments: Mapping[str, Value]) -> Run:
         """A run of the mechanism on its arguments."""
@@ -328,8 +332,8 @@ class Machine:
         """The run without what no instruction will look at again, and its key."""
         self.trim(run)
         numbers: dict[int, int] = {}
-        for value in _values(run):
-            for tail in tails(value):
+        if self.unbounded:
+            for tail in self.tails(run):
                 numbers.setdefault(tail.identity, len(numbers))
         if any(old != new for old, new in numbers.items()):
             run = self.copied(run, lambda leaf: _renumbered(leaf, numbers))
@@ -343,6 +347,7 @@ class Machine:
 
     def with_tail(self, run: Run, tail: Tail) -> Run:
         """The run with a new tail on the stack, under a number of its own."""
+        self.unbounded = True
         taken = [other.identity for value in _values(run) for other in tails(value)]
         run.frames[-1].stack.append(replace(tail, identity=1 + max(taken, default=-1)))
         return run
@@ -481,6 +486,8 @@ def _holders(run: Run) -> Iterator[Any]:
 
 def _forget(run: Run) -> None:
     """Drop the elements of lists that only loops hold, and that these have passed."""
+    if not any(isinstance(value, Walk) for frame in run.frames for value in frame.stack):
+        return
     held: set[int] = set()
     walked: dict[int, tuple[Cells, int]] = {}
     seen: set[int] = set()
@@ -530,6 +537,8 @@ class _Copier:
 
     def value(self, value: Value) -> Value:
         self.count += 1
+        if type(value) in _ATOMS:
+            return value
         if isinstance(value, tuple):
             if not value:
                 return value
@@ -563,6 +572,8 @@ class _Keys:
 
     def key(self, value: Value) -> Any:
         self.count += 1
+        if type(value) in _ATOMS:
+            return key(value)
         if isinstance(value, Cells):
             if id(value) in self.numbers:
                 return ("again", self.numbers[id(value)])

@@ -557,8 +557,9 @@ def _fraction(above: Value = 0, below: Value = None) -> Fraction:
 
 
 def _written(text: str) -> Fraction:
-    if len(text) > 1000 or "e" in text.lower():
-        unknown("a long number, or one with an exponent, as a text")
+    _, _, exponent = text.lower().partition("e")
+    if len(text) > 1000 or len(exponent) > 4:
+        unknown("a number with too many digits, as a text")
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):

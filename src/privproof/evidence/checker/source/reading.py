@@ -197,7 +197,7 @@ class _Reader:
     # ------------------------------------------------------------------------------------------------------- instructions
 
     def refuse(self, node: ast.AST, what: str) -> NoReturn:
-        line = getattr(node, "lineno", self.line)
+        line = getattr(node, "lineno", self.line) + self.head.line - 1
         raise Beyond(f"{what} is not known to the checker", f"{self.head.place}: {self.head.name}, line {line}")
 
     def emit(self, name: str, argument: Any = None) -> int:
@@ -293,11 +293,11 @@ class _Reader:
                 else:
                     self.expression(value)
                 self.emit("yield")
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
             case ast.Expr(value=value):
                 self.expression(value)
                 self.emit("pop")
-            case ast.Pass():
-                pass
             case _:
                 self.refuse(node, f"the statement {type(node).__name__}")
         self.depth -= 1
