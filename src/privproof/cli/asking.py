@@ -6,7 +6,7 @@ import json
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -37,6 +37,7 @@ from privproof.cli.common import (
     one_size,
     writable,
 )
+from privproof.cli.rechecking import compared, recheck_data, recheck_text
 from privproof.errors import QuestionError
 from privproof.evidence import Verdict
 from privproof.evidence.checker import Accepted, recheck_file
@@ -194,22 +195,21 @@ def profile(
 @app.command()
 def recheck(
     path: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written by --certificate.")],
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="FILE:NAME", help="Is this still the program that was verified?")
+    ] = None,
+    settings: Settings = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a certificate with the independent checker: status 0 accepted, 2 rejected."""
+    """Check a certificate with the independent checker: status 0 accepted, 2 rejected, 3 about another program."""
     begun = time.perf_counter()
     outcome = recheck_file(path)
     seconds = time.perf_counter() - begun
-    accepted = isinstance(outcome, Accepted)
+    changed = compared(outcome, source, settings)
     if as_json:
-        result: dict[str, Any] = {"accepted": accepted, "seconds": round(seconds, 6)}
-        if isinstance(outcome, Accepted):
-            result |= {"verdict": outcome.verdict, "statement": outcome.statement}
-        else:
-            result |= {"reason": outcome.reason, "place": outcome.place}
-        typer.echo(json.dumps(result, ensure_ascii=False))
+        typer.echo(json.dumps(recheck_data(outcome, seconds, changed), ensure_ascii=False))
     elif isinstance(outcome, Accepted):
-        typer.echo(f"✓ accepted  {outcome.verdict}: {outcome.statement} ({seconds:.2f} s)")
+        typer.echo(recheck_text(outcome, seconds, source, changed))
     else:
         typer.echo(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
-    raise typer.Exit(0 if accepted else 2)
+    raise typer.Exit(2 if not isinstance(outcome, Accepted) else 3 if changed else 0)

@@ -71,6 +71,7 @@ class Accepted:
         question: the question that was read and answered, as it stands in the certificate.
         lower: the certificate shows that the tight epsilon is at least this; None where the question has no epsilon.
         upper: the certificate shows that the tight epsilon is at most this; None where the question has no epsilon.
+        how: how the verdict was re-established: ``by`` (witnessed, recomputed, solver), ``method``, ``words``, ``solver``.
     """
 
     verdict: Verdict
@@ -79,6 +80,7 @@ class Accepted:
     question: Mapping[str, object] = field(default_factory=dict)
     lower: Epsilon | None = None
     upper: Epsilon | None = None
+    how: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ word may tell the two apart (Schützenberger 1961, Tzeng 1992).  Either way the 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
@@ -20,11 +20,13 @@ from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.values import Beyond
 from privproof.exact import ZERO, Rational
 
-Branch: TypeAlias = "tuple[Rational, str | None, Hashable]"
+State: TypeAlias = Any
+"""Whatever tells states apart."""
+Branch: TypeAlias = "tuple[Rational, str | None, State]"
 """The probability, the output, and the next state."""
 Row: TypeAlias = "Mapping[str, Sequence[Branch]]"
 """From an input to the branches."""
-Mass: TypeAlias = "Mapping[Hashable, Rational]"
+Mass: TypeAlias = "Mapping[State, Rational]"
 Vector: TypeAlias = "dict[int, Rational]"
 Moves: TypeAlias = "dict[tuple[str, str | None], Vector]"
 
@@ -44,9 +46,9 @@ class Transducer:
     """
 
     starts: Sequence[Mass]
-    steps: Sequence[Mapping[Hashable, Row]]
+    steps: Sequence[Mapping[State, Row]]
     repeats: bool
-    finish: Mapping[Hashable, Mapping[str, Rational]] | None
+    finish: Mapping[State, Mapping[str, Rational]] | None
 
 
 def agree(program: Transducer, model: Transducer, work: Work) -> None:
@@ -81,7 +83,7 @@ class _Classes:
         self.last = len(sides[0].steps)
         self.finish: list[Mapping[str, Rational]] = []
         self.moves: list[list[Moves]] = [[] for _ in range(self.last)]
-        self.where: list[dict[Hashable, int]] = [{} for _ in range(self.last + 1)]
+        self.where: list[dict[State, int]] = [{} for _ in range(self.last + 1)]
         if self.repeats:
             if self.last != 1:
                 raise Beyond("a step that repeats after others", "question.steps")
@@ -103,13 +105,13 @@ class _Classes:
             result[place] = result.get(place, ZERO) + mass
         return {place: mass for place, mass in result.items() if mass != 0}
 
-    def _class(self, level: int, state: Hashable) -> int:
+    def _class(self, level: int, state: State) -> int:
         """The class of a state; one that no step reads has halted: class 0."""
         return self.where[level].get(state, 0)
 
     def _ended(self) -> None:
         """After the last step: by the last output."""
-        known: dict[Hashable, int] = {}
+        known: dict[State, int] = {}
         self.finish.append({})
         for side, transducer in enumerate(self.sides):
             for state, row in (transducer.finish or {}).items():
@@ -132,7 +134,7 @@ class _Classes:
         return result
 
     def _level(self, level: int) -> None:
-        known: dict[Hashable, int] = {}
+        known: dict[State, int] = {}
         self.moves[level].append({})
         for side, transducer in enumerate(self.sides):
             for state, row in transducer.steps[level].items():
@@ -149,9 +151,9 @@ class _Classes:
         self.where[0] = dict.fromkeys(states, 1)
         count = 1
         while True:
-            known: dict[Hashable, int] = {}
+            known: dict[State, int] = {}
             found: list[Moves] = [{}]
-            where: dict[Hashable, int] = {}
+            where: dict[State, int] = {}
             for side, state in states:
                 moves = self._moves(0, self.sides[side].steps[0][state], side)
                 said = (self.where[0][side, state], _said(moves))
@@ -172,7 +174,7 @@ def _plain(value: Rational) -> tuple[int, int]:
     return int(value.p), int(value.q)
 
 
-def _said(moves: Moves) -> Hashable:
+def _said(moves: Moves) -> State:
     return frozenset(
         (letter, frozenset((place, _plain(mass)) for place, mass in sums.items() if mass != 0))
         for letter, sums in moves.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -18,6 +19,7 @@ from privproof.evidence.checker.documents import (
     only_members,
 )
 from privproof.evidence.checker.outcomes import Limits, refuse
+from privproof.evidence.checker.source.declarations import declaration
 from privproof.evidence.checker.source.reading import Function, read_functions
 from privproof.evidence.checker.source.values import Beyond, Cells, Value, key, read_value
 from privproof.exact import Rational, rational
@@ -66,6 +68,14 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Findings:
+    """What a comparison with the source took on trust, and what else must be said."""
+
+    taken: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Source:
     """The source of a question.
 
@@ -75,6 +85,7 @@ class Source:
         parameters: its other arguments.
         relation: ``each``, ``one``, ``monotone``, or ``function``.
         member: the whole member, for what depends on the kind of the question.
+        taken: what of the declarations the text does not tell.
     """
 
     functions: tuple[Function, ...]
@@ -82,6 +93,7 @@ class Source:
     parameters: Mapping[str, Value]
     relation: str
     member: Mapping[str, object]
+    taken: tuple[str, ...] = ()
 
     @property
     def mechanism(self) -> Function:
@@ -146,7 +158,25 @@ def read_source(value: object, limits: Limits) -> Source:
     relation = a_text(member.get("relation"), f"{PLACE}.relation")
     if relation not in ("each", "one", "monotone", "function"):
         refuse(f"{relation[:40]!r} is no relation", f"{PLACE}.relation")
-    return Source(functions, inputs, parameters, relation, member)
+    unclear = [name for name, each in inputs.items() if not _as_written(each, functions[0].annotations.get(name))]
+    taken = (f"what may be given for {', '.join(unclear)[:200]}, which the text does not tell",) if unclear else ()
+    return Source(functions, inputs, parameters, relation, member, taken)
+
+
+def _as_written(each: Input, annotation: ast.expr | None) -> bool:
+    """Whether the text itself declares the input; refuses if it declares another one."""
+    written = declaration(annotation)
+    if written is None:
+        return False
+    declared = (each.shape, each.public, each.real, each.within, each.low, each.high)
+    known = None if each.values is None else sorted(repr(key(value)) for value in each.values)
+    values = None if written.values is None else sorted(repr(key(value)) for value in written.values)
+    same = (written.shape, written.public, written.real, written.within, written.low, written.high) == declared
+    if not same or (written.low is None and written.high is None and known != values):
+        refuse(f"the text declares {each.name!r} in another way", f"{PLACE}.program.inputs.{each.name}")
+    if written.size is not None and written.size != each.size:
+        refuse(f"the text declares another length of {each.name!r}", f"{PLACE}.program.inputs.{each.name}")
+    return True
 
 
 def _input(name: str, value: object, length: int | None, limits: Limits) -> Input:
@@ -162,6 +192,8 @@ def _input(name: str, value: object, length: int | None, limits: Limits) -> Inpu
         values = tuple(read_value(item, f"{place}.values") for item in a_list(given["values"], f"{place}.values"))
         if not values or len({key(item) for item in values}) < len(values):
             refuse("the values of an input are at least one, and each is given once", f"{place}.values")
+    if values is not None and len(set(values)) < len(values):
+        refuse("two values of an input are equal", f"{place}.values")
     numbers: dict[str, Rational | None] = {}
     for bound in ("low", "high", "within"):
         found = given.get(bound)
@@ -172,6 +204,14 @@ def _input(name: str, value: object, length: int | None, limits: Limits) -> Inpu
     size = given.get("size")
     fixed = None if size is None else an_integer(size, f"{place}.size")
     public, real = (a_flag(given.get(flag, False), f"{place}.{flag}") for flag in ("public", "real"))
+    low, high = numbers["low"], numbers["high"]
+    if not real and low is not None and high is not None:
+        if high - low > limits.symbols or low.q != 1 or high.q != 1:
+            raise Beyond(f"the input {name!r} has too many values", place)
+        if values != tuple(range(int(low.p), int(high.p) + 1)):
+            refuse("the values are not those between the bounds", f"{place}.values")
+    elif low is not None or high is not None:
+        values = None
     final = (length if fixed is None else fixed) if shape == "list" else None
     return Input(name, shape, values, within, public, final, numbers["low"], numbers["high"], real)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from privproof.evidence.checker.documents import a_text, an_object
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.evidence.checker.source.declared import PLACE, Source, read_source
+from privproof.evidence.checker.source.declared import PLACE, Findings, Source, read_source
 from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.values import Beyond
 
@@ -25,11 +25,13 @@ class Established:
         name: the name of the mechanism.
         from_source: what was re-established from the text.
         taken: what was taken from the compiler, and why.
+        notes: what else must be said.
     """
 
     name: str
     from_source: tuple[str, ...]
     taken: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def statement(self) -> str:
@@ -39,18 +41,23 @@ class Established:
             parts.append(f"re-established from the source of {self.name}: {', '.join(self.from_source)}")
         if self.taken:
             parts.append(f"taken from the compiler: {', '.join(self.taken)}")
-        return "; ".join(parts)
+        return "; ".join((*parts, *self.notes))
 
     @property
     def details(self) -> dict[str, object]:
         """Both, by name."""
-        return {"function": self.name, "established": list(self.from_source), "taken": list(self.taken)}
+        return {
+            "function": self.name,
+            "established": list(self.from_source),
+            "taken": list(self.taken),
+            "notes": list(self.notes),
+        }
 
 
 def established(
     question: Mapping[str, object],
     what: str,
-    check: Callable[[Source, Work], list[str]],
+    check: Callable[[Source, Work], Findings],
     limits: Limits,
 ) -> Established | None:
     """What is re-established of the source of a question; None if it has none.
@@ -58,7 +65,7 @@ def established(
     Args:
         question: the question's document.
         what: what is to be re-established, in words.
-        check: refuses if the question is not that of the source; returns what it takes on trust.
+        check: refuses if the question is not that of the source; returns what it takes on trust, and what else must be said.
         limits: how much may be done.
     """
     if question.get("source") is None:
@@ -72,10 +79,10 @@ def established(
         refuse(f"{claims[:40]!r} is neither established nor taken", f"{PLACE}.claims")
     try:
         source = read_source(member, limits)
-        taken = check(source, Work(limits.source_steps))
+        found = check(source, Work(limits.source_steps))
     except RecursionError:
         raise Beyond("values or texts are nested too deeply", PLACE) from None
-    return Established(source.mechanism.name, (what,), tuple(taken))
+    return Established(source.mechanism.name, (what,), (*source.taken, *found.taken), found.notes)
 
 
 def _name(member: Mapping[str, object]) -> str:

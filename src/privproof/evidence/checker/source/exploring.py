@@ -213,7 +213,7 @@ def _groups(start: int, edges: Edges) -> list[list[int]]:
         if work:
             low[work[-1][0]] = min(low[work[-1][0]], low[node])
         if low[node] == order[node]:
-            group = []
+            group: list[int] = []
             while not group or group[-1] != node:
                 group.append(stack.pop())
                 on_stack.discard(group[-1])

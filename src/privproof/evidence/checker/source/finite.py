@@ -13,15 +13,16 @@ Every value of the public inputs is a situation of its own, with equal initial d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from privproof.evidence.checker.documents import a_distribution, a_list, an_object, only_members
 from privproof.evidence.checker.machines import Machine as Model
 from privproof.evidence.checker.neighbours import Relation
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.evidence.checker.source.agreeing import Branch, Mass, Transducer, agree
+from privproof.evidence.checker.source.agreeing import Branch, Mass, State, Transducer, agree
 from privproof.evidence.checker.source.declared import (
     PLACE,
+    Findings,
     Input,
     Source,
     combinations,
@@ -51,9 +52,10 @@ _HALTED = "halted"
 
 def establish_finite(
     source: Source, model: Model, horizon: Horizon, question: Mapping[str, object], limits: Limits, work: Work
-) -> list[str]:
-    """Refuse if the model is not that of the source; what was not established from the source."""
-    return _Finite(source, model, horizon, question, limits, work).establish()
+) -> Findings:
+    """Refuse if the model is not that of the source; what was taken on trust, and what else must be said."""
+    finite = _Finite(source, model, horizon, question, limits, work)
+    return Findings(tuple(finite.establish()), tuple(finite.notes))
 
 
 class _Finite:
@@ -73,6 +75,7 @@ class _Finite:
         self.named = an_object(source.member.get("inputs"), f"{PLACE}.inputs")
         self.pairs = self._pairs(question)
         self.generator = source.mechanism.generator
+        self.notes: list[str] = []
         if model.ending != "any":
             refuse("the words of a mechanism end in any way", "question.scenario.words")
         if set(self.named) != set(model.inputs):
@@ -101,7 +104,7 @@ class _Finite:
         """The pairs of initial distributions in the order of the document."""
         scenario = an_object(question.get("scenario"), "question.scenario")
         states = self.model.states
-        found = []
+        found: list[tuple[Mass, Mass]] = []
         for i, item in enumerate(a_list(scenario.get("pairs") or [], "question.scenario.pairs")):
             pair = an_object(item, f"question.scenario.pairs[{i}]")
             sides = [
@@ -120,12 +123,18 @@ class _Finite:
                 refuse("the public inputs have values that the model leaves out", "question.scenario.pairs")
             return expected
         given = [self._arguments(i, ("left",))[0] for i in range(len(self.pairs))]
-        if sorted(map(_text, map(data_key, given))) != sorted(map(_text, map(data_key, expected))):
-            refuse("the pairs are not the values of the public inputs", f"{PLACE}.pairs")
+        self._some({_text(data_key(each)) for each in given}, {_text(data_key(each)) for each in expected})
         for i, (left, right) in enumerate(self.pairs):
             if left != right:
                 refuse("public inputs are the same on both sides", f"question.scenario.pairs[{i}]")
         return given
+
+    def _some(self, given: set[object], expected: set[object]) -> None:
+        """Refuse situations that the mechanism has not; a question may ask about some of them."""
+        if not given <= expected:
+            refuse("a pair is none of the mechanism's", f"{PLACE}.pairs")
+        if len(given) < len(expected):
+            self.notes.append(f"of {len(expected)} pairs of initial distributions the question compares {len(given)}")
 
     def _arguments(self, number: int, sides: Sequence[str] = ("left", "right")) -> list[dict[str, Value]]:
         """The arguments that a pair of the scenario stands for."""
@@ -136,7 +145,10 @@ class _Finite:
         given = an_object(listed[number], place)
         only_members(given, ("left", "right"), place)
         return [
-            {name: read_value(value, f"{place}.{side}.{name}") for name, value in an_object(given.get(side), place).items()}
+            {
+                name: read_value(value, f"{place}.{side}.{name}")
+                for name, value in an_object(given.get(side), place).items()
+            }
             for side in sides
         ]
 
@@ -183,7 +195,7 @@ class _Finite:
         return self.explorer.settle(self._run(arguments))
 
     def _branches(
-        self, law: Law, target: Callable[[Rest], Hashable], written: Callable[[Rest], tuple[Value, ...]]
+        self, law: Law, target: Callable[[Rest], State], written: Callable[[Rest], tuple[Value, ...]]
     ) -> list[Branch]:
         """The branches of a law: what is shown, by its name, and where it leads."""
         found: list[Branch] = []
@@ -277,10 +289,10 @@ class _Finite:
             begins.append(self._begun({**public, declared.name: answers}))
         if collected:
             begins = [_gathered((), law, generator=self.generator) for law in begins]
-        steps: list[Mapping[Hashable, Mapping[str, Sequence[Branch]]]] = []
+        steps: list[Mapping[State, Mapping[str, Sequence[Branch]]]] = []
         level = list(dict.fromkeys(one for begin in begins for one in begin))
         for number in range(size):
-            table: dict[Hashable, Mapping[str, Sequence[Branch]]] = {}
+            table: dict[State, Mapping[str, Sequence[Branch]]] = {}
             following: dict[Rest, None] = {}
             for node in level:
                 rows: dict[str, Sequence[Branch]] = {}
@@ -291,8 +303,7 @@ class _Finite:
                         rows[name] = [(p, None, one) for one, p in law.items()]
                         following.update(dict.fromkeys(law))
                     else:
-                        before = node.written
-                        rows[name] = self._branches(law, _without_outputs, lambda one, b=before: (*b, *one.written))
+                        rows[name] = self._branches(law, _without_outputs, _after(node.written))
                         following.update(dict.fromkeys(map(_without_outputs, law)))
                 table[node] = rows
             steps.append(table)
@@ -321,10 +332,10 @@ class _Finite:
         """
         groups = {frozenset(state for start in program.starts for state in start)}
         for step in program.steps:
-            following: set[frozenset[Hashable]] = set()
+            following: set[frozenset[State]] = set()
             for group in groups:
                 counts = set()
-                onward: dict[str | None, set[Hashable]] = {}
+                onward: dict[str | None, set[State]] = {}
                 for state in group:
                     for branches in step[state].values():
                         self.work.spend(len(branches))
@@ -393,9 +404,7 @@ class _Finite:
             if neighbours(self.source, left, right)
             for public in publics
         }
-        found = {frozenset((_text(data_key(left)), _text(data_key(right)))) for left, right in given}
-        if found != expected:
-            refuse("the pairs are not the neighbouring data sets", f"{PLACE}.pairs")
+        self._some({frozenset((_text(data_key(left)), _text(data_key(right)))) for left, right in given}, set(expected))
 
     def _stream(self, stream: Input, begins: list[Law], starts: list[Mass] | None = None) -> None:
         """A step reads one element, and shows what is written until the next is asked for."""
@@ -404,11 +413,11 @@ class _Finite:
         if self.model.finish is not None:
             refuse("a mechanism on a stream shows its outputs on the way", "question.finish")
         known: dict[Rest, dict[str, Sequence[Branch]]] = {}
-        steps: list[Mapping[Hashable, Mapping[str, Sequence[Branch]]]] = []
+        steps: list[Mapping[State, Mapping[str, Sequence[Branch]]]] = []
         level = list(dict.fromkeys(one for begin in begins for one in begin))
         count = None if repeats else len(self.model.steps)
         while level and (count is None or len(steps) < count):
-            step: dict[Hashable, Mapping[str, Sequence[Branch]]] = {}
+            step: dict[State, Mapping[str, Sequence[Branch]]] = {}
             following: dict[Rest, None] = {}
             for node in level:
                 if node not in known:
@@ -452,7 +461,9 @@ class _Finite:
                 for _, output, target in branches:
                     (ending if target == _HALTED else going_on).add(output)
         if None in ending or ending & going_on:
-            refuse("an observer sees that a run has ended, and the outputs of the model do not tell", f"{PLACE}.outputs")
+            refuse(
+                "an observer sees that a run has ended, and the outputs of the model do not tell", f"{PLACE}.outputs"
+            )
 
     # ------------------------------------------------------------------------------------------------------------ the model
 
@@ -461,19 +472,22 @@ class _Finite:
         steps = [
             {
                 state: {
-                    symbol: [
-                        (p, output, target) for output, branches in table.items() for target, p in branches
-                    ]
+                    symbol: [(p, output, target) for output, branches in table.items() for target, p in branches]
                     for symbol, table in row.items()
                 }
                 for state, row in step.items()
             }
             for step in self.model.steps
         ]
-        finish: Mapping[Hashable, Mapping[str, Rational]] | None = None
+        finish: Mapping[State, Mapping[str, Rational]] | None = None
         if self.model.finish is not None:
-            finish = {state: row for state, row in self.model.finish.items()}
+            finish = dict(self.model.finish)
         return Transducer(self._starts() if starts is None else starts, steps, self.model.repeats, finish)
+
+
+def _after(before: tuple[Value, ...]) -> Callable[[Rest], tuple[Value, ...]]:
+    """What is shown in a step: what was written before it, and in it."""
+    return lambda one: (*before, *one.written)
 
 
 def _text(value: object) -> str:
@@ -481,7 +495,7 @@ def _text(value: object) -> str:
 
 
 def _masses(law: Law) -> Mass:
-    result: dict[Hashable, Rational] = {}
+    result: dict[State, Rational] = {}
     for one, probability in law.items():
         result[one] = result.get(one, ZERO) + probability
     return result

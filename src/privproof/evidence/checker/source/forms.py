@@ -58,5 +58,3 @@ def above_zero(form: Form, *, strict: bool) -> bool:
     if form.terms:
         raise Deciding(form, strict=strict)
     return form.constant > 0 if strict else form.constant >= 0
-
-

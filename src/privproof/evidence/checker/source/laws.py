@@ -266,7 +266,9 @@ def _power(value: Epsilon, factor: Fraction, *, up: bool) -> Fraction:
         unknown("an epsilon with too fine a sensitivity")
     if value.shift == 0:
         roots = [fmpz(part).root(exponent.denominator) for part in (value.ratio.p, value.ratio.q)]
-        if all(root**exponent.denominator == part for root, part in zip(roots, (value.ratio.p, value.ratio.q), strict=True)):
+        if all(
+            root**exponent.denominator == part for root, part in zip(roots, (value.ratio.p, value.ratio.q), strict=True)
+        ):
             return Fraction(int(roots[0]), int(roots[1])) ** exponent.numerator
     scaled = Epsilon(value.ratio, value.root * factor.denominator, value.shift / factor.denominator)
     low, high = scaled.enclosure(4 * _BITS)

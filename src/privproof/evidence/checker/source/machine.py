@@ -398,9 +398,9 @@ def _walk(stack: list[Value], kind: str, count: int) -> None:
     match kind:
         case "zip":
             stack[-count:] = [Walk(None, "zip", 0, stack[-count:])]
-        case "enumerate":
+        case "enumerate" | "uncounted":
             start = whole(stack[-1], "where enumerate begins")
-            stack[-2:] = [Walk(None, "enumerate", start, [stack[-2]])]
+            stack[-2:] = [Walk(None, kind, start, [stack[-2]])]
         case _:
             over = stack[-1]
             if not isinstance(over, Cells | Stream | range | tuple | str):
@@ -418,7 +418,7 @@ def _peek(walk: Walk) -> Value:
                 return _EXHAUSTED
             found.append(value)
         return tuple(found)
-    if walk.kind == "enumerate":
+    if walk.kind in ("enumerate", "uncounted"):
         value = _peek(walk.inner[0])
         return value if value is _EXHAUSTED else (walk.position, value)
     over = walk.over
@@ -439,7 +439,7 @@ def _advance(walk: Walk) -> None:
         _advance(inner)
     if isinstance(walk.over, Stream):
         walk.over.given = UNREAD
-    else:
+    elif walk.kind != "uncounted":
         walk.position += 1
 
 

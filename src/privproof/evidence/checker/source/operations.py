@@ -240,10 +240,10 @@ def add(left: Value, right: Value) -> Value:
     if isinstance(left, Cells) and isinstance(right, Cells):
         _short(len(left.items) + len(right.items))
         return Cells([*elements(left), *elements(right)])
-    for kind in (str, tuple):
-        if isinstance(left, kind) and isinstance(right, kind):
-            _short(len(left) + len(right))
-            return left + right
+    if (isinstance(left, str) and isinstance(right, str)) or (isinstance(left, tuple) and isinstance(right, tuple)):
+        _short(len(left) + len(right))
+        joined: Value = left
+        return joined + right
     _numbers(left, right)
     return _small(left + right)
 
@@ -633,4 +633,8 @@ def _copy(sequence: Value) -> Cells:
     return Cells(list(elements(sequence)))
 
 
-METHODS: Mapping[str, tuple[Callable[..., Value], int]] = {"count": (_count, 1), "index": (_index, 1), "copy": (_copy, 0)}
+METHODS: Mapping[str, tuple[Callable[..., Value], int]] = {
+    "count": (_count, 1),
+    "index": (_index, 1),
+    "copy": (_copy, 0),
+}

@@ -61,6 +61,7 @@ class Function:
         live: for every instruction the variables that are needed from there on.
         generator: whether it yields.
         line: the line of its file that its text begins with.
+        annotations: what is written beside its parameters.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Function:
     live: tuple[frozenset[str], ...]
     generator: bool
     line: int
+    annotations: Mapping[str, ast.expr]
 
 
 def read_functions(value: object, place: str) -> tuple[Function, ...]:
@@ -181,6 +183,7 @@ class _Reader:
         if arguments.vararg or arguments.kwarg:
             self.refuse(head.tree, "a parameter with a star")
         self.local = {*head.parameters, *_stored(head.tree)}
+        self.loaded = {n.id for n in ast.walk(head.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         if len(self.local) > _MOST_VARIABLES:
             raise Beyond(f"more than {_MOST_VARIABLES} variables", head.place)
 
@@ -190,8 +193,18 @@ class _Reader:
         self.emit("constant", None)
         self.emit("return", None)
         code = tuple(self.code)
+        arguments = head.tree.args
+        listed = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         return Function(
-            head.name, head.parameters, head.positional, head.defaults, code, _live(code), head.generator, head.line
+            name=head.name,
+            parameters=head.parameters,
+            positional=head.positional,
+            defaults=head.defaults,
+            code=code,
+            live=_live(code),
+            generator=head.generator,
+            line=head.line,
+            annotations={a.arg: a.annotation for a in listed if a.annotation is not None},
         )
 
     # ------------------------------------------------------------------------------------------------------- instructions
@@ -209,7 +222,7 @@ class _Reader:
     def land(self, *jumps: int) -> None:
         """Let jumps go to the next instruction."""
         for jump in jumps:
-            name, argument, line = self.code[jump]
+            name, _, line = self.code[jump]
             self.code[jump] = (name, len(self.code), line)
 
     def slot(self, stem: str) -> str:
@@ -262,7 +275,7 @@ class _Reader:
                 self.emit("jump", start)
                 self.land(leave, *self.loops.pop()[2])
             case ast.For(target=target, iter=over, body=body, orelse=[]):
-                self.walk(over)
+                self.walk(over, target)
                 start = len(self.code)
                 leave = self.emit("next")
                 self.store(target)
@@ -509,8 +522,8 @@ class _Reader:
 
     # -------------------------------------------------------------------------------------------------------------- loops
 
-    def walk(self, over: ast.expr) -> None:
-        """Begin to walk over what a loop is over."""
+    def walk(self, over: ast.expr, target: ast.expr | None = None) -> None:
+        """Begin to walk over what a loop is over; a number of ``enumerate`` that nothing reads is not counted."""
         name = self.builtin(over)
         if name not in _WALKS:
             self.expression(over)
@@ -534,7 +547,11 @@ class _Reader:
             self.expression(start[0])
         else:
             self.emit("constant", 0)
-        self.emit("walk", ("enumerate", 1))
+        match target:
+            case ast.Tuple(elts=[ast.Name(id=name), _]) if name not in self.loaded:
+                self.emit("walk", ("uncounted", 1))
+            case _:
+                self.emit("walk", ("enumerate", 1))
 
     def generate(self, generators: Sequence[ast.comprehension], last: Any, depth: int = 0) -> None:
         """The nested loops of a comprehension; `last(n)` writes what is done inside, n walks deep."""
@@ -544,7 +561,7 @@ class _Reader:
         first = generators[0]
         if first.is_async:
             self.refuse(first.iter, "async")
-        self.walk(first.iter)
+        self.walk(first.iter, first.target)
         self.scopes.append({name: self.slot(name) for name in _names_in(first.target)})
         start = len(self.code)
         leave = self.emit("next")

@@ -103,7 +103,7 @@ class Walk:
 
     Attributes:
         over: a list, tuple, text, range or stream; for ``zip`` the walks side by side, for ``enumerate`` one.
-        kind: ``elements``, ``zip`` or ``enumerate``.
+        kind: ``elements``, ``zip``, ``enumerate``, or ``uncounted``: an ``enumerate`` whose numbers nothing reads.
         position: the next element, or the next number of ``enumerate``.
     """
 
