@@ -119,7 +119,7 @@ class _Finite:
         """The values of the public inputs, in the order of the pairs of the scenario."""
         expected = self.source.public_values()
         if not self.pairs:
-            if len(expected) != 1 or expected[0]:
+            if len(expected) != 1 or expected[0] or any(self._arguments(0)):
                 refuse("the public inputs have values that the model leaves out", "question.scenario.pairs")
             return expected
         given = [self._arguments(i, ("left",))[0] for i in range(len(self.pairs))]

@@ -54,6 +54,8 @@ from privproof.evidence.checker.source.values import (
 )
 
 _DEEPEST = 40
+_SETTLING = 25
+"""How many instructions take about as long as looking through a run with few variables."""
 _EXHAUSTED = object()
 _ATOMS = frozenset((int, bool, str, type(None), Fraction))
 """The types of values that hold nothing else, and no noise."""
@@ -342,7 +344,7 @@ class Machine:
         for frame in run.frames:
             variables = tuple((name, keeper.key(frame.variables[name])) for name in sorted(frame.variables))
             parts.append((frame.function, frame.at, variables, tuple(map(keeper.key, frame.stack))))
-        self.work.spend(keeper.count)
+        self.work.spend(_SETTLING + keeper.count)
         return run, tuple(parts)
 
     def with_tail(self, run: Run, tail: Tail) -> Run:
