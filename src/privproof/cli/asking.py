@@ -39,6 +39,7 @@ from privproof.cli.common import (
     one_size_only,
     writable,
 )
+from privproof.cli.rechecking import compared, recheck_data, recheck_text
 from privproof.cli.working import WHY, command, doing, limited, monitored, unfinished
 from privproof.errors import QuestionError
 from privproof.evidence import Verdict
@@ -212,12 +213,19 @@ def profile(
 @command(app)
 def recheck(
     path: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written by --certificate.")],
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="FILE:NAME", help="Is this still the program that was verified?")
+    ] = None,
+    settings: Settings = None,
     as_json: AsJson = False,
     time_limit: Annotated[
         float, typer.Option("--time-limit", min=0, help="Give up after so many seconds, with status 3.")
     ] = 600,
 ) -> None:
-    """Check a certificate with the independent checker: status 0 accepted, 2 rejected, 3 not decided within a limit."""
+    """Check a certificate with the independent checker.
+
+    Status 0 accepted, 2 rejected, 3 about another program, or not decided within a limit.
+    """
     neither: dict[str, Any] = {"accepted": False, "seconds": 0.0, "reason": WHY, "place": str(path)}
     unfinished(lambda _: {"object": neither} if as_json else {"err": f"? not checked  {path}: {WHY}\n"})
     limited(time_limit)
@@ -225,16 +233,11 @@ def recheck(
     begun = time.perf_counter()
     outcome = recheck_file(path)
     seconds = time.perf_counter() - begun
-    accepted = isinstance(outcome, Accepted)
+    changed = compared(outcome, source, settings)
     if as_json:
-        result: dict[str, Any] = {"accepted": accepted, "seconds": round(seconds, 6)}
-        if isinstance(outcome, Accepted):
-            result |= {"verdict": outcome.verdict, "statement": outcome.statement}
-        else:
-            result |= {"reason": outcome.reason, "place": outcome.place}
-        say_json(result)
+        say_json(recheck_data(outcome, seconds, changed))
     elif isinstance(outcome, Accepted):
-        say(f"✓ accepted  {outcome.verdict}: {outcome.statement} ({seconds:.2f} s)")
+        say(recheck_text(outcome, seconds, source, changed))
     else:
         say(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
-    end(0 if accepted else 2)
+    end(2 if not isinstance(outcome, Accepted) else 3 if changed else 0)

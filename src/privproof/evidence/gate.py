@@ -19,6 +19,7 @@ from privproof.errors import CertificateRefused
 from privproof.evidence.certificates import FORMAT, VERSION
 from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.evidence.questions import OtherQuestion, question_document
+from privproof.evidence.sources import take
 from privproof.evidence.verdicts import (
     AnyWitness,
     Certified,
@@ -123,6 +124,9 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     if other:
         return Refusal(f"the certificate is about something else: {other}")
     outcome = recheck(certificate)
+    if isinstance(outcome, Rejected) and outcome.beyond:
+        take(certificate["question"], f"{outcome.reason} ({outcome.place})")
+        outcome = recheck(certificate)
     if isinstance(outcome, Rejected):
         return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
     other = _other(answer, outcome.verdict, outcome.question) or _beyond(answer, outcome)

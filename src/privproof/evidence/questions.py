@@ -8,8 +8,10 @@ from privproof.evidence.logic_certificates import formula_document
 from privproof.evidence.parametric_certificates import table_document
 from privproof.evidence.program_certificates import program_document
 from privproof.evidence.release_certificates import release_document
+from privproof.evidence.sources import finite_source, taken_source
 from privproof.evidence.stream_certificates import stream_document
 from privproof.formats import document
+from privproof.language import Mechanism
 from privproof.scenarios import (
     FormulaQuestion,
     LocationQuestion,
@@ -20,6 +22,9 @@ from privproof.scenarios import (
     StreamQuestion,
     Verified,
 )
+
+_AUTOMATON = "the checker does not follow streams of real numbers from the text to an automaton yet"
+_PROGRAM = "the checker does not follow continuous noise from the text to instructions yet"
 
 
 class OtherQuestion(ValueError):
@@ -39,11 +44,11 @@ def question_document(question: Verified, compiled: Any = None) -> dict[str, Any
     """
     match question:
         case StreamQuestion():
-            return stream_document(question)
+            return _with_source(stream_document(question), question.mechanism, _AUTOMATON)
         case ProgramQuestion():
             if compiled is not None and (compiled.mechanism, compiled.size) != (question.mechanism, question.size):
                 raise OtherQuestion(f"the program is that of {compiled.mechanism.name} at size {compiled.size}")
-            return program_document(question, compiled)
+            return _with_source(program_document(question, compiled), question.mechanism, _PROGRAM)
         case PufferfishQuestion() | ParametricQuestion():
             assert question.budget is not None
             if compiled.question.under(question.budget) != question:
@@ -57,4 +62,11 @@ def question_document(question: Verified, compiled: Any = None) -> dict[str, Any
             listed = {} if question.sites is None else {"sites": [list(site) for site in question.sites]}
             return {"kind": "location", "mechanism": compiled, "epsilon": str(question.epsilon), **listed}
         case _:
-            return document(question)
+            source = finite_source(question)
+            return document(question) if source is None else {**document(question), "source": source}
+
+
+def _with_source(said: dict[str, Any], mechanism: Mechanism | None, reason: str) -> dict[str, Any]:
+    """A document with the source of the mechanism, of which the checker takes on trust what the compiler made."""
+    source = None if mechanism is None else taken_source(mechanism, reason)
+    return said if source is None else {**said, "source": source}

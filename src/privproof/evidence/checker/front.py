@@ -23,7 +23,9 @@ from privproof.evidence.checker.outcomes import (
 )
 from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
+from privproof.evidence.checker.source.values import Beyond
 from privproof.evidence.checker.systems import Question
+from privproof.evidence.checker.telling import explained
 from privproof.evidence.checker.tensors import proved_by_tensors
 from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
 from privproof.exact import INFINITE, epsilon
@@ -67,7 +69,7 @@ def _guarded(check: Callable[[], Accepted]) -> Outcome:
     try:
         return check()
     except Refusal as refusal:
-        return Rejected(refusal.reason, refusal.place)
+        return Rejected(refusal.reason, refusal.place, isinstance(refusal, Beyond))
     except Exception as error:
         return Rejected(f"the check broke off: {type(error).__name__}: {str(error)[:200]}", "checker")
 
@@ -87,7 +89,9 @@ def checked(document: object, limits: Limits) -> Accepted:
     asked = an_object(certificate.get("question"), "question")
     held = _sharpened(verdict, asked, certificate, limits)
     accepted = _with_bounds(_established(verdict, held, certificate, limits), asked, held, limits)
-    return accepted if "above" not in certificate else _with_above(accepted, asked, certificate["above"], limits)
+    if "above" in certificate:
+        accepted = _with_above(accepted, asked, certificate["above"], limits)
+    return explained(accepted, asked, limits)
 
 
 def _established(
@@ -112,7 +116,8 @@ def _with_above(accepted: Accepted, asked: dict[str, object], value: object, lim
     if accepted.lower.compare(upper) > 0:
         refuse(f"{accepted.lower} is shown to be too small, and this is less", "above.epsilon")
     larger = _established("proved", {**asked, "epsilon": str(upper)}, {"evidence": above.get("evidence")}, limits)
-    return replace(accepted, statement=f"{accepted.statement}; {larger.statement}", upper=upper)
+    details = {**accepted.details, "above": larger.details.get("method")}
+    return replace(accepted, statement=f"{accepted.statement}; {larger.statement}", details=details, upper=upper)
 
 
 def _sharpened(

@@ -16,7 +16,7 @@ _COMMON = ("kind", "title", "states", "scenario", "horizon", "epsilon", "delta",
 _MEMBERS = {
     "hmm": ("observations", "transitions", "emissions"),
     "markov-chain": ("transitions", "labels"),
-    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish"),
+    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "source"),
 }
 _LENGTH = re.compile(r"(up to )?([0-9]{1,9})")
 
