@@ -26,6 +26,7 @@ from privproof.engines.sampling.testing import Count
 from privproof.errors import PrivproofError
 from privproof.evidence import LossWitness, Verdict
 from privproof.evidence.audits import Audit, Certified
+from privproof.evidence.gate import with_bounds
 from privproof.exact import Budget, Epsilon, fraction, rational
 from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum
@@ -114,7 +115,7 @@ def exactly(
     tight = asking.answer(lambda timed: tight_epsilon(mechanism, share, size=size, horizon=horizon, monitor=timed))
     if tight is not None and tight.tight is None and not tight.lower.infinite and share == 0:
         if verdict is not None and verdict.status == "proved" and verdict.upper.compare(tight.upper) < 0:
-            tight = replace(verdict, lower=tight.lower, witness=tight.witness)
+            tight = with_bounds(verdict, lower=tight.lower, witness=tight.witness)
         tight = _narrowed(mechanism, _raised(tight, within), audit.bracket, size, asking.monitor)
     if mechanism.stream is not None and horizon is None and not is_program(mechanism) and audit.by_size:
         asking.short_streams(max(audit.by_size), share)
@@ -176,7 +177,7 @@ def _raised(tight: Verdict, candidates: Sequence[Certified]) -> Verdict:
     """The verdict with the largest exact loss of the candidates as its lower bound, where that is better."""
     for candidate in candidates:
         if candidate.loss.compare(tight.lower) > 0 and candidate.loss.compare(tight.upper) <= 0:
-            tight = replace(tight, lower=candidate.loss, witness=_witness(candidate))
+            tight = with_bounds(tight, lower=candidate.loss, witness=_witness(candidate))
     return tight
 
 
@@ -216,7 +217,7 @@ def _narrowed(
             break
     if proved is None or proved is tight:
         return tight
-    return replace(proved, lower=low, witness=proved.witness or tight.witness)
+    return with_bounds(proved, lower=low, witness=proved.witness or tight.witness)
 
 
 def _agree(candidate: Candidate | Count, exact: Certified) -> bool:

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from privproof.compiling.covering import told_coverage
 from privproof.compiling.relational import refuse_outside, relational, unit
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.translation import disagreement, refuse_endless
+from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines import Monitor, Progress
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.losses import Loss
@@ -25,11 +26,10 @@ from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at
 from privproof.engines.monitor import Stopped
 from privproof.errors import LanguageError, QuestionError
-from privproof.evidence import LossWitness, Proved, Refuted, Unknown, Verdict
-from privproof.evidence.checker import Accepted, recheck
-from privproof.evidence.confirming import accepted
+from privproof.evidence import LossWitness, Unknown, Verdict
 from privproof.evidence.explaining import explanation
-from privproof.evidence.program_certificates import alignment_certificate, loss_certificate
+from privproof.evidence.gate import Answer, admit
+from privproof.evidence.program_certificates import alignment_evidence, loss_evidence
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
@@ -161,30 +161,42 @@ class _Search:
         )
 
 
-def proved(question: ProgramQuestion, proof: AlignmentProof) -> Verdict:
-    """The verdict of a proof, if the checker accepts it and the program does what the function does."""
-    wrong = disagreement(proof.program)
-    if wrong is not None:
-        return Unknown(question, ENGINE, reason=f"the program and the function differ {wrong}")
+def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None) -> Verdict:
+    """The verdict of a proof, if the checker accepts it and the program does what the function does.
+
+    Args:
+        question: the question.
+        proof: the proof.
+        best: the largest loss known.
+    """
+    tried = agreement(proof.program)
+    if tried.told is not None:
+        return Unknown(question, ENGINE, reason=f"the program and the function differ {tried.told}")
     upper = INFINITE
     if not proof.budget.terms:
         upper = epsilon(proof.budget.constant)
     if question.budget is not None and question.claim == proof.budget:
         upper = question.budget.epsilon
-    notes = ["the function and the program that is proved agree on 60 runs with the same data and noise"]
+    said = f"the function and the program that is proved agree on {tried.runs} runs with the same data and noise"
+    notes = [said + told_coverage(tried)]
     every = unit(question.mechanism)
     if every is not None and _proportional(question, every):
         notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
-    verdict = Proved(
-        question,
-        ENGINE,
-        upper=upper,
-        formula=proof.budget if proof.budget.terms else None,
-        explanation=explanation(proof),
-        certificate=alignment_certificate(question, proof),
-        notes=tuple(notes),
+    return admit(
+        Answer(
+            status="proved",
+            question=question,
+            engine=ENGINE,
+            evidence=alignment_evidence(proof),
+            compiled=proof.program,
+            lower=epsilon(0) if best is None else best.lower(),
+            upper=upper,
+            witness=None if best is None else witnessed(best),
+            formula=proof.budget if proof.budget.terms else None,
+            explanation=explanation(proof),
+            notes=tuple(notes),
+        )
     )
-    return accepted(verdict)
 
 
 def _proportional(question: ProgramQuestion, name: str) -> bool:
@@ -206,15 +218,19 @@ def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Verdict:
         tree(question.mechanism, loss.right, loss.event),
     )
     notes = ("both probabilities come from running the function itself with its noise left open",)
-    verdict = Refuted(
-        question,
-        ENGINE,
-        lower=loss.lower(),
-        witness=witnessed(loss, line),
-        certificate=loss_certificate(question, loss, trees),
-        notes=notes,
+    budget = question.budget
+    lower = loss.lower() if budget is None or budget.delta == 0 or loss.infinite else budget.epsilon
+    return admit(
+        Answer(
+            status="refuted",
+            question=question,
+            engine=ENGINE,
+            evidence=loss_evidence(loss, trees),
+            lower=lower,
+            witness=witnessed(loss, line),
+            notes=notes,
+        )
     )
-    return accepted(verdict)
 
 
 def witnessed(loss: Loss, line: str = "") -> LossWitness:
@@ -319,10 +335,7 @@ class _Tight:
             asked = question.under(Budget(epsilon(budget.constant)))
         else:
             asked = replace(question, claim=budget)
-        verdict = proved(asked, self.proof)
-        if verdict.status != "proved":
-            return verdict
-        return replace(verdict, lower=lower, witness=witness)
+        return proved(asked, self.proof, best)
 
     def at_size(self) -> Epsilon:
         """An upper bound at a size, from linear programs that were verified exactly."""
@@ -347,7 +360,7 @@ def repaired(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
             asked = replace(question, mechanism=repair.mechanism)
             if repair.claim is not None:
                 asked = replace(asked, claim=repair.claim, budget=None)
-            if isinstance(recheck(alignment_certificate(asked, repair.proof)), Accepted):
+            if proved(asked, repair.proof).status == "proved":
                 found.append(f"{repair}: then it is proved")
     except Stopped:
         found.append(f"{monitor.stopped() or 'stopped'}: more were not looked for")

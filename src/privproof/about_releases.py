@@ -8,19 +8,19 @@ nothing is assumed about how its noise was chosen.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
+from typing import Any, Literal
 
 from flint import arb
 
 from privproof.errors import PrivproofError, QuestionError
-from privproof.evidence import Proved, Refuted, ReleaseWitness, Unknown, Verdict
-from privproof.evidence.confirming import accepted
+from privproof.evidence import ReleaseWitness, Unknown, Verdict
+from privproof.evidence.gate import Answer, admit, examine, with_bounds
 from privproof.evidence.release_certificates import (
-    certificate,
     contraction_evidence,
     distance_evidence,
     event_evidence,
@@ -51,19 +51,14 @@ _NARROW = Fraction(1, 10**6)
 _PLAIN = 1e-4
 
 
-def check_release(question: ReleaseQuestion, *, thorough: bool = False) -> Verdict:
-    """Is the release private within its budget?
-
-    Args:
-        question: the release, with its budget.
-        thorough: check also the largest certificates at once, instead of leaving them to `recheck`.
-    """
+def check_release(question: ReleaseQuestion) -> Verdict:
+    """Is the release private within its budget?"""
     if question.budget is None:
         raise QuestionError("budget", "no budget is given", hint="ask for one, such as 1, or for the tight epsilon")
     if question.budget.delta != 0:
         raise QuestionError("delta", "releases are asked about without a delta", place="delta", hint="drop it")
     started = time.monotonic()
-    verdict = _Asking(question, thorough).decided(question.budget.epsilon)
+    verdict = _Asking(question).decided(question.budget.epsilon)
     return replace(verdict, seconds=time.monotonic() - started)
 
 
@@ -76,7 +71,6 @@ def tight_release(question: ReleaseQuestion) -> Verdict:
 @dataclass(frozen=True)
 class _Asking:
     question: ReleaseQuestion
-    thorough: bool = False
     bin: str | None = None
     """The bin of a histogram whose count this is about."""
 
@@ -155,33 +149,65 @@ class _Asking:
         if isinstance(self.question.noise, Geometric) and self.size <= _EXACT:
             ratio = self.exact_ratio(loss)
             exact = log(ratio)
-            verdict = self.proved(self.question.under(Budget(exact)), exact, exact, loss)
-            if verdict.status == "proved":
-                return verdict
+            answer = self.answer(
+                "proved",
+                self.question.under(Budget(exact)),
+                laws_evidence(),
+                lower=exact,
+                upper=exact,
+                witness=self.witness(loss),
+            )
+            passed = examine(answer)
+            if isinstance(passed, Verdict):
+                return passed
         return self.proved(self.question.under(Budget(top)), lower, top, loss)
 
     def proved(self, claimed: ReleaseQuestion, lower: Epsilon, top: Epsilon, loss: Loss) -> Verdict:
         """Proved by the laws; large ones are proved by quilts where these suffice, otherwise left to the checker's own command."""
-        found = Proved(
+        assert claimed.budget is not None
+        sharper = top.compare(claimed.budget.epsilon) < 0
+        found = self.answer(
+            "proved",
             claimed,
-            ENGINE,
+            self.attained(loss),
             lower=lower,
             upper=top,
             witness=self.witness(loss),
-            notes=self.notes(),
-            certificate=certificate("proved", claimed, laws_evidence()),
+            more={"bounds": {"upper": str(top)}} if sharper else {},
         )
+        plainly = replace(found, evidence=laws_evidence())
         if self.size <= _CHECKED_AT_ONCE:
-            return accepted(found)
-        assert claimed.budget is not None
+            passed = examine(found)
+            return passed if isinstance(passed, Verdict) else admit(plainly)
         easier = self.by_quilts(claimed, claimed.budget.epsilon)
         if easier.status == "proved":
             plain = tuple(note for note in easier.notes if note != _QUILTED)
-            return replace(easier, lower=lower, upper=top, witness=found.witness, notes=plain)
-        if self.thorough:
-            return accepted(found)
-        note = "the certificate is large and was not checked yet: privproof recheck"
-        return replace(found, notes=(*found.notes, note))
+            return replace(with_bounds(easier, lower=lower, upper=top, witness=found.witness), notes=plain)
+        return admit(plainly)
+
+    def answer(
+        self, status: Literal["proved", "refuted"], claimed: ReleaseQuestion, evidence: Mapping[str, Any], **known: Any
+    ) -> Answer:
+        """What is about to be said."""
+        notes = (*self.notes(), *known.pop("notes", ()))
+        return Answer(status=status, question=claimed, engine=ENGINE, evidence=evidence, notes=notes, **known)
+
+    def attained(self, loss: Loss) -> dict[str, Any]:
+        """The laws as evidence, with the output at which the loss is attained."""
+        lower, top = _bounds(loss)
+        laws = loss.laws
+        return {
+            **laws_evidence(),
+            "attained": {
+                "prior": laws.prior,
+                "length": laws.length or None,
+                "node": laws.node,
+                "left": loss.left,
+                "right": loss.right,
+                "output": str(loss.output * fraction(self.question.query.step)),
+                "loss": [str(lower), str(top)],
+            },
+        }
 
     def by_distance(self, claimed: ReleaseQuestion) -> Verdict | None:
         """Proved by the distance between the laws, which settles where the loss is the budget itself; None if that is not enough."""
@@ -194,15 +220,13 @@ class _Asking:
             > rational_bounds(claimed.budget.epsilon.ball(192))[1]
         ):
             return None
-        document = certificate("proved", claimed, distance_evidence())
         top, lower, witness = claimed.budget.epsilon, epsilon(0), None
         if self.loss is not None and self.loss.high < inf:
             lower, witness = _bounds(self.loss)[0], self.witness(self.loss)
             lower = top if lower.compare(top) > 0 else lower
-        found = accepted(
-            Proved(claimed, ENGINE, lower=lower, upper=top, witness=witness, notes=self.notes(), certificate=document)
-        )
-        return found if found.status == "proved" else None
+        answer = self.answer("proved", claimed, distance_evidence(), lower=lower, upper=top, witness=witness)
+        passed = examine(answer)
+        return passed if isinstance(passed, Verdict) else None
 
     def by_quilts(self, claimed: ReleaseQuestion, budget: Epsilon) -> Verdict:
         """Proved by quilts, if they allow what an entry costs."""
@@ -215,11 +239,8 @@ class _Asking:
                 f"; {self._why_not()}" if known is None and not self.laborious else ""
             )
             return Unknown(claimed, ENGINE, lower=lower, upper=bound, reason=reason, notes=self.notes())
-        document = certificate("proved", claimed, evidence)
         top = budget if bound.compare(budget) > 0 else bound
-        return accepted(
-            Proved(claimed, ENGINE, lower=lower, upper=top, notes=(*self.notes(), _QUILTED), certificate=document)
-        )
+        return admit(self.answer("proved", claimed, evidence, lower=lower, upper=top, notes=(_QUILTED,)))
 
     def by_bin(self, claimed: ReleaseQuestion, above: Fraction) -> Verdict | None:
         """A histogram refuted by one of its counts; None if no count tells."""
@@ -228,7 +249,7 @@ class _Asking:
         for state in self.question.query.bins:
             one = _Asking(replace(self.question, query=count(state)), bin=state)
             if not one.laborious and one.loss is not None and Fraction(one.loss.low) > above:
-                return replace(one.refuted(claimed, one.loss), upper=self.bound)
+                return with_bounds(one.refuted(claimed, one.loss), upper=self.bound)
         return None
 
     def quilts_within(self, budget: Epsilon) -> dict[str, object] | None:
@@ -284,19 +305,20 @@ class _Asking:
             end = line.output * fraction(self.question.query.step)
             events.insert(0, (end, None) if line.upwards else (None, end))
             sides.insert(0, (line.left, line.right))
-        verdict: Verdict | None = None
-        for (low, high), (left, right) in zip(events, sides, strict=True):
-            verdict = self._refuted(claimed, loss, left, right, low, high)
-            if verdict.status == "refuted":
-                return verdict
-        assert verdict is not None
-        return verdict
+        answers = [
+            self._refuting(claimed, loss, left, right, low, high)
+            for (low, high), (left, right) in zip(events, sides, strict=True)
+        ]
+        for answer in answers[:-1]:
+            passed = examine(answer)
+            if isinstance(passed, Verdict):
+                return passed
+        return admit(answers[-1])
 
-    def _refuted(
+    def _refuting(
         self, claimed: ReleaseQuestion, loss: Loss, left: str, right: str, low: Fraction | None, high: Fraction | None
-    ) -> Verdict:
+    ) -> Answer:
         laws = loss.laws
-        single = replace(claimed, lengths=(laws.length,) if laws.length else ())
         evidence = event_evidence(
             prior=laws.prior,
             length=laws.length,
@@ -308,16 +330,15 @@ class _Asking:
             bin=self.bin,
         )
         lower, top = _bounds(loss)
-        return accepted(
-            Refuted(
-                claimed,
-                ENGINE,
-                lower=lower,
-                upper=top,
-                witness=self.witnessed(laws, left, right, low, high),
-                notes=self.notes(),
-                certificate=certificate("refuted", single, evidence),
-            )
+        cheap = self.bin is None and self.size <= _EXACT and not top.infinite
+        return self.answer(
+            "refuted",
+            claimed,
+            evidence,
+            more={"above": {"epsilon": str(top), "evidence": laws_evidence()}} if cheap else {},
+            lower=lower,
+            upper=top,
+            witness=self.witnessed(laws, left, right, low, high),
         )
 
     # ------------------------------------------------------------------------------------------------------- the witness

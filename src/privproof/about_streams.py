@@ -13,10 +13,10 @@ from privproof.engines.streams.executions import repeated
 from privproof.engines.streams.losses import Loss, can_happen, countable, losses, tangle
 from privproof.engines.streams.solving import Solution, solve
 from privproof.errors import QuestionError
-from privproof.evidence import Leaking, Proved, Refuted, StreamWitness, Unknown, Verdict
-from privproof.evidence.confirming import accepted
+from privproof.evidence import Leaking, StreamWitness, Unknown, Verdict
 from privproof.evidence.explaining_streams import leaking, shift_table, witnessed
-from privproof.evidence.stream_certificates import coupling_certificate, growth_certificate, loss_certificate
+from privproof.evidence.gate import Answer, admit, examine
+from privproof.evidence.stream_certificates import coupling_evidence, growth_evidence, loss_evidence
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.scenarios import StreamQuestion
@@ -66,6 +66,8 @@ class _Search:
 
     def answer(self, *, tight: bool) -> Verdict:
         """The verdict."""
+        if not self.question.automaton.reading:
+            return self.unknown("nothing is compared: no run reads a number of the stream")
         try:
             self.monitor.listen(Progress("looking for the best coupling"))
             solution = solve(self.question.automaton, self.question.relation, self.question.within, self.monitor)
@@ -172,34 +174,34 @@ class _Search:
             if state is not None:
                 told = f"what is written in state {state!r} does not tell which transition was taken"
                 notes = (*notes, f"{told}: the bound is proved, and may be larger than needed")
-        assert solution.cost is not None
-        sharp = question.under(Budget(epsilon(solution.cost)))
-        verdict = accepted(
-            Proved(
-                question,
-                ENGINE,
-                lower=lower,
-                upper=self.upper,
-                witness=self.witness,
-                shifts=shift_table(question, solution),
-                certificate=coupling_certificate(sharp, solution, attained=exact),
-                notes=(*self.remarks(solution), *notes),
-            )
+        assert question.budget is not None
+        sharper = self.upper.compare(question.budget.epsilon) < 0
+        answer = Answer(
+            status="proved",
+            question=question,
+            engine=ENGINE,
+            evidence=coupling_evidence(solution, attained=exact),
+            more={"bounds": {"upper": str(self.upper)}} if sharper else {},
+            lower=lower,
+            upper=self.upper,
+            witness=self.witness,
+            shifts=shift_table(question, solution),
+            notes=(*self.remarks(solution), *notes),
         )
-        if verdict.status != "proved" and exact:
-            return self.proved(question, solution, exact=False, notes=notes)
-        if verdict.status == "proved" and question.budget != sharp.budget:
-            certificate = coupling_certificate(question, solution, attained=False)
-            verdict = replace(verdict, certificate=certificate)
-        return verdict
+        if not exact:
+            return admit(answer)
+        passed = examine(answer)
+        return passed if isinstance(passed, Verdict) else self.proved(question, solution, exact=False, notes=notes)
 
     def remarks(self, solution: Solution) -> list[str]:
         """What a reader should know about the bounds."""
-        found = []
+        found = [self.question.trials] if self.question.trials else []
         if solution.fronts.joined:
             found.append(
                 "the adversary's choices were too many to keep apart: the upper bound may be larger than needed"
             )
+        if not self.question.automaton.telling:
+            found.append("nothing is written, so nothing can be told apart")
         stuck = self.question.automaton.stuck
         if stuck is not None:
             found.append(
@@ -232,7 +234,7 @@ class _Search:
         found = self.repetitions(solution, leak, budget)
         if found is not None:
             loss, times = found
-            return replace(self.refuted(loss, solution, times=times), leak=drawn)
+            return self.refuted(loss, solution, times=times, leak=drawn)
         why = f"{drawn.sentence}: no coupling has a finite cost"
         numbers = [number for steps, _ in drawn.segments for number in steps]
         if any(automaton.transitions[number].some for number in numbers):
@@ -257,11 +259,20 @@ class _Search:
             return replace(self.unknown(f"{drawn.sentence}: no coupling has a finite cost"), leak=drawn)
         question = self.question.under(Budget(INFINITE))
         if found is not None and found[0].infinite:
-            certificate = loss_certificate(question, found[0])
+            evidence = loss_evidence(found[0])
         else:
-            certificate = growth_certificate(question, solution, leak)
-        verdict = Refuted(question, ENGINE, lower=INFINITE, witness=self.witness, leak=drawn, certificate=certificate)
-        return accepted(verdict)
+            evidence = growth_evidence(solution, leak)
+        return admit(
+            Answer(
+                status="refuted",
+                question=question,
+                engine=ENGINE,
+                evidence=evidence,
+                lower=INFINITE,
+                witness=self.witness,
+                leak=drawn,
+            )
+        )
 
     def repetitions(self, solution: Solution, leak: Leak, budget: Budget) -> tuple[Loss, int] | None:
         """The fewest repetitions of a structure that break a budget, with data that do."""
@@ -307,19 +318,28 @@ class _Search:
             return None
         return None
 
-    def refuted(self, found: Loss, solution: Solution, *, times: int | None) -> Verdict:
+    def refuted(self, found: Loss, solution: Solution, *, times: int | None, leak: Leaking | None = None) -> Verdict:
         """The verdict of a loss above the budget, if the checker accepts it."""
+        budget = self.question.budget
+        assert budget is not None
         lower = INFINITE if found.infinite else epsilon(max(_rounded(rational_bounds(found.ball())[0]), Rational(0)))
-        verdict = Refuted(
-            self.question,
-            ENGINE,
-            lower=lower,
-            upper=self.upper,
-            witness=witnessed(self.question, found, times),
-            certificate=loss_certificate(self.question, found),
-            notes=tuple(self.remarks(solution)),
+        above = {}
+        if not self.upper.infinite:
+            above = {"above": {"epsilon": str(self.upper), "evidence": coupling_evidence(solution, attained=False)}}
+        return admit(
+            Answer(
+                status="refuted",
+                question=self.question,
+                engine=ENGINE,
+                evidence=loss_evidence(found),
+                more=above,
+                lower=lower if budget.delta == 0 else budget.epsilon,
+                upper=self.upper,
+                witness=witnessed(self.question, found, times),
+                leak=leak,
+                notes=tuple(self.remarks(solution)),
+            )
         )
-        return accepted(verdict)
 
 
 def _steps(solution: Solution, path: tuple[Sequence[int], Sequence[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -1,8 +1,7 @@
 """Asking a question: compile it, choose an engine, turn its finding into a verdict, and let the independent checker confirm it.
 
 An engine's word is never enough.  A refutation's probabilities are recomputed from the definition by the checker, and a proof's
-certificate is checked, before the verdict is given; a verdict that the checker does not accept becomes unknown.  Only the largest
-exhaustive certificates are left for ``privproof recheck``, and the verdict says so.
+certificate is checked, before the verdict is given: all of them come out of the gate (`evidence.gate`).
 
 Where the model was made from a mechanism, the function itself is run as well, on the witness's inputs and all its random choices:
 the translation from source to model must give the same two probabilities.
@@ -11,17 +10,18 @@ the translation from source to model must give the same two probabilities.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from privproof.compiling import Compiled, mechanism_question, translated_rightly, word_problem
-from privproof.engines import ENGINES, Engine, Finding, Monitor, TensorProof, one_step
+from privproof.engines import ENGINES, Engine, Finding, Monitor, one_step
 from privproof.errors import QuestionError
-from privproof.evidence import Growth, Proved, Refuted, Unknown, Verdict, Witness
-from privproof.evidence.certificates import certificate, event_evidence, proof_evidence, pump_evidence, word_evidence
-from privproof.evidence.checker import Rejected, recheck
-from privproof.evidence.confirming import accepted
-from privproof.exact import INFINITE, Budget, EpsilonLike, Number, Rational, delta, epsilon, fraction, show
+from privproof.evidence import Growth, Unknown, Verdict, Witness
+from privproof.evidence.certificates import event_evidence, proof_evidence, pump_evidence, word_evidence
+from privproof.evidence.gate import Answer, admit, examine, turned_down
+from privproof.exact import INFINITE, Budget, EpsilonLike, Number, Rational, asked_for, delta, epsilon, fraction, show
 from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
 from privproof.models import Horizon, Letter, Transducer, Word, can_halt, compares_something
@@ -40,7 +40,7 @@ from privproof.scenarios import (
 _RUNS = 1_000
 _FEW_EVENTS = 8
 _CHECKED_AT_ONCE = 1_200_000
-"""Exhaustive proofs over more (inputs, output) pairs than this are left to `recheck`."""
+"""Beyond so many combinations of inputs and output the upper bound of a refuted claim is left to the engine's word."""
 
 
 def check(
@@ -278,54 +278,91 @@ def _witness(compiled: Compiled, word: Word) -> Witness:
 
 
 def _judged(compiled: Compiled, engine: str, budget: Budget, finding: Finding, *, tight: bool) -> Verdict:
-    question = compiled.question
+    """What a finding says, through the gate, and compared with runs of the function itself where there is one."""
     witness = None if finding.word is None else _witness(compiled, finding.word)
     event = tuple(_witness(compiled, word) for word in finding.event)
-    growth = None
-    if finding.pump is not None and not tight:
-        unbounded = certificate(question, Budget(INFINITE), "refuted", pump_evidence(compiled, finding.pump))
-        if isinstance(recheck(unbounded), Rejected):
-            finding = replace(finding, pump=None, lower=budget.epsilon)
+    refuted = finding.lower.infinite if tight else bool(event) and finding.proof is None
+    if witness is not None and not refuted and finding.proof is None and finding.stopped is None:
+        refuted = not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta)
+    known: dict[str, Any] = {"witness": witness, "event": event, "notes": finding.notes}
+    if refuted:
+        answers = _refutations(compiled, engine, budget, finding, known)
+    elif finding.proof is not None:
+        answers = [_proof(compiled, engine, budget, finding, known, tight=tight)]
+    else:
+        reason = finding.stopped or "the engine found neither a proof nor a violation"
+        question = compiled.question.under(None if tight else budget)
+        return Unknown(question, engine, **known, lower=finding.lower, upper=finding.upper, reason=reason)
+    for answer in answers[:-1]:
+        passed = examine(answer)
+        if isinstance(passed, Verdict):
+            return _run_again(passed)
+        turned_down(answer, passed)
+    return _run_again(admit(answers[-1]))
+
+
+def _refutations(
+    compiled: Compiled, engine: str, budget: Budget, finding: Finding, known: Mapping[str, Any]
+) -> list[Answer]:
+    """The refutation that a finding is: that there is no epsilon at all, if words grow; otherwise that this one is too small."""
+    question, witness = compiled.question.under(budget), known["witness"]
+    more: dict[str, Any] = {}
+    if finding.attained is not None:
+        more["witness"] = word_evidence(_witness(compiled, finding.attained))
+    if finding.above is not None and _size(compiled) <= _CHECKED_AT_ONCE:
+        more["above"] = {"epsilon": str(finding.upper), "evidence": proof_evidence(compiled, finding.above)}
+    result = []
     if finding.pump is not None:
         pump, pair = finding.pump, compiled.begins[finding.pump.start].pair.name
         factor = None if pump.growth is None else fraction(pump.growth)
         growth = Growth(pair, pump.before, pump.repeated, pump.after, factor)
-    known = {"lower": finding.lower, "witness": witness, "event": event, "growth": growth, "notes": finding.notes}
-    refuted = finding.lower.infinite if tight else bool(event) and finding.proof is None
-    if witness is not None and not refuted and finding.proof is None and finding.stopped is None:
-        refuted = not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta)
-    if refuted:
-        if event:
-            evidence = event_evidence(event, finding.length)
-        elif tight and finding.pump is not None:
-            evidence = pump_evidence(compiled, finding.pump)
-        else:
-            assert witness is not None
-            evidence = word_evidence(witness)
-        document = certificate(question, budget, "refuted", evidence)
-        upper = finding.upper
-        verdict: Verdict = Refuted(question.under(budget), engine, **known, upper=upper, certificate=document)  # type: ignore[arg-type]
-    elif finding.proof is not None:
-        proved = replace(budget, epsilon=finding.upper) if tight else budget
-        evidence = proof_evidence(compiled, finding.proof)
-        shown = witness if budget.delta == 0 or budget.pointwise else None
-        document = certificate(question, proved, "proved", evidence, shown)
-        verdict = Proved(question.under(proved), engine, **known, upper=finding.upper, certificate=document)  # type: ignore[arg-type]
-    else:
-        reason = finding.stopped or "the engine found neither a proof nor a violation"
-        return Unknown(question.under(None if tight else budget), engine, **known, upper=finding.upper, reason=reason)  # type: ignore[arg-type]
-    return _confirmed(verdict, compiled, finding)
+        shown = {} if witness is None else {"witness": word_evidence(witness)}
+        evidence = pump_evidence(compiled, pump)
+        result.append(
+            Answer(
+                status="refuted", question=question, engine=engine, evidence=evidence, more=shown, growth=growth,
+                lower=INFINITE, upper=finding.upper, **known,
+            )
+        )  # fmt: skip
+    if known["event"] or witness is not None:
+        evidence = event_evidence(known["event"], finding.length) if known["event"] else word_evidence(witness)
+        lower = budget.epsilon if finding.pump is not None else finding.lower
+        result.append(
+            Answer(
+                status="refuted", question=question, engine=engine, evidence=evidence, more=more,
+                lower=lower, upper=finding.upper, **known,
+            )
+        )  # fmt: skip
+    return result
 
 
-def _confirmed(verdict: Verdict, compiled: Compiled, finding: Finding) -> Verdict:
-    """The verdict if the independent checker accepts its certificate, otherwise unknown."""
+def _proof(
+    compiled: Compiled, engine: str, budget: Budget, finding: Finding, known: Mapping[str, Any], *, tight: bool
+) -> Answer:
+    """The proof that a finding is; where it is sharper than the budget, the certificate is."""
+    assert finding.proof is not None
+    asked = replace(budget, epsilon=finding.upper) if tight else budget
+    more: dict[str, Any] = {}
+    if known["witness"] is not None and (budget.delta == 0 or budget.pointwise):
+        more["witness"] = word_evidence(known["witness"])
+    if finding.upper.compare(asked.epsilon) < 0:
+        more["bounds"] = {"upper": str(finding.upper)}
+    return Answer(
+        status="proved",
+        question=compiled.question.under(asked),
+        engine=engine,
+        evidence=proof_evidence(compiled, finding.proof),
+        more=more,
+        lower=finding.lower,
+        upper=finding.upper,
+        **known,
+    )
+
+
+def _size(compiled: Compiled) -> int:
+    """How many combinations of inputs and output there are."""
     model = compiled.question.model
-    if isinstance(finding.proof, TensorProof) and verdict.status == "proved" and isinstance(model, Transducer):
-        size = len(model.inputs) ** len(model.steps) * len(model.outputs)
-        if size > _CHECKED_AT_ONCE:
-            note = f"the certificate covers {size} combinations of inputs and output; privproof recheck confirms it"
-            return replace(verdict, notes=(*verdict.notes, note))
-    return _run_again(accepted(verdict))
+    return len(model.inputs) ** len(model.steps) * len(model.outputs) if isinstance(model, Transducer) else 0
 
 
 def _run_again(verdict: Verdict) -> Verdict:
@@ -392,3 +429,38 @@ def probabilities(question: Question, pair: str | None, letters: tuple[Letter, .
             continue
         found.append(_witness(compiled, word))
     return found
+
+
+def check_word(question: Question, letters: tuple[Letter, ...], *, pair: str | None = None) -> Verdict:
+    """What one word says: refuted if it breaks the budget, otherwise unknown, since one word proves nothing.
+
+    Raises:
+        QuestionError: the word is not of the horizon, or compared under no pair.
+    """
+    found = probabilities(question, pair, letters)
+    if not found:
+        shown = " ".join(str(letter) for letter in letters)
+        raise QuestionError(
+            "word",
+            f"the word {shown!r} is compared under no pair: a letter is unknown, or cannot follow, or its inputs are no neighbours",
+            place="word",
+            hint="letters are observations o, or inputs and output v|w:o",
+        )
+    budget = question.budget
+    share = budget.delta if budget else Rational(0)
+    for witness in found:
+        if budget and not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta):
+            lower = asked_for(witness.left_probability, witness.right_probability, share)
+            answer = Answer(
+                status="refuted",
+                question=question,
+                engine="definition",
+                evidence=word_evidence(witness),
+                lower=lower,
+                witness=witness,
+            )
+            return _run_again(admit(answer))
+    witness = max(found, key=lambda w: (w.right_probability == 0 < w.left_probability, w.ratio or Fraction(0)))
+    lower = asked_for(witness.left_probability, witness.right_probability, share)
+    reason = "one word proves nothing; this one breaks no budget given"
+    return Unknown(question, "definition", lower=lower, witness=witness, reason=reason)

@@ -11,7 +11,10 @@
     ├── FormatError (ValueError)       a file that cannot be read
     └── QuestionError (ValueError)     a question that cannot be asked: no budget, no such engine, ...
 
-Each carries a stable ``code``, the ``place`` (file, line, path inside the document) and one ``hint``
+    UserWarning
+    └── CertificateRefused             the checker does not accept a certificate that an engine wrote: a bug of privproof
+
+Each exception carries a stable ``code``, the ``place`` (file, line, path inside the document) and one ``hint``
 that can be pasted.  ``str(error)`` is the whole message.
 """
 
@@ -95,3 +98,11 @@ class FormatError(PrivproofError, ValueError):
 
 class QuestionError(PrivproofError, ValueError):
     """A question that cannot be asked or that the chosen engine does not answer."""
+
+
+class CertificateRefused(UserWarning):
+    """The checker does not accept a certificate that an engine wrote.
+
+    The verdict is then unknown, so nothing wrong is said; but either the engine or the checker is wrong, and the tests take
+    the warning for a failure.
+    """

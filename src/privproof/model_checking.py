@@ -12,12 +12,14 @@ import numpy as np
 from privproof.engines.logic.checking import Checker
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.errors import FormulaError, QuestionError
-from privproof.evidence.checker import Rejected, recheck
-from privproof.evidence.logic_certificates import logic_certificate
+from privproof.evidence import Unknown
+from privproof.evidence.gate import Answer, admit
+from privproof.evidence.logic_certificates import logic_evidence
 from privproof.evidence.satisfaction import Satisfaction
-from privproof.formulas import Formula, Next, Private, Unary, Until, parse_formula
+from privproof.formulas import Formula, Next, Private, Unary, Until, note_on_reading, parse_formula
 from privproof.formulas.sublogics import subformulas
 from privproof.models import DecisionProcess
+from privproof.scenarios import FormulaQuestion
 
 _CONFIRMED = 20_000
 """A verdict about a process with at most so many entries is confirmed by the independent checker at once."""
@@ -41,7 +43,8 @@ def model_check(
 
     Args:
         process: a labelled Markov chain or decision process.
-        formula: the formula, or its text.
+        formula: the formula, or its text; a text that is read otherwise where temporal operators bind tighter than ``&``, such as
+            ``P>=1/2 [ F a & b ]``, gets a note with both readings.
         states: the states the verdict is about; without it those that have neighbours (for a formula with D), or those a run starts
             in, or all.
         exact: never be content with enclosures, however long exact numbers take.
@@ -68,7 +71,17 @@ def model_check(
     except Stopped:
         truth = np.full(len(process), -1, np.int8)
         checker.reasons.append(checker.monitor.stopped() or "stopped")
-    found = Satisfaction(process, parsed, asked, chosen, truth, checker.measured, tuple(dict.fromkeys(checker.reasons)))
+    reading = note_on_reading(formula) if isinstance(formula, str) else None
+    found = Satisfaction(
+        process,
+        parsed,
+        asked,
+        chosen,
+        truth,
+        checker.measured,
+        tuple(dict.fromkeys(checker.reasons)),
+        notes=() if reading is None else (reading,),
+    )
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
 
@@ -106,20 +119,31 @@ def _longest(formula: Formula) -> int:
 
 
 def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
-    """The answer, where the independent checker accepts its certificate; otherwise nothing is said to be decided."""
-    if found.status == "unknown" or found.is_query or certify is False:
+    """The answer with its verdict, where the independent checker accepts its certificate; otherwise why it has none."""
+    computed = found.computed
+    if computed == "unknown" or found.is_query:
         return found
-    by_storm = any(getattr(m, "how", "") == "exact, by Storm" for m in found.measured.values())
-    if by_storm:
-        return replace(found, notes=(*found.notes, "Storm computed some probabilities: there is no certificate"))
+    why = _uncertified(found, certify=certify)
+    if why:
+        told = "it holds in every state asked about" if computed == "proved" else "it fails in a state asked about"
+        return replace(found, reasons=(*found.reasons, f"computed, and not certified: {told}; {why}"))
+    question = FormulaQuestion(found.process, found.formula, found.asked)
+    answer = Answer(status=computed, question=question, engine=found.engine, evidence=logic_evidence(found))
+    verdict = admit(answer)
+    if isinstance(verdict, Unknown):
+        undecided = np.full(len(found.truth), -1, np.int8)
+        return replace(found, truth=undecided, reasons=(*found.reasons, verdict.reason))
+    return replace(found, verdict=verdict)
+
+
+def _uncertified(found: Satisfaction, *, certify: bool | None) -> str:
+    """Why there is no certificate; empty where there is to be one."""
+    if any(getattr(m, "how", "") == "exact, by Storm" for m in found.measured.values()):
+        return "Storm computed some probabilities, for which there is no certificate"
+    if certify is False:
+        return "no certificate was asked for"
     entries = len(found.process.targets)
     if certify is None and (entries > _CONFIRMED or _longest(found.formula) > _STEPS):
         size = f"the process has {entries} transitions" if entries > _CONFIRMED else "the formula looks far ahead"
-        note = f"{size}: ask for a certificate to have the verdict checked independently"
-        return replace(found, notes=(*found.notes, note))
-    document = logic_certificate(found)
-    outcome = recheck(document)
-    if isinstance(outcome, Rejected):
-        reason = f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})"
-        return replace(found, truth=np.full(len(found.truth), -1, np.int8), reasons=(*found.reasons, reason))
-    return replace(found, certificate=document)
+        return f"{size}: ask for a certificate to have it checked, however long that takes"
+    return ""

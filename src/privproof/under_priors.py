@@ -11,9 +11,9 @@ from privproof.compiling.pufferfish import compared as compared_rows
 from privproof.engines import Monitor
 from privproof.engines.parametric import Proof, Supremum, Violation, prove, supremum
 from privproof.errors import QuestionError, ScenarioError
-from privproof.evidence import PriorWitness, Proved, Refuted, Unknown, Verdict
+from privproof.evidence import PriorWitness, Unknown, Verdict
 from privproof.evidence import parametric_certificates as certificates
-from privproof.evidence.confirming import accepted
+from privproof.evidence.gate import Answer, admit
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, asked_for, epsilon, fraction, rational, show
 from privproof.models.conditions import Condition, conditions_of
 from privproof.scenarios import UnderPriors
@@ -93,33 +93,18 @@ def _checked(question: UnderPriors, compared: Compared, budget: Budget, monitor:
     if isinstance(found, Violation) and low != high and budget.epsilon.allows(found.left, found.right, budget.delta):
         found = prove(conditions, high, budget.delta, monitor)
     if isinstance(found, Proof):
-        document = certificates.proved_certificate(compared.table, budget, found, monitor)
-        if document is None:
-            return Unknown(question, _ENGINE, notes=notes, reason=_sign_reason(compared))
         worst = supremum(conditions, budget.delta, monitor)
         lower, witness = _lower(compared, worst)
         upper = budget.epsilon
         if worst.upper is not None and worst.exact and worst.proof is not None:
-            upper = lower
-        proved = Proved(
-            question,
-            _ENGINE,
-            lower=lower,
-            upper=upper,
-            witness=witness,
-            notes=(*notes, *_approach(worst)),
-            certificate=document,
-        )
-        return _confirmed(proved, compared)
+            upper, found = lower, worst.proof
+        return _proved(question, compared, found, lower, upper, witness, (*notes, *_approach(worst)), monitor)
     if isinstance(found, Violation):
         if budget.epsilon.allows(found.left, found.right, budget.delta):
             return Unknown(question, _ENGINE, notes=notes, reason="the budget is too close to decide")
         witness = _witness(compared, found.condition, found.values)
-        document = certificates.refuted_certificate(compared.table, budget, found)
         lower = asked_for(witness.left_probability, witness.right_probability, budget.delta)
-        return _confirmed(
-            Refuted(question, _ENGINE, lower=lower, witness=witness, notes=notes, certificate=document), compared
-        )
+        return _refuted(question, compared, lower, witness, notes)
     return Unknown(question, _ENGINE, notes=(*notes, *found.notes), reason=found.reason)
 
 
@@ -135,17 +120,59 @@ def _tight(question: UnderPriors, compared: Compared, delta: Rational, monitor: 
         reason = "no upper bound was proved"
         return Unknown(question.under(None), _ENGINE, lower=lower, witness=witness, notes=notes, reason=reason)
     upper = asked_for(found.upper, 1)
-    budget = Budget(upper, delta, pointwise=True)
-    document = certificates.proved_certificate(compared.table, budget, found.proof, monitor)
-    if document is None:
-        return Unknown(
-            question.under(None), _ENGINE, lower=lower, witness=witness, notes=notes, reason=_sign_reason(compared)
-        )
-    asked = question.under(budget)
-    return _confirmed(
-        Proved(asked, _ENGINE, lower=lower, upper=upper, witness=witness, notes=notes, certificate=document),
-        compared,
+    asked = question.under(Budget(upper, delta, pointwise=True))
+    return _proved(asked, compared, found.proof, lower, upper, witness, notes, monitor)
+
+
+def _proved(
+    question: UnderPriors,
+    compared: Compared,
+    proof: Proof,
+    lower: Epsilon,
+    upper: Epsilon,
+    witness: PriorWitness | None,
+    notes: tuple[str, ...],
+    monitor: Monitor,
+) -> Verdict:
+    """The verdict of a proof; unknown where the prior's probabilities were not shown to be any."""
+    evidence = certificates.proof_evidence(compared.table, proof, monitor)
+    if evidence is None:
+        asked = question.under(None)
+        return Unknown(asked, _ENGINE, lower=lower, witness=witness, notes=notes, reason=_sign_reason(compared))
+    answer = Answer(
+        status="proved",
+        question=question,
+        engine=_ENGINE,
+        evidence=evidence,
+        more={} if witness is None else {"witness": certificates.point_evidence(witness)},
+        compiled=compared,
+        lower=lower,
+        upper=upper,
+        witness=witness,
+        notes=notes,
     )
+    return _run_again(admit(answer), compared)
+
+
+def _refuted(
+    question: UnderPriors,
+    compared: Compared,
+    lower: Epsilon,
+    witness: PriorWitness,
+    notes: tuple[str, ...],
+) -> Verdict:
+    """The verdict of values that violate the budget."""
+    answer = Answer(
+        status="refuted",
+        question=question,
+        engine=_ENGINE,
+        evidence={"method": "parameters", **certificates.point_evidence(witness)},
+        compiled=compared,
+        lower=lower,
+        witness=witness,
+        notes=notes,
+    )
+    return _run_again(admit(answer), compared)
 
 
 def _lower(compared: Compared, found: Supremum) -> tuple[Epsilon, PriorWitness | None]:
@@ -179,13 +206,7 @@ def _without_bound(
     if found.attained:
         witness = _witness(compared, found.condition, found.point)
         budget = Budget(INFINITE, delta, pointwise=True)
-        left, right = rational(witness.left_probability), rational(witness.right_probability)
-        violation = Violation(dict(found.point), found.condition, left, right)
-        document = certificates.refuted_certificate(compared.table, budget, violation)
-        refuted = Refuted(
-            question.under(budget), _ENGINE, lower=INFINITE, witness=witness, notes=notes, certificate=document
-        )
-        return _confirmed(refuted, compared)
+        return _refuted(question.under(budget), compared, INFINITE, witness, notes)
     values = _near(compared, found)
     near = None if values is None else _witness(compared, found.condition, values)
     limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
@@ -245,9 +266,8 @@ def _corners(compared: Compared) -> list[dict[str, Rational]]:
     return points
 
 
-def _confirmed(verdict: Verdict, compared: Compared) -> Verdict:
-    """The verdict if the checker accepts its certificate and running the functions agrees with its witness, otherwise unknown."""
-    verdict = accepted(verdict)
+def _run_again(verdict: Verdict, compared: Compared) -> Verdict:
+    """The verdict if running the functions agrees with its witness, otherwise unknown."""
     question, witness = verdict.question, verdict.witness
     if not isinstance(question, PufferfishQuestion) or not isinstance(witness, PriorWitness):
         return verdict

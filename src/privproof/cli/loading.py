@@ -393,8 +393,10 @@ def _running(path: Path, place: str) -> Iterator[None]:
         yield
     except PrivproofError as error:
         raise (error if path.name in error.place else error.at(place)) from None
-    except (Exception, SystemExit) as error:
-        message = f"{type(error).__name__}: {error}"
+    except MemoryError:
+        raise
+    except BaseException as error:  # also SystemExit and KeyboardInterrupt: nothing in a file may end the program
+        message = f"{type(error).__name__}: {error}".removesuffix(": ")
         at = f"{path}{_line(error, path)}"
         inside = f"{place}: {at}" if place != str(path) else at
         raise FormatError("python", message, place=inside, hint="run the file with Python") from None

@@ -43,8 +43,10 @@ class Finding:
         word: a word behind the lower bound.
         event: the words of an event behind the lower bound, where a delta counts over events.
         length: how many letters the observer of the event has seen.
+        attained: where the budget is broken, a word that attains the lower bound.
         pump: words whose ratio grows without bound.
         proof: why nothing exceeds the upper bound (or the budget asked for).
+        above: where the budget is broken, why nothing exceeds the upper bound.
         stopped: why the engine gave up, or None.
         notes: what else the reader should know.
     """
@@ -54,8 +56,10 @@ class Finding:
     word: Word | None = None
     event: tuple[Word, ...] = ()
     length: int = 0
+    attained: Word | None = None
     pump: Pump | None = None
     proof: Proof | None = None
+    above: Proof | None = None
     stopped: str | None = None
     notes: tuple[str, ...] = ()
 

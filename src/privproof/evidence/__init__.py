@@ -1,6 +1,8 @@
 """Verdicts, witnesses and certificates; imports the engines' findings, and `checker` nothing but `exact`."""
 
 from privproof.evidence.verdicts import (
+    AnyWitness,
+    Certified,
     Charge,
     Explanation,
     Growth,
@@ -19,6 +21,8 @@ from privproof.evidence.verdicts import (
 )
 
 __all__ = [
+    "AnyWitness",
+    "Certified",
     "Charge",
     "Explanation",
     "Growth",

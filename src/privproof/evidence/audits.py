@@ -109,13 +109,11 @@ class Audit:
 
     @property
     def status(self) -> Status:
-        """``refuted`` by exact probabilities, ``proved`` by an exact engine, otherwise ``unknown``: chance decides nothing.
+        """``refuted`` or ``proved`` by an exact engine, with a certificate, otherwise ``unknown``: chance decides nothing.
 
         Without a budget it is about a claim that depends on public numbers, or else about the tight epsilon: ``proved`` where an upper
         bound is, ``refuted`` where there is no epsilon at all.
         """
-        if self.real is not None:
-            return "refuted"
         exact = self.tight if self.budget is None and self.verdict is None else self.verdict
         return "unknown" if exact is None else exact.status
 

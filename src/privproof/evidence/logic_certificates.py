@@ -10,7 +10,7 @@ from typing import Any
 from privproof.engines.logic.checking import compared
 from privproof.engines.logic.measures import Closeness, Gap
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
-from privproof.evidence.certificates import FORMAT, VERSION, certificate, proof_evidence
+from privproof.evidence.certificates import certificate, proof_evidence
 from privproof.evidence.satisfaction import Satisfaction
 from privproof.formulas import (
     And,
@@ -31,32 +31,32 @@ from privproof.formulas import (
     Until,
 )
 from privproof.models import DecisionProcess, Enclosure
+from privproof.scenarios.formulas import FormulaQuestion
 
 
-def logic_certificate(found: Satisfaction) -> dict[str, Any]:
-    """The certificate of a verdict that is proved or refuted."""
-    process = found.process
-    evidence: dict[str, Any] = {"method": "logic"}
-    if found.status == "refuted":
-        evidence["state"] = next(s for s in found.asked if found.truth[s] == 0)
-    if not process.is_chain:
-        evidence["operators"] = [
-            _operator(process, close) for close in found.measured.values() if isinstance(close, Closeness)
-        ]
+def formula_document(question: FormulaQuestion) -> dict[str, Any]:
+    """The question: the process, the formula and the states that are asked about."""
+    process = question.process
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": found.status,
-        "question": {
-            "kind": "logic",
-            "title": process.name,
-            "process": _process(process),
-            "formula": structured(found.formula, process),
-            "text": str(found.formula),
-            "states": list(found.asked),
-        },
-        "evidence": evidence,
+        "kind": "logic",
+        "title": process.name,
+        "process": _process(process),
+        "formula": structured(question.formula, process),
+        "text": str(question.formula),
+        "states": list(question.states),
     }
+
+
+def logic_evidence(found: Satisfaction) -> dict[str, Any]:
+    """The evidence of an answer that is proved or refuted."""
+    evidence: dict[str, Any] = {"method": "logic"}
+    if found.computed == "refuted":
+        evidence["state"] = next(s for s in found.asked if found.truth[s] == 0)
+    if not found.process.is_chain:
+        evidence["operators"] = [
+            _operator(found.process, close) for close in found.measured.values() if isinstance(close, Closeness)
+        ]
+    return evidence
 
 
 def _process(process: DecisionProcess) -> dict[str, Any]:

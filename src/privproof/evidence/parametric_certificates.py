@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from privproof.engines.monitor import Monitor
-from privproof.engines.parametric import Coordinate, Proof, Violation, non_negative
-from privproof.exact import Budget, Rational, text
+from privproof.engines.parametric import Coordinate, Proof, non_negative
+from privproof.evidence.verdicts import PriorWitness
+from privproof.exact import Budget, Rational, rational, text
 from privproof.models.conditions import Table
 
-FORMAT, VERSION = "privproof-certificate", 1
 
-
-def question_document(table: Table, budget: Budget) -> dict[str, Any]:
+def table_document(table: Table, budget: Budget) -> dict[str, Any]:
     """The question of a certificate."""
     region = table.region
     return {
@@ -49,23 +48,19 @@ def question_document(table: Table, budget: Budget) -> dict[str, Any]:
     }
 
 
-def proved_certificate(
-    table: Table, budget: Budget, proof: Proof, monitor: Monitor, *, witness: Violation | None = None
-) -> dict[str, Any] | None:
-    """A certificate for a proof of the table's conditions; None where the sign of a weight is not established.
+def proof_evidence(table: Table, proof: Proof, monitor: Monitor) -> dict[str, Any] | None:
+    """The evidence of a proof of the table's conditions; None where the sign of a weight is not established.
 
     Args:
-        table: the question.
-        budget: what is claimed; the bound of the proof must not exceed its ``e^epsilon``.
+        table: the question; the bound of the proof must not exceed ``e^epsilon`` of what is claimed about it.
         proof: the proof.
         monitor: how to stop.
-        witness: parameters at which the claim is tight, if there are any.
     """
     different = list(dict.fromkeys(row.weight for row in table.rows))
     weights = dict(zip(different, non_negative(different, table.region, monitor), strict=True))
     if None in weights.values():
         return None
-    evidence = {
+    return {
         "method": "bernstein",
         "bound": text(proof.bound),
         "coordinates": [_coordinate(each) for each in proof.coordinates],
@@ -86,32 +81,16 @@ def proved_certificate(
             for each in proof.conditions
         ],
     }
-    result = _certificate("proved", table, budget, evidence)
-    return result if witness is None else result | {"witness": _at(witness)}
 
 
-def refuted_certificate(table: Table, budget: Budget, violation: Violation) -> dict[str, Any]:
-    """A certificate for parameters that violate the budget."""
-    return _certificate("refuted", table, budget, {"method": "parameters", **_at(violation)})
-
-
-def _certificate(verdict: str, table: Table, budget: Budget, evidence: dict[str, Any]) -> dict[str, Any]:
+def point_evidence(witness: PriorWitness) -> dict[str, Any]:
+    """An output under two secrets at values of the parameters, as a witness or as evidence of a refutation."""
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": verdict,
-        "question": question_document(table, budget),
-        "evidence": evidence,
-    }
-
-
-def _at(violation: Violation) -> dict[str, Any]:
-    return {
-        "values": _values(violation.values),
-        "pair": list(violation.condition.pair),
-        "output": violation.condition.output,
-        "left": text(violation.left),
-        "right": text(violation.right),
+        "values": _values({name: rational(value) for name, value in witness.values.items()}),
+        "pair": list(witness.secrets),
+        "output": witness.output,
+        "left": text(witness.left_probability),
+        "right": text(witness.right_probability),
     }
 
 

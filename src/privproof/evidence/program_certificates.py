@@ -10,7 +10,6 @@ from privproof.compiling.relational import CONTINUOUS, Program, input_sort, outp
 from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
-from privproof.evidence.certificates import FORMAT, VERSION
 from privproof.exact.affine import Affine
 from privproof.language.branching import Leaf
 from privproof.language.flow import Instruction, Jump, Next, Test
@@ -45,7 +44,8 @@ CONDITIONS = (
 _SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
 
 
-def _question(question: ProgramQuestion, size: int | None) -> dict[str, Any]:
+def program_document(question: ProgramQuestion, program: Program | None) -> dict[str, Any]:
+    """The question, with the program of instructions where the certificate is about one."""
     inputs = {}
     for name, declared in question.mechanism.inputs.items():
         inputs[name] = {
@@ -62,7 +62,7 @@ def _question(question: ProgramQuestion, size: int | None) -> dict[str, Any]:
         "title": question.name,
         "inputs": inputs,
         "relation": question.relation,
-        "size": size,
+        "size": question.size,
     }
     if question.budget is not None:
         result["epsilon"] = str(question.budget.epsilon)
@@ -70,6 +70,9 @@ def _question(question: ProgramQuestion, size: int | None) -> dict[str, Any]:
             result["delta"] = str(question.budget.delta)
     if question.claim is not None:
         result["claim"] = _affine(question.claim)
+    if program is not None:
+        result["sorts"] = {name: sort for name, sort in program.sorts.items() if name not in program.lists}
+        result["code"] = [_instruction(step, program) for step in program.code]
     return result
 
 
@@ -80,12 +83,8 @@ def _affine(value: Affine) -> dict[str, Any]:
 # --------------------------------------------------------------------------------------------------------------- proofs
 
 
-def alignment_certificate(question: ProgramQuestion, proof: AlignmentProof) -> dict[str, Any]:
-    """The certificate of a proof by alignment."""
-    program = proof.program
-    asked = _question(question, program.size)
-    asked["sorts"] = {name: sort for name, sort in program.sorts.items() if name not in program.lists}
-    asked["code"] = [_instruction(step, program) for step in program.code]
+def alignment_evidence(proof: AlignmentProof) -> dict[str, Any]:
+    """The evidence of a proof by alignment."""
     bounds: list[dict[str, Any]] = []
     for bound in proof.bounds:
         if bound.group:
@@ -93,18 +92,12 @@ def alignment_certificate(question: ProgramQuestion, proof: AlignmentProof) -> d
         else:
             bounds.append({"names": [], **_affine(bound.limit)})
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": "proved",
-        "question": asked,
-        "evidence": {
-            "method": "alignment",
-            "conditions": list(CONDITIONS),
-            "cuts": list(program.cuts),
-            "bounds": bounds,
-            "paths": _paths(proof),
-            "invariants": {str(cut): _smt(formula) for cut, formula in proof.invariants.formulas.items()},
-        },
+        "method": "alignment",
+        "conditions": list(CONDITIONS),
+        "cuts": list(proof.program.cuts),
+        "bounds": bounds,
+        "paths": _paths(proof),
+        "invariants": {str(cut): _smt(formula) for cut, formula in proof.invariants.formulas.items()},
     }
 
 
@@ -205,22 +198,13 @@ def expression(value: Expression) -> list[Any]:
 # --------------------------------------------------------------------------------------------------------- refutations
 
 
-def loss_certificate(
-    question: ProgramQuestion, loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]
-) -> dict[str, Any]:
-    """The certificate of a refutation: both trees, and which leaves the event has."""
+def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) -> dict[str, Any]:
+    """The evidence of a refutation: both trees, and which leaves the event has."""
     sides = [
         {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves]}
         for arguments, leaves in zip((loss.left, loss.right), trees, strict=True)
     ]
-    size = max((len(v) for v in loss.left.values() if isinstance(v, list)), default=None)
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "verdict": "refuted",
-        "question": _question(question, question.size if question.size is None else size),
-        "evidence": {"method": "loss", "event": shown(loss.event), "left": sides[0], "right": sides[1]},
-    }
+    return {"method": "loss", "event": shown(loss.event), "left": sides[0], "right": sides[1]}
 
 
 def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from privproof.evidence.certificates import FORMAT, VERSION
 from privproof.exact import Rational, rational
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
@@ -18,15 +17,8 @@ if TYPE_CHECKING:
     from privproof.release.quilts import Quilts
 
 
-def certificate(verdict: str, question: ReleaseQuestion, evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """A certificate: the question with its claim, and the evidence."""
-    assert question.budget is not None
-    asked = {**question_document(question), "epsilon": str(question.budget.epsilon)}
-    return {"format": FORMAT, "version": VERSION, "verdict": verdict, "question": asked, "evidence": dict(evidence)}
-
-
-def question_document(question: ReleaseQuestion) -> dict[str, Any]:
-    """The question without its claim."""
+def release_document(question: ReleaseQuestion) -> dict[str, Any]:
+    """The question, with its claim where it makes one."""
     noise: dict[str, Any] = (
         {"kind": "geometric", "alpha": str(question.noise.alpha), "step": str(question.noise.step)}
         if isinstance(question.noise, Geometric)
@@ -39,6 +31,7 @@ def question_document(question: ReleaseQuestion) -> dict[str, Any]:
         "lengths": list(question.lengths),
         "query": query_document(question.query),
         "noise": noise,
+        **({} if question.budget is None else {"epsilon": str(question.budget.epsilon)}),
     }
 
 

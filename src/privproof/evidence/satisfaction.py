@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
+from privproof.evidence.verdicts import Status, Verdict
 from privproof.formulas import Formula, Probable, sublogic
 from privproof.models import DecisionProcess
 
@@ -26,7 +27,7 @@ class Satisfaction:
         measured: what is behind the P and D formulas inside, inner ones first.
         reasons: why something is not decided.
         notes: what else the reader should know.
-        certificate: data from which the verdict can be checked, if there is one.
+        verdict: the verdict with its certificate; None where nothing is certified.
         seconds: how long it took.
     """
 
@@ -38,13 +39,28 @@ class Satisfaction:
     measured: Mapping[Formula, Likelihood | Closeness]
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    certificate: dict[str, Any] | None = None
+    verdict: Verdict | None = None
     seconds: float = 0.0
     engine: str = field(default="logic", init=False)
 
     @property
-    def status(self) -> Literal["proved", "refuted", "unknown"]:
-        """Proved where the formula holds in every asked state, refuted where it fails in one of them."""
+    def status(self) -> Status:
+        """Proved where the formula holds in every asked state, refuted where it fails in one of them, by a certificate.
+
+        A formula that asks for probabilities makes no claim: it is answered, or unknown.
+        """
+        if self.is_query:
+            return self.computed
+        return "unknown" if self.verdict is None else self.verdict.status
+
+    @property
+    def certificate(self) -> Mapping[str, Any] | None:
+        """The certificate that the checker has accepted, if there is one."""
+        return None if self.verdict is None else self.verdict.certificate
+
+    @property
+    def computed(self) -> Status:
+        """What the engine computed, certified or not."""
         found = {int(self.truth[s]) for s in self.asked}
         if self.is_query and any(likely.how == "not decided" for likely in self.measured.values()):
             return "unknown"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
@@ -10,13 +10,13 @@ from privproof.engines.streams.deciding import Leak
 from privproof.engines.streams.fronts import Fronts, Product
 from privproof.engines.streams.losses import Loss
 from privproof.engines.streams.solving import Solution
-from privproof.evidence.certificates import FORMAT, VERSION
 from privproof.exact import Rational
 from privproof.models.stream_automaton import Transition
 from privproof.scenarios.streams import StreamQuestion
 
 
-def _certificate(verdict: str, question: StreamQuestion, evidence: Mapping[str, Any]) -> dict[str, Any]:
+def stream_document(question: StreamQuestion) -> dict[str, Any]:
+    """The question: the automaton, its neighbours, and the budget."""
     assert question.budget is not None
     asked: dict[str, Any] = {
         "kind": "stream",
@@ -30,7 +30,7 @@ def _certificate(verdict: str, question: StreamQuestion, evidence: Mapping[str, 
     }
     if question.budget.delta != 0:
         asked["delta"] = str(question.budget.delta)
-    return {"format": FORMAT, "version": VERSION, "verdict": verdict, "question": asked, "evidence": dict(evidence)}
+    return asked
 
 
 def _transition(step: Transition) -> dict[str, Any]:
@@ -53,8 +53,8 @@ def _number(value: Rational | None) -> str | None:
 # --------------------------------------------------------------------------------------------------------------- proofs
 
 
-def coupling_certificate(question: StreamQuestion, solution: Solution, *, attained: bool) -> dict[str, Any]:
-    """The certificate of a coupling: for every node the costs that the adversary can reach, which no step leads out of."""
+def coupling_evidence(solution: Solution, *, attained: bool) -> dict[str, Any]:
+    """The evidence of a coupling: for every node the costs that the adversary can reach, which no step leads out of."""
     evidence: dict[str, Any] = {
         "method": "coupling",
         "unit": str(solution.arena.unit),
@@ -67,7 +67,7 @@ def coupling_certificate(question: StreamQuestion, solution: Solution, *, attain
                 for s in solution.hardest.segments
             ]
         }
-    return _certificate("proved", question, evidence)
+    return evidence
 
 
 def _steps(solution: Solution, edges: Iterable[int], changes: Iterable[int]) -> list[list[int]]:
@@ -107,24 +107,22 @@ def _product(found: Product) -> list[dict[str, Any]]:
 # --------------------------------------------------------------------------------------------------------- refutations
 
 
-def loss_certificate(question: StreamQuestion, found: Loss) -> dict[str, Any]:
-    """The certificate of a loss: the transitions, both streams, and where written numbers shall lie."""
-    evidence = {
+def loss_evidence(found: Loss) -> dict[str, Any]:
+    """The evidence of a loss: the transitions, both streams, and where written numbers shall lie."""
+    return {
         "method": "loss",
         "steps": list(found.steps),
         "left": [_number(value) for value in found.left],
         "right": [_number(value) for value in found.right],
         "windows": [[[str(w.low), str(w.high)] for w in windows] for windows in found.windows],
     }
-    return _certificate("refuted", question, evidence)
 
 
-def growth_certificate(question: StreamQuestion, solution: Solution, leak: Leak) -> dict[str, Any]:
-    """The certificate of a structure whose cost grows without bound."""
-    evidence = {
+def growth_evidence(solution: Solution, leak: Leak) -> dict[str, Any]:
+    """The evidence of a structure whose cost grows without bound."""
+    return {
         "method": "growth",
         "kind": leak.kind,
         "thresholds": list(leak.thresholds),
         "segments": [{"steps": _steps(solution, s.edges, s.changes), "repeated": s.repeated} for s in leak.segments],
     }
-    return _certificate("refuted", question, evidence)

@@ -303,9 +303,28 @@ class Growth:
     factor: Fraction | None
 
 
+AnyWitness: TypeAlias = "Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness"
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Which bounds on the tight epsilon the certificate shows; the others are the engine's word.
+
+    Attributes:
+        lower: whether it shows the lower bound.
+        upper: whether it shows the upper bound.
+    """
+
+    lower: bool = False
+    upper: bool = False
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What was established about a question; see `Proved`, `Refuted` and `Unknown`.
+
+    Proved and refuted verdicts are made by the gate alone (`privproof.evidence.gate`): they carry its seal, which says what the
+    checker has established, and nothing that the seal is about can be changed afterwards.
 
     Attributes:
         question: the question, with the budget that the verdict is about.
@@ -320,7 +339,8 @@ class Verdict:
         leak: for a stream automaton, the structure whose loss grows without bound.
         shifts: for a stream automaton, the table of shifts of the execution that costs most.
         repairs: changes after which the claim is proved.
-        certificate: data from which `recheck` re-establishes the verdict.
+        certificate: the very document that the checker has accepted; None for an unknown verdict.
+        certified: which of the two bounds the certificate shows.
         seconds: how long it took.
         notes: restrictions, assumptions, and what other engines said.
     """
@@ -331,7 +351,7 @@ class Verdict:
     engine: str
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE
-    witness: Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness | None = None
+    witness: AnyWitness | None = None
     event: tuple[Witness, ...] = ()
     growth: Growth | None = None
     formula: Affine | None = None
@@ -340,13 +360,29 @@ class Verdict:
     shifts: tuple[Shifted, ...] = ()
     repairs: tuple[str, ...] = ()
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
+    certified: Certified = Certified()
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    seal: Seal | None = field(default=None, repr=False, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        broken = "nothing seals it" if self.seal is None else self.seal.broken_by(self)
+        if self.status != "unknown" and broken:
+            raise TypeError(f"a {self.status} verdict is made by the gate alone: {broken}")
 
     @property
     def tight(self) -> Epsilon | None:
         """The tight epsilon, where lower and upper bound meet or there is no epsilon at all."""
         return self.lower if self.lower.compare(self.upper) == 0 else None
+
+    @property
+    def uncertified(self) -> str:
+        """Which bounds are the engine's word, in words; empty where the certificate shows all that is said about the tight epsilon."""
+        said_lower = self.lower.infinite or self.lower.compare(epsilon(0)) > 0
+        lower, upper = said_lower and not self.certified.lower, not self.upper.infinite and not self.certified.upper
+        if lower and upper:
+            return "not certified"
+        return "the lower bound is not certified" if lower else "the upper bound is not certified" if upper else ""
 
     @property
     def arguments(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -389,3 +425,36 @@ class Unknown(Verdict):
     status: ClassVar[Status] = "unknown"
 
     reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Seal:
+    """What the gate vouches for: a verdict that says anything else about the question does not stand.
+
+    Attributes:
+        status: proved or refuted.
+        question: the question that the certificate answers.
+        certificate: the document that the checker has accepted.
+        lower: the lower bound that goes with it.
+        upper: the upper bound that goes with it.
+        certified: which of the bounds the certificate shows.
+        witness: the witness that goes with it.
+    """
+
+    status: Status
+    question: AnyQuestion
+    certificate: Mapping[str, Any]
+    lower: Epsilon
+    upper: Epsilon
+    certified: Certified
+    witness: object
+
+    def broken_by(self, verdict: Verdict) -> str:
+        """What a verdict says that the seal does not; empty where it says nothing of the kind."""
+        for name in ("question", "certificate", "witness"):
+            if getattr(verdict, name) is not getattr(self, name):
+                return f"its {name} is not the one that was checked"
+        for name in ("status", "lower", "upper", "certified"):
+            if getattr(verdict, name) != getattr(self, name):
+                return f"its {name} is not the one that was checked"
+        return ""

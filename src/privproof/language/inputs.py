@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import LanguageError
@@ -49,6 +50,24 @@ class Input:
 
     def __repr__(self) -> str:
         return self.text
+
+    @property
+    def differs(self) -> bool:
+        """Whether neighbours can differ in one of its values.
+
+        >>> integer(0, 3).differs, integer(3, 3).differs, real(low=3, high=3).differs, integer(sensitivity="1/2").differs
+        (True, False, False, False)
+        """
+        if self.public:
+            return False
+        if self.values is not None:
+            if self.within is None:
+                return len(self.values) > 1
+            ordered = sorted(self.values)
+            return any(above - below <= self.within for below, above in pairwise(ordered))
+        if self.within is not None and not self.real and self.within < 1:
+            return False
+        return self.low is None or self.low != self.high
 
     @property
     def relation(self) -> str:

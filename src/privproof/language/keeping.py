@@ -66,7 +66,7 @@ def current(
         ) from None
     program = recorder.program(called, inputs, parameters)
     lists = [name for name, shape in shapes.items() if shape == "list"]
-    return Kept(program, translated, flow(translated.body, lists))
+    return Kept(program, translated, flow(translated.body, lists, given=(*inputs, *parameters, *unknown)))
 
 
 def pinned(kept: Kept, program: Program | None, name: str) -> Kept:

@@ -2,55 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flint import arb, fmpq
 
 from privproof.errors import ScenarioError
+from privproof.evidence import Unknown
+from privproof.evidence.gate import Answer, admit
+from privproof.exact import INFINITE, epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.release.locations import Channel, LocationFinding, Mechanism, ResampledLaplace, ShrunkLaplace
 from privproof.release.maps import Clamped, Resampled
 from privproof.release.planar import PlanarGeometric, PlanarLaplace
+from privproof.scenarios.locations import LocationQuestion
 
 _MOST_ADDED = 400_000
+_DIGITS = 10**12
+"""Losses are stated with twelve digits, rounded down."""
 
 
-def location_certificate(finding: LocationFinding, *, title: str = "") -> dict[str, object]:
-    """A proved or refuted finding as a document that the independent checker establishes again.
+def location_certificate(finding: LocationFinding) -> Mapping[str, Any]:
+    """The certificate of a finding that is proved or refuted, which the independent checker has accepted.
 
     >>> from privproof.release.locations import verify_locations
     >>> found = verify_locations(PlanarGeometric.of("ln(2)", step="1/2"))
     >>> location_certificate(found)["evidence"]["method"]
     'triangle inequality'
     """
-    if finding.status == "unknown":
+    if finding.verdict is None or finding.verdict.certificate is None:
         raise ScenarioError(
             "location", "nothing is known, so there is nothing to certify", place="finding", hint=finding.reason
         )
-    question: dict[str, object] = {
-        "kind": "location",
-        "mechanism": _document(finding.mechanism),
-        "epsilon": str(finding.allowed),
-    }
-    if title:
-        question["title"] = title
-    if finding.sites is not None and finding.method == "every pair":
-        question["sites"] = [list(site) for site in finding.sites]
+    return finding.verdict.certificate
+
+
+def certified(finding: LocationFinding) -> LocationFinding:
+    """A finding with its verdict, where the independent checker establishes it again."""
+    if finding.computed == "unknown":
+        return finding
+    if isinstance(finding.mechanism, Channel) and finding.mechanism.rows is None:
+        reason = "a channel of balls has no certificate: Channel.of with exact numbers"
+        return replace(finding, reason=reason)
+    every = finding.sites if finding.method == "every pair" else None
+    loss = INFINITE
+    if finding.loss.is_finite():
+        low = rational_bounds(finding.loss)[0] * _DIGITS
+        loss = epsilon(max(fmpq(int(low.p // low.q), _DIGITS), fmpq(0)))
+    answer = Answer(
+        status=finding.computed,
+        question=LocationQuestion(finding.mechanism, finding.allowed, every),
+        engine="locations",
+        evidence=_evidence(finding),
+        compiled=_document(finding.mechanism),
+        lower=finding.allowed if finding.computed == "proved" and loss.compare(finding.allowed) > 0 else loss,
+        upper=finding.allowed if finding.computed == "proved" else INFINITE,
+    )
+    verdict = admit(answer)
+    reason = verdict.reason if isinstance(verdict, Unknown) else finding.reason
+    return replace(finding, verdict=verdict, reason=reason)
+
+
+def _evidence(finding: LocationFinding) -> dict[str, object]:
     pair = {"left": _written(finding.left), "right": _written(finding.right), "output": _written(finding.output)}
     evidence: dict[str, object] = {"method": finding.method}
-    if finding.status == "refuted":
+    if finding.computed == "refuted":
         evidence |= pair
         evidence["left_probability"] = _outward(finding.left_probability)
         evidence["right_probability"] = _outward(finding.right_probability)
     elif finding.left_probability > 0 and finding.right_probability > 0 and _cheap(finding):
         evidence["attained"] = {**pair, "loss": _outward(finding.loss)}
-    return {
-        "format": "privproof-certificate",
-        "version": 1,
-        "verdict": finding.status,
-        "question": question,
-        "evidence": evidence,
-    }
+    return evidence
 
 
 def _cheap(finding: LocationFinding) -> bool:
@@ -68,13 +91,7 @@ def _cheap(finding: LocationFinding) -> bool:
 
 def _document(mechanism: Mechanism) -> dict[str, object]:
     if isinstance(mechanism, Channel):
-        if mechanism.rows is None:
-            raise ScenarioError(
-                "location",
-                "a channel of balls has no certificate",
-                place="channel",
-                hint="Channel.of with exact numbers",
-            )
+        assert mechanism.rows is not None
         rows = [[list(site), {str(z): str(p) for z, p in row.items()}] for site, row in mechanism.rows.items()]
         return {"kind": "table", "step": str(mechanism.step), "rows": rows}
     if isinstance(mechanism, PlanarLaplace | ResampledLaplace | ShrunkLaplace):

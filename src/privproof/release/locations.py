@@ -12,10 +12,10 @@ Exhibits of what goes wrong: drawing again until the report lies on the map (`re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isqrt
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from flint import acb, arb, fmpq
@@ -26,6 +26,9 @@ from privproof.exact.balls import precision, rational_bounds
 from privproof.models.distributions import distribution
 from privproof.release.maps import Clamped, Map, Resampled
 from privproof.release.planar import PlanarGeometric, PlanarLaplace, Site, a_site
+
+if TYPE_CHECKING:
+    from privproof.evidence import Verdict
 
 Place: TypeAlias = "tuple[Any, Any]"
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
@@ -180,7 +183,7 @@ class LocationFinding:
     """What is known about a mechanism for locations.
 
     Attributes:
-        status: proved, refuted or unknown.
+        computed: what the comparison says: proved, refuted or unknown.
         mechanism: what was asked about.
         allowed: the claimed epsilon, per unit of distance.
         left: a place x.
@@ -194,9 +197,10 @@ class LocationFinding:
         sites: the sites that were compared one by one; None for all places, by the triangle inequality, or all of a channel.
         density: whether the probabilities are densities; they are continuous, so small regions around the output have the same ratio.
         reason: why nothing is known.
+        verdict: the verdict, with its certificate; None where there is none.
     """
 
-    status: Status
+    computed: Status
     mechanism: Mechanism
     allowed: Epsilon
     left: Place
@@ -210,6 +214,12 @@ class LocationFinding:
     sites: tuple[Site, ...] | None = None
     density: bool = False
     reason: str = ""
+    verdict: Verdict | None = field(default=None, repr=False)
+
+    @property
+    def status(self) -> Status:
+        """What is established: proved, refuted or unknown."""
+        return "unknown" if self.verdict is None else self.verdict.status
 
     @property
     def factor(self) -> arb:
@@ -293,8 +303,10 @@ def _alone(mechanism: PlanarGeometric | PlanarLaplace, allowed: Epsilon, bits: i
             left, right = (mechanism.probability(site, (0, 0), bits) for site in ((0, 0), (1, 0)))
     method: Method = "triangle inequality" if status == "proved" else "one output"
     loss = mechanism.epsilon.ball(bits)
-    return LocationFinding(
-        status, mechanism, allowed, (0, 0), (1, 0), (0, 0), left, right, apart, loss, method, density=continuous
+    return _certified(
+        LocationFinding(
+            status, mechanism, allowed, (0, 0), (1, 0), (0, 0), left, right, apart, loss, method, density=continuous
+        )
     )
 
 
@@ -465,20 +477,22 @@ class _Comparison:
             loss = _loss(mine, other, apart)
         output = self.outputs[number]
         one_by_one = method == "every pair" and not isinstance(self.mechanism, Channel)
-        return LocationFinding(
-            status,
-            self.mechanism,
-            self.allowed,
-            left,
-            right,
-            output,
-            mine,
-            other,
-            apart,
-            loss,
-            method,
-            self.sites if one_by_one else self.named,
-            reason=reason,
+        return _certified(
+            LocationFinding(
+                status,
+                self.mechanism,
+                self.allowed,
+                left,
+                right,
+                output,
+                mine,
+                other,
+                apart,
+                loss,
+                method,
+                self.sites if one_by_one else self.named,
+                reason=reason,
+            )
         )
 
 
@@ -577,8 +591,20 @@ def shrunk_north_south(
     one, other = _exact((0, 0)), _exact((0, apart))
     if angle == 0:
         allowed = epsilon(mechanism.epsilon if claimed is None else claimed)
-        return LocationFinding(
-            "refuted", mechanism, allowed, one, other, "north = 0", arb(1), arb(0), arb(apart), arb("inf"), "one output"
+        return _certified(
+            LocationFinding(
+                "refuted",
+                mechanism,
+                allowed,
+                one,
+                other,
+                "north = 0",
+                arb(1),
+                arb(0),
+                arb(apart),
+                arb("inf"),
+                "one output",
+            )
         )
     found = _pointwise(
         mechanism,
@@ -613,20 +639,28 @@ def _pointwise(
         loss = _loss(*densities, apart)
     status: Status = "refuted" if refuted else "unknown"
     reason = "" if refuted else "this one output does not exceed the claim, and others were not looked at"
-    return LocationFinding(
-        status,
-        mechanism,
-        allowed,
-        left,
-        right,
-        output,
-        *densities,
-        apart,
-        loss,
-        "one output",
-        density=True,
-        reason=reason,
+    return _certified(
+        LocationFinding(
+            status,
+            mechanism,
+            allowed,
+            left,
+            right,
+            output,
+            *densities,
+            apart,
+            loss,
+            "one output",
+            density=True,
+            reason=reason,
+        )
     )
+
+
+def _certified(found: LocationFinding) -> LocationFinding:
+    from privproof.release.location_certificates import certified  # here, because it stands above
+
+    return certified(found)
 
 
 # ------------------------------------------------------------------------------------------------------------------------ parts

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from privproof.evidence import ReleaseWitness
-from privproof.evidence.release_certificates import question_document
+from privproof.evidence.release_certificates import release_document
 from privproof.exact import decimal, rational
 from privproof.released_tables import Record
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
@@ -55,7 +55,7 @@ def record_data(record: Record) -> dict[str, Any]:
         "secure": source.secure,
         "assumptions": list(source.assumptions),
         "warnings": list(source.warnings),
-        "question": question_document(question),
+        "question": release_document(question),
         "certificate": record.certificate,
         "seconds": round(verdict.seconds, 6),
         "notes": list(verdict.notes),

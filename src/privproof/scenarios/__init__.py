@@ -3,6 +3,8 @@
 from typing import TypeAlias
 
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.formulas import FormulaQuestion
+from privproof.scenarios.locations import LocationQuestion
 from privproof.scenarios.markov import MarkovPrior
 from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.networks import Network, Node
@@ -22,14 +24,19 @@ UnderPriors: TypeAlias = "PufferfishQuestion | ParametricQuestion"
 AnyQuestion: TypeAlias = "Question | UnderPriors | ProgramQuestion | StreamQuestion | ReleaseQuestion"
 """Whatever can be asked about."""
 
+Verified: TypeAlias = "AnyQuestion | FormulaQuestion | LocationQuestion"
+"""Whatever a verdict can be about."""
+
 __all__ = [
     "AnyQuestion",
     "Automaton",
     "Band",
     "Chain",
     "Ending",
+    "FormulaQuestion",
     "Geometric",
     "Laplace",
+    "LocationQuestion",
     "MarkovPrior",
     "Model",
     "Neighbours",
@@ -50,6 +57,7 @@ __all__ = [
     "Several",
     "StreamQuestion",
     "UnderPriors",
+    "Verified",
     "Words",
     "automaton",
     "claims",

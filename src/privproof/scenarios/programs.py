@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from privproof.errors import BudgetError, LanguageError, QuestionError
+from privproof.errors import BudgetError, LanguageError, QuestionError, ScenarioError
 from privproof.exact import Budget, Epsilon, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
@@ -104,12 +104,24 @@ def is_program(mechanism: Mechanism) -> bool:
 
 
 def program_question(mechanism: Mechanism, *, size: int | None = None) -> ProgramQuestion:
-    """The question that a mechanism poses, with its own claim."""
+    """The question that a mechanism poses, with its own claim.
+
+    Raises:
+        ScenarioError: a private input is the same in all neighbouring data sets.
+    """
     open_ended = [n for n, i in mechanism.inputs.items() if i.shape == "list" and i.size is None]
     if size is not None and not open_ended:
         raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
     if size is not None and size < 1:
         raise QuestionError("size", f"size={size}: a list has at least one element", place="size", hint="size=3")
+    for name, declared in mechanism.inputs.items():
+        if not declared.public and not declared.differs:
+            raise ScenarioError(
+                "empty-relation",
+                f"neighbours never differ in {name}: {declared}",
+                place=mechanism.place,
+                hint=f"widen its range or its sensitivity, or declare it public({declared})",
+            )
     question = ProgramQuestion(mechanism=mechanism.pinned(), size=size)
     if mechanism.claim is None:
         return question

@@ -15,14 +15,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from flint import arb
+
 from privproof.evidence.checker.documents import a_flag, a_number, text
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import Epsilon, Rational, epsilon
+from privproof.exact import INFINITE, Epsilon, Rational, asked_for, epsilon
+from privproof.exact.balls import rational_bounds
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?"
 _LOGARITHM = rf"(?:(?P<times>[0-9]{{1,4}})\s*\*\s*)?ln\(\s*(?P<inner>{_NUMBER})\s*\)(?:\s*/\s*(?P<root>[0-9]{{1,4}}))?"
 _EPSILON = re.compile(rf"\s*(?:{_LOGARITHM}(?:\s*[+-]\s*(?P<shift>{_NUMBER}))?|(?P<alone>{_NUMBER}))\s*")
 _LARGEST_SHIFT = 10_000
+_GRID = 1 << 96
+"""Bounds of losses are rounded to multiples of its inverse, so that they can be written down."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,10 @@ class Claim:
             return (left > 0) - (left < 0)
         sign = self.epsilon.compare_bound(left / right)
         return -sign if right > 0 else sign
+
+    def needs(self, left: Rational, right: Rational) -> Epsilon:
+        """The smallest epsilon that allows both probabilities at the delta of the claim."""
+        return asked_for(left, right, self.delta)
 
     def __str__(self) -> str:
         if self.delta == 0:
@@ -110,6 +119,18 @@ def read_epsilon(value: object, place: str, limits: Limits) -> Epsilon:
         return epsilon(value)
     except ValueError as error:
         refuse(f"{value[:60]!r} is not an epsilon: {str(error)[:200]}", place)
+
+
+def loss_at_least(loss: arb) -> Epsilon:
+    """An epsilon that a loss is not below: the lower end of its ball, on a fine grid; 0 where the ball reaches below it.
+
+    >>> loss_at_least(arb("0.5")), loss_at_least(arb("inf"))
+    (Epsilon('1/2'), Epsilon('inf'))
+    """
+    if not loss.is_finite():
+        return INFINITE if loss > 0 else epsilon(0)
+    low = rational_bounds(loss)[0] * _GRID
+    return epsilon(max(Rational(int(low.p // low.q), _GRID), Rational(0)))
 
 
 def as_rational(value: int, below: int = 1) -> Rational:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+from privproof.evidence.checker.claims import read_epsilon
 from privproof.evidence.checker.cones import proved_by_cone
-from privproof.evidence.checker.documents import a_text, an_object, load, plain
+from privproof.evidence.checker.documents import a_text, an_object, load, only_members, plain
 from privproof.evidence.checker.enumeration import proved_by_enumeration
 from privproof.evidence.checker.outcomes import (
     DEFAULT_LIMITS,
@@ -22,9 +23,12 @@ from privproof.evidence.checker.outcomes import (
 )
 from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
+from privproof.evidence.checker.source.values import Beyond
 from privproof.evidence.checker.systems import Question
+from privproof.evidence.checker.telling import explained
 from privproof.evidence.checker.tensors import proved_by_tensors
 from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
+from privproof.exact import INFINITE, epsilon
 
 Method = Callable[[Question, dict[str, object], Limits], Accepted]
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
@@ -65,7 +69,7 @@ def _guarded(check: Callable[[], Accepted]) -> Outcome:
     try:
         return check()
     except Refusal as refusal:
-        return Rejected(refusal.reason, refusal.place)
+        return Rejected(refusal.reason, refusal.place, isinstance(refusal, Beyond))
     except Exception as error:
         return Rejected(f"the check broke off: {type(error).__name__}: {str(error)[:200]}", "checker")
 
@@ -83,26 +87,95 @@ def checked(document: object, limits: Limits) -> Accepted:
     if verdict != "proved" and verdict != "refuted":
         refuse("the verdict is neither proved nor refuted", "verdict")
     asked = an_object(certificate.get("question"), "question")
+    held = _sharpened(verdict, asked, certificate, limits)
+    accepted = _with_bounds(_established(verdict, held, certificate, limits), asked, held, limits)
+    if "above" in certificate:
+        accepted = _with_above(accepted, asked, certificate["above"], limits)
+    return explained(accepted, asked, limits)
+
+
+def _established(
+    verdict: Verdict, asked: dict[str, object], certificate: dict[str, object], limits: Limits
+) -> Accepted:
+    """What the evidence establishes about a question."""
     kind = asked.get("kind")
     if isinstance(kind, str) and kind in _KINDS:
         module, name = _KINDS[kind]
         check: Kind = getattr(import_module(f"privproof.evidence.checker.{module}"), name)
         return check(verdict, asked, certificate, limits)
+    return _about_words(verdict, asked, certificate, limits)
+
+
+def _with_above(accepted: Accepted, asked: dict[str, object], value: object, limits: Limits) -> Accepted:
+    """What was accepted, with the larger epsilon that the member ``above`` proves."""
+    above = an_object(value, "above")
+    only_members(above, ("epsilon", "evidence"), "above")
+    upper = read_epsilon(above.get("epsilon"), "above.epsilon", limits)
+    if accepted.verdict != "refuted" or accepted.lower is None or "claim" in asked:
+        refuse("only where one epsilon is refuted may a larger one be proved", "above")
+    if accepted.lower.compare(upper) > 0:
+        refuse(f"{accepted.lower} is shown to be too small, and this is less", "above.epsilon")
+    larger = _established("proved", {**asked, "epsilon": str(upper)}, {"evidence": above.get("evidence")}, limits)
+    details = {**accepted.details, "above": larger.details.get("method")}
+    return replace(accepted, statement=f"{accepted.statement}; {larger.statement}", details=details, upper=upper)
+
+
+def _sharpened(
+    verdict: Verdict, asked: dict[str, object], certificate: dict[str, object], limits: Limits
+) -> dict[str, object]:
+    """The question that a proof is checked against: with the smaller epsilon of the member ``bounds``, where there is one.
+
+    What holds for an epsilon holds for every larger one.
+    """
+    if "bounds" not in certificate:
+        return asked
+    bounds = an_object(certificate["bounds"], "bounds")
+    only_members(bounds, ("upper",), "bounds")
+    upper = read_epsilon(bounds.get("upper"), "bounds.upper", limits)
+    if verdict != "proved" or "epsilon" not in asked or "claim" in asked:
+        refuse("only a proof for one epsilon may be sharper than what is asked", "bounds")
+    if upper.compare(read_epsilon(asked["epsilon"], "question.epsilon", limits)) > 0:
+        refuse(f"{upper} is above the epsilon that is asked about", "bounds.upper")
+    return {**asked, "epsilon": str(upper)}
+
+
+def _with_bounds(accepted: Accepted, asked: dict[str, object], held: dict[str, object], limits: Limits) -> Accepted:
+    """What was accepted, with the question and the bounds on the tight epsilon that it implies by itself."""
+    if "epsilon" not in held:
+        return replace(accepted, question=asked, lower=None, upper=None)
+    claimed = read_epsilon(held["epsilon"], "question.epsilon", limits)
+    lower, upper = (epsilon(0), claimed) if accepted.verdict == "proved" else (claimed, INFINITE)
+    if accepted.lower is not None and accepted.lower.compare(lower) > 0:
+        lower = accepted.lower
+    if accepted.upper is not None and accepted.upper.compare(upper) < 0:
+        upper = accepted.upper
+    if lower.compare(upper) > 0:
+        refuse(f"the evidence shows at least {lower} and at most {upper}, which is impossible", "evidence")
+    return replace(accepted, question=asked, lower=lower, upper=upper)
+
+
+def _about_words(
+    verdict: Verdict, asked: dict[str, object], certificate: dict[str, object], limits: Limits
+) -> Accepted:
+    """What a certificate about the words of a model establishes."""
     question = read_question(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     if method not in _METHODS[verdict]:
         refuse(f"{method[:40]!r} is no evidence for {verdict}", "evidence.method")
+    accepted = _METHODS[verdict][method](question, evidence, limits)
     witness = certificate.get("witness")
-    if verdict == "refuted" or witness is None:
-        return _METHODS[verdict][method](question, evidence, limits)
+    if witness is None:
+        return accepted
     found = check_word(question, witness, "witness", limits)
+    lower = question.claim.needs(found.left, found.right)
+    statement = f"{accepted.statement}; the word {shown(found.letters)} has the ratio {found.ratio()}"
+    if verdict == "refuted":
+        best = lower if accepted.lower is None or lower.compare(accepted.lower) > 0 else accepted.lower
+        return replace(accepted, statement=statement, lower=best)
     if not question.claim.holds(found.left, found.right):
         refuse("the witness violates the claim that is said to be proved", "witness")
-    accepted = _METHODS[verdict][method](question, evidence, limits)
     tight = attained(question, found)
-    statement = f"{accepted.statement}; the word {shown(found.letters)} has the ratio {found.ratio()}"
     statement += ", so this epsilon is attained and no smaller one holds" if tight else ""
-    return replace(
-        accepted, statement=statement, details={**accepted.details, "witness_ratio": found.ratio(), "tight": tight}
-    )
+    details = {**accepted.details, "witness_ratio": found.ratio(), "tight": tight}
+    return replace(accepted, statement=statement, details=details, lower=lower)

@@ -27,7 +27,7 @@ from typing import TypeAlias
 
 from flint import acb, arb, fmpq
 
-from privproof.evidence.checker.claims import read_epsilon
+from privproof.evidence.checker.claims import loss_at_least, read_epsilon
 from privproof.evidence.checker.documents import (
     a_list,
     a_number,
@@ -279,6 +279,7 @@ def check_location(
         loss = _attained(question, an_object(evidence["attained"], "evidence.attained"), limits)
         details["attained"] = loss.str(12)
         statement += f"; a loss of {loss.str(9, radius=False)} per unit of distance is attained"
+        return Accepted("proved", statement, details, lower=loss_at_least(loss))
     return Accepted("proved", statement, details)
 
 
@@ -361,6 +362,7 @@ def _refuted(question: Question, given: dict[str, object], limits: Limits) -> Ac
             f"right_{what}": right.str(12),
             "distance": apart.str(12),
         },
+        lower=loss_at_least((left / right).log() / apart),
     )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeAlias
 
+from privproof.exact import Epsilon
+
 Verdict: TypeAlias = Literal["proved", "refuted"]
 
 
@@ -33,6 +35,7 @@ class Limits:
         explored: the combinations of location, length and node that a cone check visits.
         words: the nodes that an enumeration visits.
         tensor: the entries of all output tensors together.
+        source_steps: the steps of the checker's own runs of a source.
     """
 
     file_bytes: int = 512 * 1024 * 1024
@@ -51,6 +54,7 @@ class Limits:
     explored: int = 5_000_000
     words: int = 2_000_000
     tensor: int = 20_000_000
+    source_steps: int = 2_000_000
 
 
 DEFAULT_LIMITS = Limits()
@@ -64,11 +68,19 @@ class Accepted:
         verdict: ``proved`` or ``refuted``.
         statement: what has been established, in words.
         details: facts about the check, by name: the method, how much was compared, the witness.
+        question: the question that was read and answered, as it stands in the certificate.
+        lower: the certificate shows that the tight epsilon is at least this; None where the question has no epsilon.
+        upper: the certificate shows that the tight epsilon is at most this; None where the question has no epsilon.
+        how: how the verdict was re-established: ``by`` (witnessed, recomputed, solver), ``method``, ``words``, ``solver``.
     """
 
     verdict: Verdict
     statement: str
     details: Mapping[str, object] = field(default_factory=dict)
+    question: Mapping[str, object] = field(default_factory=dict)
+    lower: Epsilon | None = None
+    upper: Epsilon | None = None
+    how: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,10 +90,12 @@ class Rejected:
     Attributes:
         reason: why not.
         place: the place in the document, such as ``evidence.nodes[3].next[0]``.
+        beyond: whether the source of the question is outside of what the checker reads or has room for.
     """
 
     reason: str
     place: str = ""
+    beyond: bool = False
 
 
 Outcome: TypeAlias = Accepted | Rejected

@@ -22,7 +22,7 @@ constraint, or of ``high - low`` of a later parameter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from privproof.evidence.checker.bernstein import Boxes, Grid, Side, check_tree, grid
 from privproof.evidence.checker.claims import Claim, read_claim
@@ -54,7 +54,7 @@ from privproof.evidence.checker.polynomials import (
     times,
     used,
 )
-from privproof.exact import ONE, ZERO, Rational
+from privproof.exact import ONE, ZERO, Rational, asked_for
 
 _MEMBERS = (
     "kind", "title", "parameters", "constraints", "data", "pairs", "relative", "epsilon", "delta", "pointwise",
@@ -269,7 +269,9 @@ def check_pufferfish(
     tight = found.right > 0 and excess > 0 and question.claim.epsilon.compare_bound(excess / found.right) == 0
     statement = f"{accepted.statement}; the witness has the ratio {found.ratio()}"
     statement += ", so this epsilon is attained and no smaller one holds" if tight else ""
-    return Accepted("proved", statement, {**accepted.details, "witness_ratio": found.ratio(), "tight": tight})
+    details = {**accepted.details, "witness_ratio": found.ratio(), "tight": tight}
+    lower = question.claim.needs(found.left, found.right)
+    return replace(accepted, statement=statement, details=details, lower=lower)
 
 
 @dataclass(frozen=True)
@@ -334,6 +336,7 @@ def _refuted(question: Question, evidence: dict[str, object], limits: Limits) ->
             "right_probability": text(found.right),
             "ratio": found.ratio(),
         },
+        lower=question.claim.needs(found.left, found.right),
     )
 
 
@@ -363,6 +366,7 @@ def _proved(question: Question, evidence: dict[str, object], limits: Limits) -> 
             "bound": text(bound),
             "parameters": len(question.parameters),
         },
+        upper=asked_for(bound, ONE),
     )
 
 

@@ -39,7 +39,7 @@ from privproof.evidence.checker.systems import (
     product,
     read_letter,
 )
-from privproof.exact import ZERO, Rational
+from privproof.exact import INFINITE, ZERO, Rational
 
 Masses = dict[int, Rational]
 Classes = Sequence[int | None]
@@ -109,7 +109,7 @@ def refuted_by_pump(question: Question, evidence: dict[str, object], limits: Lim
     growth = "without bound" if right_rate == 0 else f"by the factor {left_rate / right_rate} or more"
     statement = f"private for no finite epsilon: each repetition of the middle word raises the ratio {growth}"
     details = {"method": "pump", "left_rate": str(left_rate), "right_rate": str(right_rate)}
-    return Accepted("refuted", f"{statement}; compared: {question.described}", details)
+    return Accepted("refuted", f"{statement}; compared: {question.described}", details, lower=INFINITE)
 
 
 def _path(question: Question, location: Location, value: object, place: str, limits: Limits) -> Path:

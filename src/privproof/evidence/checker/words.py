@@ -126,7 +126,7 @@ def refuted_by_word(question: Question, evidence: dict[str, object], limits: Lim
         "right_probability": str(found.right),
         "ratio": found.ratio(),
     }
-    return Accepted("refuted", statement, details)
+    return Accepted("refuted", statement, details, lower=question.claim.needs(found.left, found.right))
 
 
 def refuted_by_event(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
@@ -152,7 +152,7 @@ def refuted_by_event(question: Question, evidence: dict[str, object], limits: Li
         f"and {text(right)} on the right; compared: {question.described}"
     )
     details = {"method": "event", "words": len(words), "left_probability": str(left), "right_probability": str(right)}
-    return Accepted("refuted", statement, details)
+    return Accepted("refuted", statement, details, lower=question.claim.needs(left, right))
 
 
 def _sums(

@@ -22,7 +22,7 @@ from privproof.evidence.checker.programs.losses import refuted_by_loss
 
 __all__ = ["check_program"]
 
-_MEMBERS = ("kind", "title", "inputs", "relation", "size", "epsilon", "delta", "claim", "sorts", "code")
+_MEMBERS = ("kind", "title", "inputs", "relation", "size", "epsilon", "delta", "claim", "sorts", "code", "source")
 
 
 def check_program(verdict: str, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:

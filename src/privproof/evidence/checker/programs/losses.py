@@ -8,16 +8,22 @@ they are trees, with an outcome for every case, is checked, and that they are th
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import a_list, a_text_or_null, an_object, only_members, text
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.inputs import SIZE, Declared, Input, Scalar, allowed, same, scalar
 from privproof.evidence.checker.programs.polyhedra import Integrator
 from privproof.evidence.checker.programs.trees import probability, read_leaves
-from privproof.exact import Epsilon, Rational
-from privproof.exact.exponentials import ExponentialSum, exceeds
+from privproof.exact import INFINITE, Epsilon, Rational, asked_for, epsilon
+from privproof.exact.balls import rational_bounds
+from privproof.exact.exponentials import ExponentialSum, exceeds, loss
 
 _MOST_SHOWN = 200
 _LARGEST_CLAIM = 10_000
+_SIMPLE = 1_000
+"""Denominators up to this are tried for a loss that is a fraction."""
 
 Arguments = dict[str, tuple[Scalar, ...]]
 """The entries of each input; of a value, the one entry."""
@@ -55,7 +61,30 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
         f"an event has probability {_shown(above)} on the left inputs and {_shown(below)} on the right ones, more than "
         f"e^({budget}) times as much{more}",
         {"method": "loss", "left": _shown(above), "right": _shown(below), "leaves": leaves, "epsilon": str(budget)},
+        lower=_needed(above - declared.delta, below),
     )
+
+
+def _needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
+    """An epsilon that two probabilities ask for at least; exactly where it is a simple fraction, or their quotient is."""
+    if below.is_zero:
+        return INFINITE
+    one, two = (_constant(side.at(1)) for side in (above, below))
+    if one is not None and two is not None:
+        return asked_for(one, two)
+    ball = loss(above, below, 1)
+    middle = rational_bounds(ball.mid())[0]
+    near = Fraction(int(middle.p), int(middle.q)).limit_denominator(_SIMPLE)
+    simple = Rational(near.numerator, near.denominator)
+    if simple >= 0 and (above - below.scaled(simple)).at(1).is_zero:
+        return epsilon(simple)
+    return loss_at_least(ball)
+
+
+def _constant(value: ExponentialSum) -> Rational | None:
+    """A sum that is a rational number, as one."""
+    terms = value.terms
+    return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None
 
 
 def _shown(value: ExponentialSum) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import arb
 
+from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import (
     a_list,
     a_number,
@@ -26,7 +27,7 @@ from privproof.evidence.checker.releases.laws import Law, Sums, sums
 from privproof.evidence.checker.releases.losses import Geometric, Noise
 from privproof.evidence.checker.releases.priors import Band, Network
 from privproof.evidence.checker.releases.questions import Histogram, Release, Sum
-from privproof.exact import Rational
+from privproof.exact import INFINITE, Epsilon, Rational, epsilon
 from privproof.exact.balls import precision
 
 _BITS = (128, 512, 2048)
@@ -101,7 +102,7 @@ def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limi
     elif "bin" in evidence:
         refuse("only a histogram has bins", "evidence.bin")
     if len(release.lengths) > 1:
-        refuse("an event is about the released value of one series, and the question has several", "question.lengths")
+        told += ", less what the other series add,"
     compared = _compared(release, evidence, "evidence")
     low, high = (_end(evidence.get(end), end, limits) for end in ("low", "high"))
     if low is not None and high is not None and low > high:
@@ -122,7 +123,16 @@ def refuted_by_event(release: Release, evidence: dict[str, object], limits: Limi
         f"epsilon = {release.epsilon.show()} is violated with {release.noise}: {told} is in {interval} with "
         f"probability {left} if the {compared.said} is {compared.left!r}, and {right} if it is {compared.right!r}",
         {"method": "event", "left_probability": left, "right_probability": right, "interval": interval},
+        lower=_needed(chances),
     )
+
+
+def _needed(chances: list[arb]) -> Epsilon:
+    """An epsilon that the event asks for at least."""
+    if chances[1] == 0:
+        return INFINITE
+    with precision(_BITS[-1]):
+        return loss_at_least((chances[0] / chances[1]).log())
 
 
 def _end(value: object, end: str, limits: Limits) -> Rational | None:
@@ -212,6 +222,7 @@ def attained(release: Release, evidence: dict[str, object], accepted: Accepted, 
         statement=f"{accepted.statement}; the loss {shown} is attained at the output {text(output)} if the "
         f"{compared.said} is {compared.left!r} rather than {compared.right!r}",
         details={**accepted.details, "attained": shown, "attained_bounds": [text(end) for end in ends]},
+        lower=epsilon(max(ends[0], Rational(0))),
     )
 
 

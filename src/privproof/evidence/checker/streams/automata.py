@@ -48,7 +48,7 @@ from privproof.evidence.checker.streams.steps import (
 from privproof.exact import Epsilon, Rational
 
 RELATIONS = ("each", "one", "monotone")
-_QUESTION = ("kind", "title", "states", "initial", "transitions", "relation", "within", "epsilon", "delta")
+_QUESTION = ("kind", "title", "states", "initial", "transitions", "relation", "within", "epsilon", "delta", "source")
 _TRANSITION = ("from", "to", "samples", "guard", "some", "stores", "symbol", "values")
 
 

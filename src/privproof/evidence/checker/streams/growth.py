@@ -18,6 +18,7 @@ from privproof.evidence.checker.streams.couplings import MOST_NAMES, SHIFTS, Ker
 from privproof.evidence.checker.streams.executions import Move, Segment, Situation, read_segments
 from privproof.evidence.checker.streams.orders import components
 from privproof.evidence.checker.streams.telling import tells_path
+from privproof.exact import INFINITE
 
 _MOST_ITERATIONS = 100
 
@@ -43,6 +44,7 @@ def refuted_by_growth(automaton: Automaton, evidence: dict[str, object], limits:
         f"no finite epsilon holds for {automaton.neighbours}: the costs of a family of executions grow without bound, "
         "and their losses with them",
         {"method": "growth", "kind": kind[:200], "thresholds": list(watched)},
+        lower=INFINITE,
     )
 
 

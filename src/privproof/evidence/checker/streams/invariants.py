@@ -102,7 +102,8 @@ def proved_by_coupling(automaton: Automaton, evidence: dict[str, object], limits
         only = "" if automaton.delta == 0 else " with delta = 0"
         statement += f"; an execution attains it, so no smaller epsilon holds{only}"
         details["tight"] = automaton.delta == 0
-    return Accepted("proved", statement, details)
+    lower = automaton.epsilon if details.get("tight") else None
+    return Accepted("proved", statement, details, lower=lower, upper=epsilon(cost))
 
 
 def _weights(automaton: Automaton, unit: Rational) -> Weight:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from flint import arb, ctx
 
+from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import a_list, a_number, an_integer, only_members, text
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.streams.automata import Automaton
@@ -21,7 +22,7 @@ from privproof.evidence.checker.streams.integrals import Unresolved, probability
 from privproof.evidence.checker.streams.orders import ZERO, Order, Term
 from privproof.evidence.checker.streams.steps import Transition
 from privproof.evidence.checker.streams.telling import observed
-from privproof.exact import Rational
+from privproof.exact import INFINITE, Epsilon, Rational
 
 _MOST_EXECUTIONS = 2000
 _BITS = (256, 1024, 2048)
@@ -58,7 +59,16 @@ def refuted_by_loss(automaton: Automaton, evidence: dict[str, object], limits: L
         f"after {len(path)} steps an event has probability {_shown(above)} on the left inputs, more than "
         f"{_limit(automaton, below)}",
         {"method": "loss", "left": _shown(above), "right": _shown(below), "executions": len(executions)},
+        lower=_needed(automaton, above, below),
     )
+
+
+def _needed(automaton: Automaton, above: arb, below: arb) -> Epsilon:
+    """An epsilon that the event asks for at least."""
+    if below == 0:
+        return INFINITE
+    with ctx.workprec(_BITS[0]):
+        return loss_at_least(((above - arb(automaton.delta)) / below).log())
 
 
 def _shown(value: arb) -> str:

@@ -1,0 +1,72 @@
+"""What ``recheck`` says: what a certificate establishes, how, from which source, and whether a file is still that program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privproof.cli.loading import load_subject, parameters_of
+from privproof.errors import QuestionError
+from privproof.evidence.checker import Accepted, Outcome
+from privproof.evidence.sources import differences
+from privproof.language import Mechanism
+
+
+def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -> list[str] | None:
+    """In what the mechanism ``FILE:NAME`` differs from the program of an accepted certificate; None if none is named."""
+    if target is None:
+        if settings:
+            raise QuestionError("parameter", "--set goes with --source", place="--set", hint="--source FILE:NAME")
+        return None
+    if not isinstance(outcome, Accepted):
+        return None
+    member: Any = outcome.question.get("source")
+    if member is None:
+        raise QuestionError(
+            "source",
+            "the certificate is about a model, and holds no source",
+            place="--source",
+            hint="privproof check FILE:NAME --certificate OUT writes one that does",
+        )
+    subject = load_subject(target)
+    if not isinstance(subject, Mechanism):
+        raise QuestionError(
+            "source",
+            f"{target} is no mechanism",
+            place="--source",
+            hint="--source FILE:NAME, a function below @mechanism",
+        )
+    parameters = parameters_of(settings)
+    return differences(member, subject.having(**parameters) if parameters else subject)
+
+
+def recheck_data(outcome: Outcome, seconds: float, changed: list[str] | None) -> dict[str, Any]:
+    """The answer as plain data."""
+    result: dict[str, Any] = {"accepted": isinstance(outcome, Accepted), "seconds": round(seconds, 6)}
+    if not isinstance(outcome, Accepted):
+        return {**result, "reason": outcome.reason, "place": outcome.place}
+    result |= {"verdict": outcome.verdict, "statement": outcome.statement, "how": dict(outcome.how)}
+    result["source"] = outcome.details.get("source")
+    if changed is not None:
+        result |= {"same_program": not changed, "changed": changed}
+    return result
+
+
+def recheck_text(outcome: Accepted, seconds: float, target: str | None, changed: list[str] | None) -> str:
+    """The answer in words, one line for each part."""
+    lines = [f"✓ accepted  {outcome.verdict}: {outcome.statement} ({seconds:.2f} s)", f"  {how_words(outcome)}"]
+    if "source" not in outcome.details:
+        lines.append("  the certificate is about a model")
+    if changed:
+        lines.append(f"✗ another program  {target} is not what was verified:")
+        lines += [f"  {each}" for each in changed]
+    elif changed is not None:
+        lines.append(f"✓ the same program  {target} is what was verified")
+    return "\n".join(lines)
+
+
+def how_words(outcome: Accepted) -> str:
+    """How a verdict was re-established, in words."""
+    how = outcome.how
+    if how["by"] == "solver":
+        return f"by a solver, {how['solver']}: {how['words']}"
+    return f"{'witnessed by the certificate' if how['by'] == 'witnessed' else 'recomputed'}: {how['words']}"

@@ -1,0 +1,60 @@
+"""Linear forms in continuous noise that is left open, and who decides whether one is above zero.
+
+In the refutation of a mechanism with continuous noise every noise is a number ``x_j`` that is not drawn.  What the mechanism
+computes are linear forms in these numbers; a comparison whose outcome is open is taken both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from privproof.evidence.checker.outcomes import Refusal
+
+
+@dataclass(frozen=True)
+class Form:
+    """A constant plus multiples of noises, by their numbers."""
+
+    constant: Fraction
+    terms: Mapping[int, Fraction] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, value: Any) -> Form:
+        """A number, or a form, as a form."""
+        if isinstance(value, Form):
+            return value
+        if not isinstance(value, int | Fraction):
+            raise Refusal(f"noise is combined with {type(value).__name__}", "")
+        return cls(Fraction(value))
+
+    def __add__(self, other: Form) -> Form:
+        terms = dict(self.terms)
+        for noise, factor in other.terms.items():
+            terms[noise] = terms.get(noise, Fraction(0)) + factor
+        return Form(self.constant + other.constant, {j: f for j, f in sorted(terms.items()) if f})
+
+    def __sub__(self, other: Form) -> Form:
+        return self + other.times(Fraction(-1))
+
+    def times(self, factor: Fraction) -> Form:
+        """The form, every part times a number."""
+        return Form(self.constant * factor, {j: f * factor for j, f in self.terms.items() if factor})
+
+
+class Deciding(Exception):
+    """The run asks whether a form is above zero (at least zero, if not strict), and that is open."""
+
+    def __init__(self, form: Form, *, strict: bool) -> None:
+        super().__init__()
+        self.form = form
+        self.strict = strict
+
+
+def above_zero(form: Form, *, strict: bool) -> bool:
+    """Whether a form is above zero; asks where noise takes part."""
+    if form.terms:
+        raise Deciding(form, strict=strict)
+    return form.constant > 0 if strict else form.constant >= 0

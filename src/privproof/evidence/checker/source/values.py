@@ -1,0 +1,281 @@
+"""The values of a running mechanism: Python's own exact ones, lists that can be copied, and noise of which a part is drawn.
+
+Whole numbers, fractions, truth values, texts, None and tuples are Python's.  Three more:
+
+* `Cells`: a list.  Two names may stand for one list, as in Python; those that come from outside (inputs, constants) are
+  never changed, because the change would outlive the run.
+* `Table`: a dict that is only looked at.
+* `Tail`: geometric noise without bounds: of ``offset + sign * E`` the excess E, which is k with probability
+  ``(1-alpha) alpha^k``, is not drawn yet.  Given that E is at least b, E - b has the same law again, so the excess is
+  drawn only as far as the mechanism asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+from privproof.evidence.checker.documents import a_flag, a_list, a_text, an_object
+from privproof.evidence.checker.outcomes import Refusal, refuse
+
+Value: TypeAlias = Any
+
+_DEEPEST = 40
+_LONGEST_NUMBER = 4_000
+
+
+class Beyond(Refusal):
+    """The source is outside of what the checker reads or has room for: nothing is known, for or against."""
+
+
+def beyond(reason: str, place: str) -> Any:
+    """Give up on the source."""
+    raise Beyond(reason, place)
+
+
+class _Mark:
+    """A value that is not there."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+UNREAD: Final = _Mark("unread")
+FORGOTTEN: Final = _Mark("forgotten")
+END: Final = _Mark("end")
+"""Shown last by a run on a stream that ends, where its outputs do not tell that."""
+
+
+@dataclass(eq=False)
+class Cells:
+    """A list.
+
+    Attributes:
+        items: its elements.
+        fixed: whether it comes from outside, or was shown: it may not be changed any more.
+        name: of an input, its name.
+    """
+
+    items: list[Value]
+    fixed: bool = False
+    name: str | None = None
+
+
+@dataclass(eq=False)
+class Stream:
+    """An input without end: the element that was given and not taken yet."""
+
+    name: str
+    given: Value = UNREAD
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A dict that is only looked at."""
+
+    rows: tuple[tuple[Value, Value], ...]
+
+
+@dataclass(frozen=True)
+class Tail:
+    """``offset + sign * E`` with an excess E that is not drawn yet."""
+
+    identity: int
+    sign: int
+    offset: int
+    alpha: Fraction
+
+
+class Shown(tuple[Value, ...]):
+    """A list in an output."""
+
+    __slots__ = ()
+
+
+@dataclass(eq=False)
+class Walk:
+    """Where a loop is in what it walks over.
+
+    Attributes:
+        over: a list, tuple, text, range or stream; for ``zip`` the walks side by side, for ``enumerate`` one.
+        kind: ``elements``, ``zip``, ``enumerate``, or ``uncounted``: an ``enumerate`` whose numbers nothing reads.
+        position: the next element, or the next number of ``enumerate``.
+    """
+
+    over: Value
+    kind: str = "elements"
+    position: int = 0
+    inner: list[Walk] = field(default_factory=list)
+
+
+class Want(Exception):
+    """The run waits for an input."""
+
+
+class Split(Exception):
+    """The run asks how large the excess of a tail is, as far as a bound."""
+
+    def __init__(self, identity: int, bound: int) -> None:
+        super().__init__()
+        self.identity = identity
+        self.bound = bound
+
+
+# --------------------------------------------------------------------------------------------------- values in documents
+
+
+def read_value(value: object, place: str, *, depth: int = 0) -> Value:
+    """A value as a certificate writes it, with its type.
+
+    >>> read_value({"tuple": [{"int": "1"}, {"text": "yes"}, {"fraction": "1/3"}, {"none": None}, {"bool": True}]}, "here")
+    (1, 'yes', Fraction(1, 3), None, True)
+    """
+    if depth > _DEEPEST:
+        refuse("a value is nested too deeply", place)
+    given = an_object(value, place)
+    if len(given) != 1:
+        refuse("expected a value with its type", place)
+    ((kind, inside),) = given.items()
+    match kind:
+        case "int":
+            return _whole(inside, place)
+        case "bool":
+            return a_flag(inside, place)
+        case "text":
+            return a_text(inside, place)
+        case "none" if inside is None:
+            return None
+        case "fraction":
+            above, _, below = a_text(inside, place).partition("/")
+            denominator = _whole(below or "1", place)
+            if denominator < 1:
+                refuse("a denominator is above 0", place)
+            return Fraction(_whole(above, place), denominator)
+        case "tuple" | "list":
+            items = [read_value(item, place, depth=depth + 1) for item in a_list(inside, place)]
+            return tuple(items) if kind == "tuple" else Cells(items, fixed=True)
+        case "dict":
+            rows = []
+            for item in a_list(inside, place):
+                pair = a_list(item, place)
+                if len(pair) != 2:
+                    refuse("an entry of a dict has a key and a value", place)
+                rows.append(tuple(read_value(part, place, depth=depth + 1) for part in pair))
+            return Table(tuple((key, entry) for key, entry in rows))
+        case "at least" | "at most":
+            return Tail(-1, 1 if kind == "at least" else -1, _whole(inside, place), Fraction(1, 2))
+        case _:
+            refuse(f"{kind[:40]!r} is no type of a value", place)
+
+
+def _whole(value: object, place: str) -> int:
+    written = str(value) if isinstance(value, int) and not isinstance(value, bool) else a_text(value, place)
+    digits = written.removeprefix("-")
+    if len(digits) > _LONGEST_NUMBER or not (digits.isascii() and digits.isdigit()):
+        refuse(f"{written[:40]!r} is no whole number", place)
+    return int(written)
+
+
+# --------------------------------------------------------------------------------------------------------- what they are
+
+
+def key(value: Value) -> Any:
+    """What tells values apart: their types too, so that 1 is not True."""
+    kind = type(value)
+    if kind is int:
+        return value
+    if kind is str:
+        return ("text", value)
+    if kind is bool:
+        return ("bool", value)
+    if value is None:
+        return ("none",)
+    if kind is Fraction:
+        return ("fraction", value.numerator, value.denominator)
+    if kind is tuple:
+        return ("tuple", *map(key, value))
+    if kind is Shown:
+        return ("shown", *map(key, value))
+    if kind is Tail:
+        return ("tail", value.identity, value.sign, value.offset, value.alpha)
+    if kind is Table:
+        return ("table", *((key(k), key(v)) for k, v in value.rows))
+    if kind is range:
+        return ("range", value.start, value.stop, value.step)
+    if kind is _Mark:
+        return ("mark", value.text)
+    raise TypeError(kind)
+
+
+def tails(value: Value) -> Iterator[Tail]:
+    """The tails in a value, in order."""
+    if isinstance(value, Tail):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from tails(item)
+    elif isinstance(value, Cells):
+        for item in value.items:
+            yield from tails(item)
+    elif isinstance(value, Table):
+        for row in value.rows:
+            yield from tails(row)
+
+
+def frozen(value: Value) -> Value:
+    """An output as it is now; lists in it can no longer be changed."""
+    if isinstance(value, Cells):
+        value.fixed = True
+        if any(item is UNREAD for item in value.items):
+            raise Want
+        return Shown(map(frozen, value.items))
+    if isinstance(value, tuple):
+        return tuple(map(frozen, value))
+    if isinstance(value, Table | range | Stream | Walk):
+        raise Beyond("an output that is a table or a range", "")
+    return value
+
+
+def anonymous(value: Value) -> Value:
+    """An output in which tails have no identity any more."""
+    if isinstance(value, Tail):
+        return replace(value, identity=-1)
+    if isinstance(value, tuple):
+        return type(value)(map(anonymous, value))
+    return value
+
+
+def printed(value: Value) -> str:
+    """How an output prints: two outputs are the same if they print alike.
+
+    >>> printed((1, Shown((True, "a"))))
+    "(1, [True, 'a'])"
+    """
+    if isinstance(value, Tail):
+        return f"{'≥' if value.sign > 0 else '≤'}{value.offset}"
+    if isinstance(value, Shown):
+        return f"[{', '.join(map(printed, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(printed, value))}{',' if len(value) == 1 else ''})"
+    return repr(value)
+
+
+def leaves(value: Value, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Value]]:
+    """The parts of an output that are no lists or tuples, with their positions."""
+    if isinstance(value, tuple):
+        for i, item in enumerate(value):
+            yield from leaves(item, (*path, i))
+    else:
+        yield path, value
+
+
+def with_leaves(value: Value, change: Callable[[tuple[int, ...], Value], Value], path: tuple[int, ...] = ()) -> Value:
+    """An output with its leaves changed."""
+    if isinstance(value, tuple):
+        return type(value)(with_leaves(item, change, (*path, i)) for i, item in enumerate(value))
+    return change(path, value)

@@ -1,0 +1,89 @@
+"""How a verdict was re-established, and what of it from the source: what an accepted certificate rests on.
+
+A verdict is *witnessed* where the certificate holds what shows it, and the checker follows that; *recomputed* where the checker
+finds it out by itself; and rests on a *solver* where one says that conditions hold, whose name and version are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from privproof.evidence.checker.machines import Machine as Model
+from privproof.evidence.checker.outcomes import Accepted, Limits
+from privproof.evidence.checker.questions import read_question
+from privproof.evidence.checker.source import Established, established
+from privproof.evidence.checker.source.declared import Findings, Source
+from privproof.evidence.checker.source.finite import establish_finite
+from privproof.evidence.checker.source.machine import Work
+from privproof.evidence.checker.source.values import Beyond
+
+_HOW: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("words", "word"): ("witnessed", "a word, whose two probabilities were computed again"),
+    ("words", "event"): ("witnessed", "an event, whose two probabilities were computed again"),
+    ("words", "pump"): ("witnessed", "a word that is repeated, whose rates were computed again"),
+    ("words", "cone"): ("witnessed", "a cone of vectors, of which every start, step and end was compared"),
+    ("words", "enumeration"): ("recomputed", "all compared words"),
+    ("words", "tensors"): ("recomputed", "the output law of every input"),
+    ("program", "alignment"): ("solver", "an alignment, whose conditions a solver showed"),
+    ("program", "loss"): ("witnessed", "an event, whose two probabilities were integrated again"),
+    ("stream", "coupling"): ("witnessed", "a coupling, of which every transition was compared"),
+    ("stream", "loss"): ("witnessed", "an execution, whose two probabilities were enclosed again"),
+    ("stream", "growth"): ("witnessed", "a path that is repeated, whose costs were followed again"),
+    ("pufferfish", "bernstein"): ("witnessed", "subdivisions, whose Bernstein coefficients were computed again"),
+    ("pufferfish", "parameters"): (
+        "witnessed",
+        "values of the parameters, whose two probabilities were computed again",
+    ),
+    ("logic", "logic"): ("recomputed", "the probabilities behind the formula"),
+    ("release", "quilts"): ("witnessed", "quilts, whose influences were computed again"),
+    ("release", "contraction"): ("witnessed", "nodes at a distance, whose influences were bounded again"),
+    ("release", "distance"): ("recomputed", "the distance of the laws given every value"),
+    ("release", "laws"): ("recomputed", "the laws with the noise given every value"),
+    ("release", "event"): ("witnessed", "an event, whose two probabilities were computed again"),
+    ("location", "triangle inequality"): ("recomputed", "the triangle inequality, and the rate"),
+    ("location", "every pair"): ("recomputed", "every pair of places and every report"),
+    ("location", "one output"): ("witnessed", "a report, whose two probabilities were computed again"),
+}
+"""For every kind of question and every method: what a verdict rests on, in a word and in words."""
+_WORDS = ("hmm", "markov-chain", "transducer")
+_FINITE = "the model, its inputs and outputs, and which data are neighbours"
+
+
+def how(accepted: Accepted, asked: Mapping[str, object]) -> dict[str, str]:
+    """How a verdict was re-established: ``by`` what, with which ``method``, in words, and by which ``solver``."""
+    kind, method = str(asked.get("kind")), str(accepted.details.get("method"))
+    by, words = _HOW["words" if kind in _WORDS else kind, method]
+    found = {"by": by, "method": method, "words": words}
+    if by == "solver":
+        found["solver"] = str(accepted.details["solver"])
+    if "above" in accepted.details:
+        larger, words = _HOW["words" if kind in _WORDS else kind, str(accepted.details["above"])]
+        found["words"] += f"; a larger epsilon, {larger}: {words}"
+    return found
+
+
+def explained(accepted: Accepted, asked: Mapping[str, object], limits: Limits) -> Accepted:
+    """What was accepted, with how, and with what the checker re-established from the source of the question."""
+    accepted = replace(accepted, how=how(accepted, asked))
+    found = _from_source(asked, limits)
+    if found is None:
+        return accepted
+    statement = f"{accepted.statement}; {found.statement}"
+    return replace(accepted, statement=statement, details={**accepted.details, "source": found.details})
+
+
+def _from_source(asked: Mapping[str, object], limits: Limits) -> Established | None:
+    if asked.get("kind") != "transducer":
+        return established(asked, "the program", _not_yet, limits)
+
+    def check(source: Source, work: Work) -> Findings:
+        question = read_question(asked, limits)
+        assert isinstance(question.system, Model)
+        return establish_finite(source, question.system, question.horizon, asked, limits, work)
+
+    return established(asked, _FINITE, check, limits)
+
+
+def _not_yet(source: Source, work: Work) -> Findings:
+    raise Beyond("a question of this kind is not re-established from the source", "question.source")

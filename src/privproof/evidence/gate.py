@@ -1,0 +1,215 @@
+"""The gate: the only maker of proved and refuted verdicts.
+
+A verdict is an abstract type with one introduction rule, as a theorem is in a kernel of the LCF kind.  An engine hands over an
+`Answer`: what it is about to say, and its evidence.  The gate writes the certificate from the question itself, has the independent
+checker establish it again, compares what was established with what is about to be claimed (verdict, question, budget, bounds), and
+attaches exactly the document that was checked.  What does not pass is unknown, with the reason, and a warning, because an engine whose
+evidence is not accepted has a bug.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, cast
+
+from privproof.errors import CertificateRefused
+from privproof.evidence.certificates import FORMAT, VERSION
+from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.evidence.questions import OtherQuestion, question_document
+from privproof.evidence.sources import take
+from privproof.evidence.verdicts import (
+    AnyWitness,
+    Certified,
+    Explanation,
+    Growth,
+    Leaking,
+    Proved,
+    Refuted,
+    Seal,
+    Shifted,
+    Unknown,
+    Verdict,
+    Witness,
+)
+from privproof.exact import INFINITE, Epsilon, epsilon
+from privproof.exact.affine import Affine
+from privproof.scenarios import AnyQuestion, Verified
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What an engine is about to say, and why.
+
+    Attributes:
+        status: whether the question's claim is proved or refuted.
+        question: the question, with the budget that the answer is about.
+        engine: the engine.
+        evidence: what the checker needs to establish the answer again.
+        more: further members of the certificate: a witness, a proof of an upper bound.
+        compiled: what the question became, where its certificate is about that: a table of rows, a program of instructions.
+        lower: the tight epsilon is at least this.
+        upper: the tight epsilon is at most this.
+    The others are those of `Verdict`.
+    """
+
+    status: Literal["proved", "refuted"]
+    question: Verified
+    engine: str
+    evidence: Mapping[str, Any]
+    more: Mapping[str, Any] = field(default_factory=dict)
+    compiled: Any = None
+    lower: Epsilon = field(default_factory=lambda: epsilon(0))
+    upper: Epsilon = INFINITE
+    witness: AnyWitness | None = None
+    event: tuple[Witness, ...] = ()
+    growth: Growth | None = None
+    formula: Affine | None = None
+    explanation: Explanation | None = None
+    leak: Leaking | None = None
+    shifts: tuple[Shifted, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def asked(self) -> dict[str, Any]:
+        """The document of the question."""
+        return question_document(self.question, self.compiled)
+
+    def certificate(self) -> dict[str, Any]:
+        """The document that the checker is given, and that goes with the verdict."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "verdict": self.status,
+            "question": self.asked,
+            "evidence": dict(self.evidence),
+            **self.more,
+        }
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an answer does not pass the gate."""
+
+    reason: str
+
+
+def admit(answer: Answer) -> Verdict:
+    """The verdict of an answer; unknown where it does not pass."""
+    passed = examine(answer)
+    return passed if isinstance(passed, Verdict) else turned_down(answer, passed)
+
+
+def turned_down(answer: Answer, refusal: Refusal) -> Unknown:
+    """What is left of an answer that does not pass: nothing but the reason."""
+    name = getattr(answer.question, "name", "") or answer.engine
+    warnings.warn(CertificateRefused(f"{name}, {answer.engine}: {refusal.reason}"), stacklevel=3)
+    return Unknown(cast("AnyQuestion", answer.question), answer.engine, notes=answer.notes, reason=refusal.reason)
+
+
+def examine(answer: Answer) -> Verdict | Refusal:
+    """The verdict of an answer, or why it does not pass; for engines that try a sharper answer before a plainer one."""
+    try:
+        certificate = answer.certificate()
+    except OtherQuestion as problem:
+        return Refusal(f"the certificate would be about another question: {problem}")
+    return confirm(answer, certificate)
+
+
+def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
+    """The verdict of an answer by a certificate, if the checker establishes from it what the answer says."""
+    other = _other(answer, certificate.get("verdict"), certificate.get("question"))
+    if other:
+        return Refusal(f"the certificate is about something else: {other}")
+    outcome = recheck(certificate)
+    if isinstance(outcome, Rejected) and outcome.beyond:
+        take(certificate["question"], f"{outcome.reason} ({outcome.place})")
+        outcome = recheck(certificate)
+    if isinstance(outcome, Rejected):
+        return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
+    other = _other(answer, outcome.verdict, outcome.question) or _beyond(answer, outcome)
+    if other:
+        return Refusal(f"the certificate establishes something else: {other}")
+    certified = Certified(
+        lower=outcome.lower is not None and answer.lower.compare(outcome.lower) <= 0,
+        upper=outcome.upper is not None and answer.upper.compare(outcome.upper) >= 0,
+    )
+    return _sealed(answer, certificate, certified)
+
+
+def _other(answer: Answer, verdict: object, question: object) -> str:
+    """How the verdict or the question differ from those that are about to be claimed; empty where they do not."""
+    if verdict != answer.status:
+        return f"it is {verdict}, not {answer.status}"
+    if question is answer.asked or question == answer.asked:
+        return ""
+    if not isinstance(question, Mapping):
+        return "no question"
+    names = [name for name in {**question, **answer.asked} if _differs(name, question, answer.asked)]
+    return f"another question, in {', '.join(sorted(names))}"
+
+
+def _beyond(answer: Answer, outcome: Accepted) -> str:
+    """What is about to be claimed about epsilon and contradicts what the checker has established; empty where nothing does."""
+    if outcome.lower is None or outcome.upper is None:
+        return ""
+    budget = answer.question.budget
+    if budget is not None:
+        proved = outcome.upper.compare(budget.epsilon) <= 0
+        if not (proved if answer.status == "proved" else outcome.lower.compare(budget.epsilon) >= 0):
+            return f"it is about another epsilon than {budget.epsilon}"
+    if answer.lower.compare(outcome.upper) > 0:
+        return f"at most {outcome.upper}, where at least {answer.lower} is claimed"
+    if answer.upper.compare(outcome.lower) < 0:
+        return f"at least {outcome.lower}, where at most {answer.upper} is claimed"
+    return ""
+
+
+def _differs(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return name not in one or name not in other or one[name] != other[name]
+
+
+def _sealed(answer: Answer, certificate: Mapping[str, Any], certified: Certified) -> Verdict:
+    """The one place where a proved or refuted verdict comes into being."""
+    made = Proved if answer.status == "proved" else Refuted
+    question = cast("AnyQuestion", answer.question)
+    return made(
+        question,
+        answer.engine,
+        lower=answer.lower,
+        upper=answer.upper,
+        witness=answer.witness,
+        event=answer.event,
+        growth=answer.growth,
+        formula=answer.formula,
+        explanation=answer.explanation,
+        leak=answer.leak,
+        shifts=answer.shifts,
+        certificate=certificate,
+        certified=certified,
+        notes=answer.notes,
+        seal=Seal(answer.status, question, certificate, answer.lower, answer.upper, certified, answer.witness),
+    )
+
+
+def with_bounds(
+    verdict: Verdict, *, lower: Epsilon | None = None, upper: Epsilon | None = None, witness: AnyWitness | None = None
+) -> Verdict:
+    """The same verdict with other bounds, from elsewhere: its certificate shows those of them that follow from its own.
+
+    Raises:
+        ValueError: a bound contradicts one that the certificate shows.
+    """
+    low, high = verdict.lower if lower is None else lower, verdict.upper if upper is None else upper
+    shown = verdict.certified
+    if (shown.upper and low.compare(verdict.upper) > 0) or (shown.lower and high.compare(verdict.lower) < 0):
+        raise ValueError(f"the certificate shows {verdict.lower} to {verdict.upper}, not {low} to {high}")
+    certified = Certified(
+        lower=shown.lower and low.compare(verdict.lower) <= 0,
+        upper=shown.upper and high.compare(verdict.upper) >= 0,
+    )
+    known: dict[str, Any] = {"lower": low, "upper": high, "witness": witness or verdict.witness, "certified": certified}
+    seal = None if verdict.seal is None else replace(verdict.seal, **known)
+    return replace(verdict, **known, seal=seal)

@@ -1,0 +1,72 @@
+"""The question of a certificate: what a question of any kind is as plain data, for the checker to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privproof.evidence.logic_certificates import formula_document
+from privproof.evidence.parametric_certificates import table_document
+from privproof.evidence.program_certificates import program_document
+from privproof.evidence.release_certificates import release_document
+from privproof.evidence.sources import finite_source, taken_source
+from privproof.evidence.stream_certificates import stream_document
+from privproof.formats import document
+from privproof.language import Mechanism
+from privproof.scenarios import (
+    FormulaQuestion,
+    LocationQuestion,
+    ParametricQuestion,
+    ProgramQuestion,
+    PufferfishQuestion,
+    ReleaseQuestion,
+    StreamQuestion,
+    Verified,
+)
+
+_AUTOMATON = "the checker does not follow streams of real numbers from the text to an automaton yet"
+_PROGRAM = "the checker does not follow continuous noise from the text to instructions yet"
+
+
+class OtherQuestion(ValueError):
+    """What an engine worked on is not what was asked."""
+
+
+def question_document(question: Verified, compiled: Any = None) -> dict[str, Any]:
+    """A question with its claim as plain data.
+
+    Args:
+        question: the question.
+        compiled: what it became, where the certificate is about that: for secrets under a prior the table of rows, for a proof about
+            continuous noise the program of instructions, for locations the mechanism as plain data.
+
+    Raises:
+        OtherQuestion: what it became is that of another question.
+    """
+    match question:
+        case StreamQuestion():
+            return _with_source(stream_document(question), question.mechanism, _AUTOMATON)
+        case ProgramQuestion():
+            if compiled is not None and (compiled.mechanism, compiled.size) != (question.mechanism, question.size):
+                raise OtherQuestion(f"the program is that of {compiled.mechanism.name} at size {compiled.size}")
+            return _with_source(program_document(question, compiled), question.mechanism, _PROGRAM)
+        case PufferfishQuestion() | ParametricQuestion():
+            assert question.budget is not None
+            if compiled.question.under(question.budget) != question:
+                raise OtherQuestion("the table is that of another question")
+            return table_document(compiled.table, question.budget)
+        case ReleaseQuestion():
+            return release_document(question)
+        case FormulaQuestion():
+            return formula_document(question)
+        case LocationQuestion():
+            listed = {} if question.sites is None else {"sites": [list(site) for site in question.sites]}
+            return {"kind": "location", "mechanism": compiled, "epsilon": str(question.epsilon), **listed}
+        case _:
+            source = finite_source(question)
+            return document(question) if source is None else {**document(question), "source": source}
+
+
+def _with_source(said: dict[str, Any], mechanism: Mechanism | None, reason: str) -> dict[str, Any]:
+    """A document with the source of the mechanism, of which the checker takes on trust what the compiler made."""
+    source = None if mechanism is None else taken_source(mechanism, reason)
+    return said if source is None else {**said, "source": source}
