@@ -36,7 +36,7 @@ from privproof.evidence.verdicts import (
 )
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.exact.affine import Affine
-from privproof.scenarios import AnyQuestion, Verified
+from privproof.scenarios import AnyQuestion, Verified, relied_on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +189,7 @@ def _sealed(answer: Answer, certificate: Mapping[str, Any], certified: Certified
         shifts=answer.shifts,
         certificate=certificate,
         certified=certified,
-        notes=answer.notes,
+        notes=(*answer.notes, *relied_on(question)),
         seal=Seal(answer.status, question, certificate, answer.lower, answer.upper, certified, answer.witness),
     )
 
