@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 import pytest
 
-from privproof import LanguageError, check, mechanism_question
+from privproof import LanguageError, check, mechanism_process, mechanism_question, model_check
 from privproof.language import NOISES, Mechanism, bernoulli, mechanism, one_of, prior
 from privproof.language.comparing import difference
 from privproof.language.constants import NotPlain, frozen, typed
@@ -537,6 +537,14 @@ def test_a_program_with_continuous_noise_is_the_one_that_runs(write):
     assert check(found.m).status == "refuted"
     with pytest.raises(LanguageError, match="SCALE was 1 and is 1/2"):
         check(question)
+
+
+def test_a_formula_about_a_mechanism_relies_on_its_constants_too(write):
+    found = write(body("return randomized_response(bit, truth=TRUTH)", before="TRUTH = '3/4'\n"))
+    answer = model_check(mechanism_process(found.m), 'D[ln(3), 0](X "1")')
+    assert (answer.status, answer.notes) == ("proved", ("relies on TRUTH = '3/4'",))
+    found.TRUTH = "1"
+    assert model_check(mechanism_process(found.m), 'D[ln(3), 0](X "1")').status == "refuted"
 
 
 def test_a_question_notices_every_kind_of_change(write):
