@@ -154,9 +154,23 @@ def written(text: Text, definition: ast.FunctionDef) -> str:
     result = "\n".join(moved)
     bare = copy.copy(definition)
     bare.decorator_list = []
-    if ast.dump(ast.parse(result).body[0]) != ast.dump(bare):
+    if _flat(ast.parse(result).body[0]) != _flat(bare):
         raise AssertionError(f"the text of {definition.name} was not moved to the margin rightly")
     return result
+
+
+def _flat(tree: ast.AST) -> list[tuple[object, ...]]:
+    """A tree as a list of its nodes, each with what it holds beside other nodes; equal for equal trees, however deep they are."""
+    flat: list[tuple[object, ...]] = []
+    for node in ast.walk(tree):
+        fields: list[object] = [type(node)]
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                fields += [name, len(value), *(repr(item) for item in value if not isinstance(item, ast.AST))]
+            else:
+                fields += [name, "" if isinstance(value, ast.AST) else repr(value)]
+        flat.append(tuple(fields))
+    return flat
 
 
 @lru_cache(maxsize=128)
@@ -215,8 +229,16 @@ class Source:
 
     @cached_property
     def tree(self) -> ast.FunctionDef:
-        """The definition, as a copy of one's own."""
-        return copy.deepcopy(self.definition)
+        """The definition without its decorators, as a tree of one's own, with the lines and columns of the file."""
+        first, last = self.definition.lineno, self.definition.end_lineno
+        indented = self.definition.col_offset > 0
+        lines = ["if True:"] * indented + list(self.whole.lines[first - 1 : last])
+        (tree,) = ast.parse("\n".join(lines)).body
+        if isinstance(tree, ast.If):
+            (tree,) = tree.body
+        assert isinstance(tree, ast.FunctionDef)
+        ast.increment_lineno(tree, first - 1 - int(indented))
+        return tree
 
     @property
     def text(self) -> str:
