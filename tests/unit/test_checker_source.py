@@ -45,7 +45,7 @@ def asked(mechanism_, *, size=None, horizon=None):
 def established(document):
     """What the checker says about the source of a question; raises its refusal."""
     read_question(document, Limits())
-    return _from_source(document, Limits())
+    return _from_source(document, {}, Limits())
 
 
 LIBRARY = [

@@ -12,9 +12,10 @@ from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.exact.affine import Affine
 from privproof.language.branching import Leaf
+from privproof.language.constants import typed
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.linear import Linear
-from privproof.language.patterns import shown
+from privproof.language.patterns import Between, shown
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -204,7 +205,24 @@ def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) 
         {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves]}
         for arguments, leaves in zip((loss.left, loss.right), trees, strict=True)
     ]
-    return {"method": "loss", "event": shown(loss.event), "left": sides[0], "right": sides[1]}
+    event = {"event": shown(loss.event), "pattern": pattern_document(loss.event)}
+    return {"method": "loss", **event, "left": sides[0], "right": sides[1]}
+
+
+def pattern_document(pattern: Any) -> dict[str, Any]:
+    """An event as plain data: values with their types, and ``between`` in the place of noisy numbers."""
+    match pattern:
+        case Between(low, high):
+            return {"between": [None if end is None else str(end) for end in (low, high)]}
+        case list() | tuple():
+            kind = "list" if isinstance(pattern, list) else "tuple"
+            return {kind: [pattern_document(part) for part in pattern]}
+        case bool() | str() | None:
+            return typed(pattern)
+        case int():
+            return typed(int(pattern))
+        case _:
+            return typed(Fraction(pattern))
 
 
 def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
