@@ -36,7 +36,12 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
             hint="--source FILE:NAME, a function below @mechanism",
         )
     parameters = parameters_of(settings)
-    return differences(member, subject.having(**parameters) if parameters else subject)
+    try:
+        return differences(member, subject.having(**parameters) if parameters else subject)
+    except (KeyError, TypeError, AttributeError):
+        raise QuestionError(
+            "source", "the certificate's record of the program is no such record", place="question.source.program"
+        ) from None
 
 
 def recheck_data(outcome: Outcome, seconds: float, changed: list[str] | None) -> dict[str, Any]:

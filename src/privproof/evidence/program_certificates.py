@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,8 @@ from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.exact.affine import Affine
-from privproof.language.branching import Leaf
+from privproof.language.branching import Draw, Drawn, Leaf
+from privproof.language.branching import Test as Branching
 from privproof.language.constants import typed
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.linear import Linear
@@ -243,14 +244,25 @@ def _leaf(leaf: Leaf, event: Any) -> dict[str, Any]:
     also = leaf.within(event) if leaf.complete else None
     return {
         "noises": [[noise.kind, str(noise.scale)] for noise in leaf.noises],
-        "steps": [_step(step) for step in leaf.steps],
+        "steps": [_step(step, leaf.noises) for step in leaf.steps],
         "event": also is not None,
         "also": [_form(form) for form in also or ()],
         "output": shown(leaf.output) if leaf.complete else "another",
     }
 
 
-def _step(step: Any) -> list[Any]:
-    if hasattr(step, "form"):
-        return ["test", _form(step.form), step.outcome]
-    return ["draw", [str(p) for p in step.probabilities], step.chosen]
+def _step(step: Branching | Draw, noises: Sequence[Drawn]) -> list[Any]:
+    if isinstance(step, Draw):
+        return ["draw", [str(p) for p in step.probabilities], step.chosen]
+    return ["test", _form(_without_ties(step, noises)), step.outcome]
+
+
+def _without_ties(test: Branching, noises: Sequence[Drawn]) -> Linear:
+    """A form that is at least 0 exactly where the test holds: of geometric noise, moved by half a step where it may be 0."""
+    atoms = list(test.form.terms.items())
+    if len(atoms) != 1 or not isinstance(atoms[0][0], int) or noises[atoms[0][0]].kind != "geometric":
+        return test.form
+    step = abs(atoms[0][1])
+    if (test.form.constant / step).q != 1:
+        return test.form
+    return Linear(test.form.terms, test.form.constant + step / 2 * (-1 if test.strict else 1))
