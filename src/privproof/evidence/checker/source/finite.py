@@ -76,8 +76,8 @@ class _Finite:
         self.pairs = self._pairs(question)
         self.generator = source.mechanism.generator
         self.notes: list[str] = []
-        if model.ending != "any":
-            refuse("the words of a mechanism end in any way", "question.scenario.words")
+        if model.ending == "complete":
+            refuse("a mechanism is not asked about complete runs alone", "question.scenario.words")
         if set(self.named) != set(model.inputs):
             refuse("the inputs are not those of the model", f"{PLACE}.inputs")
 
@@ -317,7 +317,7 @@ class _Finite:
         program = Transducer([_masses(begin) for begin in begins], steps, repeats=False, finish=finish)
         if not collected:
             self._aligned(program)
-        agree(program, self._as_transducer(), self.work)
+        agree(program, self._as_transducer(), self.work, halting=self.model.ending == "visible")
 
     def _answered(self, node: Rest, name: str, number: int, value: Value) -> Law:
         """Where a run rests after an answer; one that has ended stays where it is."""
@@ -436,7 +436,7 @@ class _Finite:
         steps += [{}] * (len(self.model.steps) - len(steps))
         self._ends_told(known)
         program = Transducer([_masses(begin) for begin in begins], steps, repeats=repeats, finish=None)
-        agree(program, self._as_transducer(starts), self.work)
+        agree(program, self._as_transducer(starts), self.work, halting=self.model.ending == "visible")
 
     def _element(self, node: Rest, name: str, value: Value) -> list[Branch]:
         law: Law = {node: ONE}
