@@ -25,7 +25,7 @@ import numpy as np
 QUESTIONS = {
     "P=? [ F a ]": 'P=? [ F "a" ]',
     "P>=1/2 [ a U<=20 b ]": 'P>=1/2 [ "a" U<=20 "b" ]',
-    "P=? [ F (a & X b) & G F c ]": 'P=? [ (F ("a" & (X "b"))) & (G (F "c")) ]',
+    "P=? [ (F (a & X b)) & (G F c) ]": 'P=? [ (F ("a" & (X "b"))) & (G (F "c")) ]',
 }
 WAYS = ("privproof float", "privproof exact", "storm float", "storm exact")
 _DEPTH, _DEGREE, _WEIGHTS = 10, 3, 7

@@ -7,7 +7,7 @@ output that tell.
 
 from pathlib import Path
 
-from privproof import recheck, release, seeded
+from privproof import recheck, release
 from privproof.formats.tables import Reading, summarise
 
 if __name__ == "__main__":
@@ -33,8 +33,8 @@ if __name__ == "__main__":
     checked = recheck(verdict.certificate)
     print(f"the checker accepts: {checked.verdict}")
     print(f"worst case: {verdict.witness.secrets[0]} against {verdict.witness.secrets[1]}, {verdict.witness.output}")
-    with seeded(1):
-        answer = release.noisy(made, release.exact_answers(query, dict(zip(states, private.counts, strict=True))))
+    counts = dict(zip(states, private.counts, strict=True))
+    answer = release.noisy(made, release.exact_answers(query, counts), seed=1)
     print(f"released with a seed, for this example alone: {answer.value} (the truth is {private.counts[2]})")
     print()
     careless = release.verify(prior, length=max(lengths), query=query, noise=release.Laplace.of(1), epsilon=1)

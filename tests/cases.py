@@ -71,10 +71,9 @@ def equal_sides() -> Question:
 
 
 def one_side() -> Question:
-    """The same distribution on both sides."""
-    emissions = {"a": {"x": "1/3", "y": "2/3"}, "b": {"x": "1/5", "y": "4/5"}}
-    mixed = {"a": "1/2", "b": "1/2"}
-    return _hidden(emissions, mixed, mixed, horizon=Horizon.exactly(1))
+    """A mixture on the left, and on the right one state that shows the same."""
+    emissions = {"a": {"x": "1/3", "y": "2/3"}, "b": {"x": "1/5", "y": "4/5"}, "c": {"x": "4/15", "y": "11/15"}}
+    return _hidden(emissions, {"a": "1/2", "b": "1/2"}, {"c": 1}, horizon=Horizon.exactly(1))
 
 
 def disjoint_supports() -> Question:

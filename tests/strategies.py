@@ -20,7 +20,7 @@ def distributions(draw, names, *, zeros=True):
 
 @st.composite
 def hmms(draw, *, most_states=4, most_symbols=3, zeros=True, halting=True):
-    states = [f"s{i}" for i in range(draw(st.integers(1, most_states)))]
+    states = [f"s{i}" for i in range(draw(st.integers(2, most_states)))]
     symbols = [f"o{i}" for i in range(draw(st.integers(1, most_symbols)))]
     transitions = {}
     for s in states:
@@ -37,8 +37,8 @@ def hmms(draw, *, most_states=4, most_symbols=3, zeros=True, halting=True):
 def hmm_questions(draw, *, longest=4, **kinds):
     model = draw(hmms(**kinds))
     left, right = draw(distributions(model.states)), draw(distributions(model.states))
-    if draw(st.integers(0, 9)) == 0:
-        right = left
+    if left == right:
+        left, right = {model.states[0]: Fraction(1)}, {model.states[1]: Fraction(1)}
     pairs = (Pair.of(model, "pair", left, right),)
     length = draw(st.integers(1, longest))
     horizon = draw(st.sampled_from([Horizon.exactly(length), Horizon.up_to(length)]))
@@ -61,7 +61,10 @@ def transient_questions(draw, *, symbols=2):
         transitions[s] = draw(distributions(lasting, zeros=False))
     emissions = {s: draw(distributions(shown, zeros=False)) for s in states}
     model = HiddenMarkovModel(states=states, observations=shown, transitions=transitions, emissions=emissions)
-    pair = Pair.of(model, "pair", draw(distributions(states)), draw(distributions(states)))
+    left, right = draw(distributions(states)), draw(distributions(states))
+    if left == right:
+        left, right = {states[0]: Fraction(1)}, {states[1]: Fraction(1)}
+    pair = Pair.of(model, "pair", left, right)
     return Question(model=model, scenario=Scenario(pairs=(pair,)), horizon=Horizon.unbounded(), name="transient")
 
 

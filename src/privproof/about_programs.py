@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from privproof.compiling.covering import told_coverage
 from privproof.compiling.relational import refuse_outside, relational, unit
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.translation import disagreement, refuse_endless
+from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines import Monitor, Progress
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.losses import Loss
@@ -168,15 +169,16 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
         proof: the proof.
         best: the largest loss known.
     """
-    wrong = disagreement(proof.program)
-    if wrong is not None:
-        return Unknown(question, ENGINE, reason=f"the program and the function differ {wrong}")
+    tried = agreement(proof.program)
+    if tried.told is not None:
+        return Unknown(question, ENGINE, reason=f"the program and the function differ {tried.told}")
     upper = INFINITE
     if not proof.budget.terms:
         upper = epsilon(proof.budget.constant)
     if question.budget is not None and question.claim == proof.budget:
         upper = question.budget.epsilon
-    notes = ["the function and the program that is proved agree on 60 runs with the same data and noise"]
+    said = f"the function and the program that is proved agree on {tried.runs} runs with the same data and noise"
+    notes = [said + told_coverage(tried)]
     every = unit(question.mechanism)
     if every is not None and _proportional(question, every):
         notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
@@ -250,7 +252,7 @@ def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: M
 
 
 def _source(mechanism: Mechanism, line: int) -> str:
-    return linecache.getline(mechanism.translated.file, line).strip()
+    return linecache.getline(mechanism.file, line).strip()
 
 
 class _Tight:

@@ -169,19 +169,21 @@ class _Asking:
         found = self.answer(
             "proved",
             claimed,
-            laws_evidence(),
+            self.attained(loss),
             lower=lower,
             upper=top,
             witness=self.witness(loss),
             more={"bounds": {"upper": str(top)}} if sharper else {},
         )
+        plainly = replace(found, evidence=laws_evidence())
         if self.size <= _CHECKED_AT_ONCE:
-            return admit(found)
+            passed = examine(found)
+            return passed if isinstance(passed, Verdict) else admit(plainly)
         easier = self.by_quilts(claimed, claimed.budget.epsilon)
         if easier.status == "proved":
             plain = tuple(note for note in easier.notes if note != _QUILTED)
             return replace(with_bounds(easier, lower=lower, upper=top, witness=found.witness), notes=plain)
-        return admit(found)
+        return admit(plainly)
 
     def answer(
         self, status: Literal["proved", "refuted"], claimed: ReleaseQuestion, evidence: Mapping[str, Any], **known: Any
@@ -189,6 +191,23 @@ class _Asking:
         """What is about to be said."""
         notes = (*self.notes(), *known.pop("notes", ()))
         return Answer(status=status, question=claimed, engine=ENGINE, evidence=evidence, notes=notes, **known)
+
+    def attained(self, loss: Loss) -> dict[str, Any]:
+        """The laws as evidence, with the output at which the loss is attained."""
+        lower, top = _bounds(loss)
+        laws = loss.laws
+        return {
+            **laws_evidence(),
+            "attained": {
+                "prior": laws.prior,
+                "length": laws.length or None,
+                "node": laws.node,
+                "left": loss.left,
+                "right": loss.right,
+                "output": str(loss.output * fraction(self.question.query.step)),
+                "loss": [str(lower), str(top)],
+            },
+        }
 
     def by_distance(self, claimed: ReleaseQuestion) -> Verdict | None:
         """Proved by the distance between the laws, which settles where the loss is the budget itself; None if that is not enough."""
@@ -311,10 +330,12 @@ class _Asking:
             bin=self.bin,
         )
         lower, top = _bounds(loss)
+        cheap = self.bin is None and self.size <= _EXACT and not top.infinite
         return self.answer(
             "refuted",
             claimed,
             evidence,
+            more={"above": {"epsilon": str(top), "evidence": laws_evidence()}} if cheap else {},
             lower=lower,
             upper=top,
             witness=self.witnessed(laws, left, right, low, high),

@@ -66,6 +66,8 @@ class _Search:
 
     def answer(self, *, tight: bool) -> Verdict:
         """The verdict."""
+        if not self.question.automaton.reading:
+            return self.unknown("nothing is compared: no run reads a number of the stream")
         try:
             self.monitor.listen(Progress("looking for the best coupling"))
             solution = solve(self.question.automaton, self.question.relation, self.question.within, self.monitor)
@@ -193,11 +195,13 @@ class _Search:
 
     def remarks(self, solution: Solution) -> list[str]:
         """What a reader should know about the bounds."""
-        found = []
+        found = [self.question.trials] if self.question.trials else []
         if solution.fronts.joined:
             found.append(
                 "the adversary's choices were too many to keep apart: the upper bound may be larger than needed"
             )
+        if not self.question.automaton.telling:
+            found.append("nothing is written, so nothing can be told apart")
         stuck = self.question.automaton.stuck
         if stuck is not None:
             found.append(

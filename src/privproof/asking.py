@@ -20,7 +20,7 @@ from privproof.engines import ENGINES, Engine, Finding, Monitor, one_step
 from privproof.errors import QuestionError
 from privproof.evidence import Growth, Unknown, Verdict, Witness
 from privproof.evidence.certificates import event_evidence, proof_evidence, pump_evidence, word_evidence
-from privproof.evidence.gate import Answer, admit, examine
+from privproof.evidence.gate import Answer, admit, examine, turned_down
 from privproof.exact import INFINITE, Budget, EpsilonLike, Number, Rational, asked_for, delta, epsilon, fraction, show
 from privproof.language import Mechanism
 from privproof.language.running import Outputs, outputs
@@ -297,6 +297,7 @@ def _judged(compiled: Compiled, engine: str, budget: Budget, finding: Finding, *
         passed = examine(answer)
         if isinstance(passed, Verdict):
             return _run_again(passed)
+        turned_down(answer, passed)
     return _run_again(admit(answers[-1]))
 
 

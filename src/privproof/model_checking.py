@@ -16,7 +16,7 @@ from privproof.evidence import Unknown
 from privproof.evidence.gate import Answer, admit
 from privproof.evidence.logic_certificates import logic_evidence
 from privproof.evidence.satisfaction import Satisfaction
-from privproof.formulas import Formula, Next, Private, Unary, Until, parse_formula
+from privproof.formulas import Formula, Next, Private, Unary, Until, note_on_reading, parse_formula
 from privproof.formulas.sublogics import subformulas
 from privproof.models import DecisionProcess
 from privproof.scenarios import FormulaQuestion
@@ -43,7 +43,8 @@ def model_check(
 
     Args:
         process: a labelled Markov chain or decision process.
-        formula: the formula, or its text.
+        formula: the formula, or its text; a text that is read otherwise where temporal operators bind tighter than ``&``, such as
+            ``P>=1/2 [ F a & b ]``, gets a note with both readings.
         states: the states the verdict is about; without it those that have neighbours (for a formula with D), or those a run starts
             in, or all.
         exact: never be content with enclosures, however long exact numbers take.
@@ -70,7 +71,17 @@ def model_check(
     except Stopped:
         truth = np.full(len(process), -1, np.int8)
         checker.reasons.append(checker.monitor.stopped() or "stopped")
-    found = Satisfaction(process, parsed, asked, chosen, truth, checker.measured, tuple(dict.fromkeys(checker.reasons)))
+    reading = note_on_reading(formula) if isinstance(formula, str) else None
+    found = Satisfaction(
+        process,
+        parsed,
+        asked,
+        chosen,
+        truth,
+        checker.measured,
+        tuple(dict.fromkeys(checker.reasons)),
+        notes=() if reading is None else (reading,),
+    )
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
 

@@ -6,7 +6,6 @@ Nothing is released unless its privacy was proved and the independent checker ac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +18,6 @@ from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import Verdict
 from privproof.exact import Epsilon, Number, fraction, rational
 from privproof.formats.tables import Bins, Reading, Summary, summarise
-from privproof.language import seeded
 from privproof.release import Calibrated, Released, calibrate, exact_answers, noisy, spent
 from privproof.release.calibrating import upper
 from privproof.release.comparing import errors_by_method
@@ -199,8 +197,7 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
     if verdict.status != "proved":
         return Record(made, verdict, source)
     counts = dict(zip(summary.states, summary.counts, strict=True))
-    with nullcontext() if request.seed is None else seeded(request.seed):
-        answer = noisy(made, exact_answers(query, counts))
+    answer = noisy(made, exact_answers(query, counts), seed=request.seed)
     chains = [prior for prior in priors if isinstance(prior, Chain)]
     account = max((spent(chain, max(lengths), made.cost)[0] for chain in chains), default=None)
     errors: dict[str, tuple[Fraction | None, ...]] = {}

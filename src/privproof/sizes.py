@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import exp
 
+from privproof.engines.monitor import Monitor
 from privproof.evidence import Verdict
 from privproof.exact import Epsilon, fraction, log
 
@@ -20,9 +21,11 @@ class Table:
 
     Attributes:
         rows: every size with its verdict.
+        unasked: the sizes that there was no time left for.
     """
 
     rows: tuple[tuple[int, Verdict], ...]
+    unasked: tuple[int, ...] = ()
 
     @property
     def status(self) -> str:
@@ -30,7 +33,7 @@ class Table:
         found = [verdict.status for _, verdict in self.rows]
         if "refuted" in found:
             return "refuted"
-        return "proved" if all(status == "proved" for status in found) else "unknown"
+        return "proved" if found and not self.unasked and set(found) == {"proved"} else "unknown"
 
     @property
     def boundary(self) -> str:
@@ -45,12 +48,36 @@ class Table:
     @property
     def trend(self) -> str:
         """What the tight epsilons suggest, in words."""
-        return trend([size for size, _ in self.rows], [verdict.tight for _, verdict in self.rows])
+        told = trend([size for size, _ in self.rows], [verdict.tight for _, verdict in self.rows])
+        if not self.unasked:
+            return told
+        left = f"{self.unasked[0]}..{self.unasked[-1]}" if len(self.unasked) > 1 else str(self.unasked[0])
+        return f"{told}; not asked: n = {left}"
 
 
-def over_sizes(ask: Callable[[int], Verdict], sizes: Sequence[int]) -> Table:
-    """The verdicts at several sizes."""
-    return Table(tuple((size, ask(size)) for size in sizes))
+def over_sizes(
+    ask: Callable[[int], Verdict],
+    sizes: Sequence[int],
+    *,
+    monitor: Monitor | None = None,
+    so_far: Callable[[Table], None] = lambda _: None,
+) -> Table:
+    """The verdicts at several sizes; all of them together have the time that the monitor gives.
+
+    Args:
+        ask: the verdict at one size.
+        sizes: the sizes.
+        monitor: when it stops, the sizes that are left are not asked about.
+        so_far: told the table after each size.
+    """
+    table = Table((), tuple(sizes))
+    for number, size in enumerate(sizes):
+        if number and monitor is not None and monitor.stopped() is not None:
+            break
+        table = Table((*table.rows, (size, ask(size))), tuple(sizes[number + 1 :]))
+        if table.unasked:
+            so_far(table)
+    return table
 
 
 def trend(sizes: Sequence[int], tight: Sequence[Epsilon | None]) -> str:

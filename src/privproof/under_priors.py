@@ -26,7 +26,7 @@ _NEAR = (1000, 10_000, 100, 10**6)
 def check_under_prior(question: UnderPriors, budget: Budget, monitor: Monitor) -> Verdict:
     """Is the mechanism Pufferfish private within the budget, for all values of the prior's unknown parameters?"""
     begun = time.perf_counter()
-    asked = question.under(budget)
+    asked = _pinned(question).under(budget)
     compared = _compared(asked, budget)
     if not compared.table.pairs:
         verdict: Verdict = _nothing(asked, compared)
@@ -38,6 +38,7 @@ def check_under_prior(question: UnderPriors, budget: Budget, monitor: Monitor) -
 def tight_under_prior(question: UnderPriors, delta: Rational, monitor: Monitor) -> Verdict:
     """The smallest epsilon that holds for all values of the prior's unknown parameters."""
     begun = time.perf_counter()
+    question = _pinned(question)
     budget = Budget(INFINITE, delta, pointwise=True)
     compared = _compared(question, budget)
     if not compared.table.pairs:
@@ -45,6 +46,13 @@ def tight_under_prior(question: UnderPriors, delta: Rational, monitor: Monitor) 
     else:
         verdict = _tight(question, compared, delta, monitor)
     return replace(verdict, seconds=time.perf_counter() - begun)
+
+
+def _pinned(question: UnderPriors) -> UnderPriors:
+    """The question about the functions that would run now, and about no others."""
+    if not isinstance(question, PufferfishQuestion):
+        return question
+    return replace(question, mechanism=question.mechanism.pinned(), prior=question.prior.pinned())
 
 
 def _compared(question: UnderPriors, budget: Budget) -> Compared:

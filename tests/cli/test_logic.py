@@ -79,6 +79,21 @@ def test_a_number_is_asked_for(command, survey):
     assert "= computed  survey: P=? [ F out1 ] is 1/4 = 0.25" in result.stdout
 
 
+def test_both_readings_are_told(command, survey):
+    """By the older convention the probability would be 3/4, and the formula would hold."""
+    text = "P>=3/4 [ X out1 & X out1 ]"
+    result = command("logic", "survey.yaml", text, "--state", "plus", "--report", "r.html")
+    assert result.returncode == 1
+    told = "read as X (out1 & (X out1)), by PRISM's precedence; (X out1) & (X out1) is another formula"
+    assert told in " ".join(result.stdout.split())
+    assert "by PRISM" in (survey / "r.html").read_text(encoding="utf-8")
+    said = json.loads(command("logic", "survey.yaml", text, "--state", "plus", "--json").stdout)
+    assert said["question"]["formula"] == "P>=3/4 [ X (out1 & (X out1)) ]"
+    assert [note for note in said["notes"] if note.startswith(told)]
+    plain = json.loads(command("logic", "survey.yaml", said["question"]["formula"], "--state", "plus", "--json").stdout)
+    assert (plain["verdict"], plain["notes"]) == ("refuted", [])
+
+
 def test_certificates_are_written_and_rechecked(command, survey):
     for formula, status in (("D[ln(3), 0](X out1)", 0), ("D[1, 0](X out1)", 1), ("P>=1/4 [ F out1 ]", 1)):
         made = command("logic", "survey.yaml", formula, "--certificate", "c.json", "--report", "r.html")

@@ -84,7 +84,7 @@ def test_interactive_survey_needs_ln_4_for_the_accurate_question():
 
 
 def bottoms_then_top(k):
-    return f"(G[1,{k}] bot & X^{k + 1} top)" if k else "(X top)"
+    return f"((G[1,{k}] bot) & X^{k + 1} top)" if k else "(X top)"
 
 
 def test_above_threshold_one_pair_by_proposition_2():

@@ -15,7 +15,18 @@ from privproof.formulas import parse_formula
 pytest.importorskip("stormpy")
 pytestmark = pytest.mark.slow
 
-PATHS = ("F a", "a U b", "G !a", "X (a & X b)", "F (a & X b)", "a U (b & F a)", "F<=3 a", "F a & F b", "a W b", "b R a")
+PATHS = (
+    "F a",
+    "a U b",
+    "G !a",
+    "X (a & X b)",
+    "F (a & X b)",
+    "a U (b & F a)",
+    "F<=3 a",
+    "(F a) & F b",
+    "a W b",
+    "b R a",
+)
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -178,13 +178,13 @@ def test_nested_state_formulas_are_labels(seed):
 
 
 CLOCKS_INSIDE = [
-    "X X c & F (X X b)",
-    "X c & G (a -> F<=2 b)",
-    "X X c | G F<=2 b",
-    "F<=2 c & F (a & F<=2 b)",
-    "X X X a <-> ((a U X X b) U c)",
+    "(X X c) & F (X X b)",
+    "(X c) & G (a -> F<=2 b)",
+    "(X X c) | G F<=2 b",
+    "(F<=2 c) & F (a & F<=2 b)",
+    "(X X X a) <-> ((a U X X b) U c)",
     "X (a U>=2 (b U>=1 c))",
-    "((b W c) U X a) W ((a U b) W X^3 a) & X (c U<=2 (c | b))",
+    "(((b W c) U X a) W ((a U b) W X^3 a)) & X (c U<=2 (c | b))",
     "G<=3 (a | X F (b & X X c))",
 ]
 
@@ -329,7 +329,7 @@ def test_enclosures_under_slow_mixing(leak):
     chain = [*ring, {20: Fraction(1)}, {21: Fraction(1)}]
     labels = {"a": {20}, "b": {0, 5}, "c": set(range(20))}
     found = [
-        contains(process_of(chain, labels), path_of(text)) for text in ("F a", "c U a", "F a & G F c", "F (b & X a)")
+        contains(process_of(chain, labels), path_of(text)) for text in ("F a", "c U a", "(F a) & G F c", "F (b & X a)")
     ]
     assert all(found) or slow < Fraction(1, 10**10)
 
@@ -342,7 +342,7 @@ def test_enclosures_with_hundreds_of_successors(width):
     chain = [first] + [{source.randrange(1 + width): Fraction(1, 3), 1 + i: Fraction(2, 3)} for i in range(width)]
     chain = [row if sum(row.values()) == 1 else {t: Fraction(1) for t in row} for row in chain]
     labels = random_labels(source, 1 + width)
-    for text in ("F<=3 (a & b)", "X X a", "a U b", "F (a & X b) & F c"):
+    for text in ("F<=3 (a & b)", "X X a", "a U b", "(F (a & X b)) & F c"):
         assert contains(process_of(chain, labels), path_of(text))
 
 

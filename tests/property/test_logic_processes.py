@@ -59,12 +59,12 @@ def satisfies(path: list[int], formula: str, process: DecisionProcess) -> bool:
         "F<=2 a": lambda: any(at(i, "a") for i in range(3)),
         "a U<=3 b": lambda: any(at(j, "b") and all(at(i, "a") for i in range(j)) for j in range(4)),
         "G<=2 !b": lambda: not any(at(i, "b") for i in range(3)),
-        "G[1,2] a | X^3 b": lambda: (at(1, "a") and at(2, "a")) or at(3, "b"),
-        "X a <-> X X b": lambda: at(1, "a") == at(2, "b"),
+        "(G[1,2] a) | X^3 b": lambda: (at(1, "a") and at(2, "a")) or at(3, "b"),
+        "(X a) <-> X X b": lambda: at(1, "a") == at(2, "b"),
     }[formula]()
 
 
-BOUNDED = ("X a", "X (a & X b)", "F<=2 a", "a U<=3 b", "G<=2 !b", "G[1,2] a | X^3 b", "X a <-> X X b")
+BOUNDED = ("X a", "X (a & X b)", "F<=2 a", "a U<=3 b", "G<=2 !b", "(G[1,2] a) | X^3 b", "(X a) <-> X X b")
 DEPTH = 3
 SLOW = (17,)
 """Where neither a proof nor a violation is found, which takes a while."""
@@ -243,7 +243,7 @@ def test_progression_agrees_with_itself_on_the_checker():
 
 
 def test_a_formula_that_is_safe_and_co_safe_in_disguise():
-    """``F a & F<=3 a`` is ``F<=3 a``: the engine's certificate may treat its negation as safe, the checker knows it is both."""
+    """``(F a) & F<=3 a`` is ``F<=3 a``: the engine's certificate may treat its negation as safe, the checker knows it is both."""
     for seed in range(60):
         process = with_labels(random_process(300 + seed, states=3))
         found = model_check(process, "D[ln(2), 1/10](!((F (a & b)) & (F<=3 (a & b))))")

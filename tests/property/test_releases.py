@@ -19,7 +19,7 @@ from tests.property.release_brute import Answer, Influences, Kernel, Law, Matrix
 
 from privproof.errors import PrivproofError, QuestionError, ScenarioError
 from privproof.exact import rational
-from privproof.language.randomness import seeded
+from privproof.language.randomness import Seeded
 from privproof.release.calibrating import METHODS, Method, calibrate
 from privproof.release.distances import largest_distance
 from privproof.release.drawing import draw, lattice
@@ -647,9 +647,8 @@ def _fits(drawn: Counter[int], chances: dict[int, float], number: int) -> bool:
 @pytest.mark.parametrize(("alpha", "step"), [("1/10", "1"), ("1/2", "1/3"), ("9/10", "2"), ("99/100", "1")])
 def test_geometric_noise_has_its_law(alpha: str, step: str) -> None:
     number, ratio = 6000, float(Fraction(alpha))
-    with seeded(5):
-        noise = Geometric.of(alpha, step=step)
-        drawn = Counter(int((draw(noise, rational(step)) / rational(step)).p) for _ in range(number))
+    source, noise = Seeded(5), Geometric.of(alpha, step=step)
+    drawn = Counter(int((draw(noise, rational(step), source) / rational(step)).p) for _ in range(number))
     assert _fits(drawn, {k: (1 - ratio) / (1 + ratio) * ratio ** abs(k) for k in range(-2000, 2001)}, number)
     wrong = ratio * 0.8
     assert not _fits(drawn, {k: (1 - wrong) / (1 + wrong) * wrong ** abs(k) for k in range(-2000, 2001)}, number)
@@ -661,8 +660,8 @@ def test_laplace_noise_lies_on_a_lattice_and_has_its_law(scale: str, step: str) 
     unit = lattice(noise, rational(step))
     assert unit * 2**20 <= noise.scale or unit == rational(step)
     assert (rational(step) / unit).q == 1
-    with seeded(6):
-        drawn = [draw(noise, rational(step)) for _ in range(number)]
+    source = Seeded(6)
+    drawn = [draw(noise, rational(step), source) for _ in range(number)]
     assert all((value / unit).q == 1 for value in drawn)
     shares = [float(fraction(value / noise.scale)) for value in drawn]
     cells = Counter(int(np.floor(4 * share)) for share in shares)

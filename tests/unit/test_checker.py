@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import itertools
 import json
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.structure import files_in, foreign, loadings
 
 import privproof.evidence.checker as checker
 from privproof.evidence.checker import Accepted, Limits, Outcome, Rejected, recheck, recheck_file
@@ -869,15 +869,20 @@ def test_integers_of_many_digits_are_read(tmp_path: Path) -> None:
 
 
 def test_it_imports_nothing_but_exact_numbers() -> None:
+    """In all its modules, and in whatever way; only one module loads a solver."""
     folder = Path(checker.__file__).parent
-    for path in folder.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                assert node.level == 0
-                modules = [node.module or ""]
-            for module in modules:
-                own = module.startswith("privproof.evidence.checker.")
-                exact = module == "privproof.exact" or module.startswith("privproof.exact.")
-                standard = module.split(".")[0] in sys.stdlib_module_names
-                assert own or exact or standard or module == "flint", (path.name, module)
+    assert {"front.py", "logic/truth.py", "programs/solving.py", "releases/checking.py", "streams/checking.py"} <= set(
+        files_in(folder)
+    )
+    allowed = {*sys.stdlib_module_names, "flint", "privproof.exact", "privproof.exact."}
+    doors = {"programs/solving.py": {"cvc5", "z3"}}
+    assert foreign(folder, own="privproof.evidence.checker", allowed=allowed, doors=doors) == []
+    assert {each.file for each in foreign(folder, own="privproof.evidence.checker", allowed=allowed, doors={})} == set(
+        doors
+    )
+
+
+def test_it_starts_no_other_program() -> None:
+    """What it says is established by its own code in its own process."""
+    started = {"subprocess", "multiprocessing", "ctypes", "socket", "asyncio", "concurrent"}
+    assert not [each for each in loadings(Path(checker.__file__).parent) if each.top in started]

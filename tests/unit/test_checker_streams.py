@@ -458,9 +458,22 @@ def test_thresholds_without_noise_may_tie():
     ]
     certificate = proved(question(["a", "b", "c"], transitions, epsilon="0"), ((-1, 1), nodes))
     rejected(certificate, "tie")
-    accepted(changed(certificate, "question", "transitions", 2, "guard", to=[[None, "x", "201/100"]]))
+    apart = changed(certificate, "question", "transitions", 2, "guard", to=[[None, "x", "201/100"]])
+    rejected(apart, "nothing is compared")
     noisy = changed(certificate, "question", "transitions", 0, "samples", to=[["1/2", 0, 2]])
-    accepted(noisy)
+    rejected(noisy, "nothing is compared")
+
+
+def test_an_automaton_that_reads_nothing_compares_nothing():
+    """Everything else is right, so a number that is read, and changes nothing, is all that is missing."""
+    nodes = [node("a", constant(0), follows={0: [1]}), node("b", constant(0))]
+    silent = proved(
+        question(["a", "b"], [arrow("a", "b", "go", samples=[("1/2", 0, 0)])], epsilon="0"), ((-1, 1), nodes)
+    )
+    rejected(silent, "nothing is compared")
+    beside = [arrow("a", "b", "go", samples=[("1/2", 0, 0)]), arrow("c", "b", "go", samples=QUERY)]
+    rejected(proved(question(["a", "b", "c"], beside, epsilon="0"), ((-1, 1), nodes)), "nothing is compared")
+    accepted(proved(question(["a", "b"], [arrow("a", "b", "go", samples=QUERY)], epsilon="0"), ((-1, 1), nodes)))
 
 
 def test_facts_after_a_step():

@@ -18,7 +18,7 @@ from privproof.errors import BudgetError, FloatRefused, PrivproofError, Scenario
 from privproof.exact import Epsilon, epsilon, fraction, rational
 from privproof.exact.balls import precision
 from privproof.language import randomness
-from privproof.language.randomness import seeded
+from privproof.language.randomness import Seeded
 from privproof.release.locations import (
     Channel,
     ResampledLaplace,
@@ -83,8 +83,8 @@ def test_the_radius_of_planar_laplace_noise():
 
 def test_planar_laplace_samples_have_a_gamma_radius_and_any_angle():
     noise = PlanarLaplace.of("1/2")
-    with seeded(11):
-        drawn = [noise.sample() for _ in range(4000)]
+    source = Seeded(11)
+    drawn = [noise.sample(seed=source) for _ in range(4000)]
     assert kstest([math.hypot(*each) for each in drawn], gamma(2, scale=2).cdf).pvalue > 0.01
     assert kstest([math.atan2(y, x) for x, y in drawn], "uniform", args=(-math.pi, 2 * math.pi)).pvalue > 0.01
 
@@ -110,8 +110,8 @@ def test_a_grid_that_is_too_fine_is_refused():
 
 def test_grid_laplace_rounds_to_sites():
     mechanism = GridLaplace.of("1/100", step=10, largest_radius=2_500)
-    with seeded(2):
-        drawn = np.array([mechanism.release(1000.0, -500.0) for _ in range(3000)])
+    source = Seeded(2)
+    drawn = np.array([mechanism.release(1000.0, -500.0, seed=source) for _ in range(3000)])
     assert drawn.dtype.kind == "i"
     assert mechanism.drawn == precision_epsilon("1/100", step=10, largest_radius=2_500, angle_precision="1e-15")
     with pytest.raises(ScenarioError, match="not drawn finely"):
@@ -168,8 +168,8 @@ def test_a_fine_grid_is_like_the_plane_and_enclosed():
 @pytest.mark.parametrize(("rate", "count"), [("1/3", 6000), ("2", 3000), ("ln(2)/2", 4000)])
 def test_samples_follow_the_law(rate, count):
     noise = PlanarGeometric.of(rate)
-    with seeded(20):
-        drawn = Counter(noise.release((3, -2)) for _ in range(count))
+    source = Seeded(20)
+    drawn = Counter(noise.release((3, -2), seed=source) for _ in range(count))
     sites = list(itertools.product(range(-9, 16), range(-14, 11)))
     expected = {site: count * float(noise.probability((3, -2), site, 64)) for site in sites}
     large = [site for site in sites if expected[site] >= 8]
@@ -182,17 +182,15 @@ def test_samples_follow_the_law(rate, count):
 
 def test_samples_of_a_fine_grid_have_a_gamma_radius():
     noise = PlanarGeometric.of("1/1000")
-    with seeded(5):
-        drawn = [math.hypot(*noise.release((0, 0))) for _ in range(1500)]
+    source = Seeded(5)
+    drawn = [math.hypot(*noise.release((0, 0), seed=source)) for _ in range(1500)]
     assert kstest(drawn, gamma(2, scale=1000).cdf).pvalue > 0.01
 
 
 def test_noise_does_not_depend_on_the_site():
     noise = PlanarGeometric.of("1/7")
-    with seeded(3):
-        here = [noise.release((0, 0)) for _ in range(20)]
-    with seeded(3):
-        there = [noise.release((10**6, -5)) for _ in range(20)]
+    here = [noise.release((0, 0), seed=seed) for seed in range(20)]
+    there = [noise.release((10**6, -5), seed=seed) for seed in range(20)]
     assert there == [(i + 10**6, j - 5) for i, j in here]
 
 
@@ -207,7 +205,7 @@ class Bits:
         return next(self.numbers) % bound
 
 
-def test_a_decision_draws_bits_until_it_is_decided(monkeypatch):
+def test_a_decision_draws_bits_until_it_is_decided():
     third = (1 << 64) // 3
 
     def ball(bits):
@@ -221,12 +219,10 @@ def test_a_decision_draws_bits_until_it_is_decided(monkeypatch):
         ([third, 2**64 - 1], False, 2),
     ):
         bits = Bits(numbers)
-        monkeypatch.setattr("privproof.release.planar.source", lambda bits=bits: bits)
-        assert _decided(ball) is answer
+        assert _decided(bits, ball) is answer
         assert bits.asked == asked
     bits = Bits([third, third, third, 0])
-    monkeypatch.setattr("privproof.release.planar.source", lambda: bits)
-    assert _decided(ball) is True
+    assert _decided(bits, ball) is True
     assert bits.asked == 4
 
 
@@ -299,8 +295,8 @@ def test_clamping_never_costs_more_than_epsilon(name, rate):
 
 def test_clamped_samples_follow_the_cells():
     mechanism = clamped(PlanarGeometric.of("1/2"), Map.rectangle((0, 0), (2, 1)))
-    with seeded(8):
-        drawn = Counter(mechanism.release((0, 1)) for _ in range(4000))
+    source = Seeded(8)
+    drawn = Counter(mechanism.release((0, 1), seed=source) for _ in range(4000))
     row = mechanism.row((0, 1))
     assert chisquare([drawn[site] for site in row], [4000 * float(p) for p in row.values()]).pvalue > 0.01
 
@@ -350,8 +346,8 @@ def test_sites_and_coordinates_go_back_and_forth():
 def test_noise_is_equal_in_all_directions_in_metres():
     here = Projection.at(60, 20)
     noise = PlanarGeometric.of("1/100", step=5)
-    with seeded(4):
-        drawn = [here.coordinates(noise.release((0, 0)), step=5) for _ in range(1500)]
+    source = Seeded(4)
+    drawn = [here.coordinates(noise.release((0, 0), seed=source), step=5) for _ in range(1500)]
     north = np.mean([abs(up - 60) for up, _ in drawn]) * 111412
     east = np.mean([abs(around - 20) for _, around in drawn]) * 55800
     assert north / east == pytest.approx(1, abs=0.1)
@@ -583,8 +579,7 @@ def test_floats_are_refused_where_numbers_are_promises():
 def test_pictures_are_well_formed():
     where = Map.rectangle((0, 0), (9, 9), step=100)
     mechanism = clamped(PlanarGeometric.of("1/300", step=100), where)
-    with seeded(1):
-        reports = [mechanism.release((4, 4)) for _ in range(30)]
+    reports = [mechanism.release((4, 4), seed=seed) for seed in range(30)]
     found = verify_locations(Resampled(mechanism.noise, where))
     drawn = location_picture(mechanism, location=(4, 4), reports=reports, finding=found, title="x < y & z")
     tree = ElementTree.fromstring(drawn)

@@ -10,10 +10,11 @@ from math import comb, exp, log
 
 import pytest
 
-from privproof import PrivproofError, bernoulli, check, choice, prior, recheck, release, seeded, tight_epsilon
+from privproof import PrivproofError, bernoulli, check, choice, prior, recheck, release, tight_epsilon
 from privproof.errors import BudgetError, FloatRefused, QuestionError, ScenarioError
 from privproof.evidence.checker import Accepted, Rejected
 from privproof.exact import fraction
+from privproof.language.randomness import Seeded
 from privproof.release import (
     METHODS,
     Band,
@@ -172,8 +173,7 @@ def test_quilts_also_serve_shorter_series() -> None:
 
 def test_one_number_or_several() -> None:
     made = calibrate(WALK, query=WALKS, epsilon=1, length=4)
-    with seeded(5):
-        found = release.release(made, ["rest", "walk", "walk", "rest"])
+    found = release.release(made, ["rest", "walk", "walk", "rest"], seed=5)
     assert list(found.values) == ["count of walk"]
     assert found.value == found.values["count of walk"]
     assert isinstance(found.value, Fraction)
@@ -189,23 +189,22 @@ def test_a_seed_repeats_the_noise_and_nothing_else_does() -> None:
     made = calibrate(WALK, query=WALKS, epsilon="1/100", length=4)
     data = ["rest", "walk", "walk", "rest"]
 
-    def drawn() -> list[Fraction]:
-        return [release.release(made, data).value for _ in range(5)]
+    def drawn(seed: int | None) -> list[Fraction]:
+        source = None if seed is None else Seeded(seed)
+        return [release.release(made, data, seed=source).value for _ in range(5)]
 
-    with seeded(7):
-        first = drawn()
-    with seeded(7):
-        assert drawn() == first
-    with seeded(8):
-        assert drawn() != first
-    assert drawn() != first
+    first = drawn(7)
+    assert drawn(7) == first
+    assert drawn(8) != first
+    assert drawn(None) != first
+    assert release.release(made, data, seed=7).value == first[0]
 
 
 def test_noise_is_around_the_truth() -> None:
     made = calibrate(WALK, query=mean({"walk": 3}), epsilon=2, length=8)
     data = ["walk"] * 6 + ["rest"] * 2
-    with seeded(1):
-        drawn = [release.release(made, data).value for _ in range(600)]
+    source = Seeded(1)
+    drawn = [release.release(made, data, seed=source).value for _ in range(600)]
     assert all((value * 8 / 3).denominator == 1 for value in drawn)
     assert abs(sum(drawn) / 600 - Fraction(18, 8)) < Fraction(1, 4)
     spread = sum(abs(value - Fraction(18, 8)) for value in drawn) / 600
@@ -763,8 +762,7 @@ def test_a_framework_and_a_network_agree() -> None:
 
 def test_a_protected_value_is_a_value_of_the_query() -> None:
     protected = protect(household, secrets=SECRETS, query=sum, epsilon="1/10")
-    with seeded(3):
-        drawn = {release.protected_value(protected, (True, True, False)) for _ in range(60)}
+    drawn = {release.protected_value(protected, (True, True, False), seed=seed) for seed in range(60)}
     assert drawn <= {0, 1, 2, 3}
     assert len(drawn) > 1
 

@@ -7,6 +7,6 @@ from privproof.cli import examples as examples
 from privproof.cli import explaining as explaining
 from privproof.cli import logic as logic
 from privproof.cli import releasing as releasing
-from privproof.cli.common import main
+from privproof.cli.common import app, main
 
-__all__ = ["main"]
+__all__ = ["app", "main"]

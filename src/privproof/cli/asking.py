@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from privproof.asking import check as ask
 from privproof.asking import check_word, tight_epsilon
+from privproof.cli.answers import console, end, say, say_json
 from privproof.cli.common import (
     AsJson,
     CertificateOut,
@@ -27,17 +26,21 @@ from privproof.cli.common import (
     TimeLimit,
     about_words,
     app,
+    asking,
+    asking_sizes,
+    begin,
     budgeted,
     command_of,
     finish,
     finish_table,
     loaded,
-    monitored,
     named_sizes,
     one_size,
+    one_size_only,
     writable,
 )
 from privproof.cli.rechecking import compared, recheck_data, recheck_text
+from privproof.cli.working import WHY, command, doing, limited, monitored, unfinished
 from privproof.errors import QuestionError
 from privproof.evidence import Verdict
 from privproof.evidence.checker import Accepted, recheck_file
@@ -51,7 +54,7 @@ from privproof.scenarios import AnyQuestion, Question, claims
 from privproof.sizes import over_sizes
 
 
-@app.command()
+@command(app)
 def check(
     target: Target,
     epsilon_: Annotated[
@@ -73,6 +76,7 @@ def check(
     time_limit: TimeLimit = None,
 ) -> None:
     """Is the mechanism private within the budget?"""
+    begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
 
     def posed(number: int | None) -> AnyQuestion:
@@ -88,20 +92,25 @@ def check(
         return question
 
     sizes = named_sizes(size)
+    one_size_only(sizes, certificate, report)
     if len(sizes) > 1:
-        with monitored(time_limit, quiet=as_json) as monitor:
-            table = over_sizes(lambda n: ask(posed(n), engine=engine, monitor=monitor), [n for n in sizes if n])
-        return finish_table(table, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+        with monitored() as monitor:
+            table = over_sizes(
+                lambda n: ask(posed(n), engine=engine, monitor=monitor),
+                [n for n in sizes if n],
+                monitor=monitor,
+                so_far=lambda table: asking_sizes(table, asked_tight=False, as_json=as_json),
+            )
+        finish_table(table, asked_tight=False, as_json=as_json)
     question = posed(sizes[0])
-    command = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, pointwise=pointwise)
+    asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, pointwise=pointwise)
+    asking(question, command=asked, asked_tight=False, as_json=as_json)
     if word is not None:
         verdict = _one_word(about_words(question, "--word"), word)
-        return finish(
-            verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report
-        )
-    with monitored(time_limit, quiet=as_json) as monitor:
+        finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+    with monitored() as monitor:
         verdict = ask(question, engine=engine, monitor=monitor)
-    finish(verdict, command=command, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
+    finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
 
 
 def _one_word(question: Question, text: str) -> Verdict:
@@ -137,7 +146,7 @@ def _letter(text: str, question: Question) -> Letter:
     return Letter(output or None, left, right) if bar else Letter(text)
 
 
-@app.command(name="epsilon")
+@command(app, "epsilon")
 def epsilon_command(
     target: Target,
     delta_: DeltaText = None,
@@ -153,25 +162,32 @@ def epsilon_command(
     time_limit: TimeLimit = None,
 ) -> None:
     """The tight epsilon: exact, or certified lower and upper bounds."""
+    begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
     sizes = named_sizes(size)
-    with monitored(time_limit, quiet=as_json) as monitor:
+    one_size_only(sizes, certificate, report)
+    asked = command_of(target, sizes[0], horizon, None, delta_, settings, pointwise=pointwise)
+    with monitored() as monitor:
 
         def answer(number: int | None) -> Verdict:
             question = loaded(target, number, horizon, pair, settings)
+            if len(sizes) == 1:
+                asking(question, command=asked, asked_tight=True, as_json=as_json)
             return tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)
 
         if len(sizes) > 1:
-            table = over_sizes(answer, [n for n in sizes if n])
-        else:
-            verdict = answer(sizes[0])
-    if len(sizes) > 1:
-        return finish_table(table, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
-    command = command_of(target, sizes[0], horizon, None, delta_, settings, pointwise=pointwise)
-    finish(verdict, command=command, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
+            table = over_sizes(
+                answer,
+                [n for n in sizes if n],
+                monitor=monitor,
+                so_far=lambda table: asking_sizes(table, asked_tight=True, as_json=as_json),
+            )
+            finish_table(table, asked_tight=True, as_json=as_json)
+        verdict = answer(sizes[0])
+    finish(verdict, command=asked, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
 
 
-@app.command()
+@command(app)
 def profile(
     target: Target,
     size: Size = None,
@@ -181,18 +197,20 @@ def profile(
     points: Annotated[int, typer.Option("--points", min=2, max=10_001, help="How many epsilons.")] = 11,
     csv: Annotated[bool, typer.Option("--csv", help="Print epsilon,delta rows and nothing else.")] = False,
     as_json: AsJson = False,
+    time_limit: TimeLimit = None,
 ) -> None:
     """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
+    begin(target, time_limit, as_json=as_json)
     curve = privacy_profile(about_words(loaded(target, one_size(size), horizon, pair, settings), target))
     if csv:
-        typer.echo(curve.csv(points), nl=False)
+        say(curve.csv(points), end="")
     elif as_json:
-        typer.echo(json.dumps(profile_data(curve, points), ensure_ascii=False))
+        say_json(profile_data(curve, points))
     else:
-        print_profile(Console(highlight=False), curve, points)
+        print_profile(console(), curve, points)
 
 
-@app.command()
+@command(app)
 def recheck(
     path: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written by --certificate.")],
     source: Annotated[
@@ -200,16 +218,26 @@ def recheck(
     ] = None,
     settings: Settings = None,
     as_json: AsJson = False,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", min=0, help="Give up after so many seconds, with status 3.")
+    ] = 600,
 ) -> None:
-    """Check a certificate with the independent checker: status 0 accepted, 2 rejected, 3 about another program."""
+    """Check a certificate with the independent checker.
+
+    Status 0 accepted, 2 rejected, 3 about another program, or not decided within a limit.
+    """
+    neither: dict[str, Any] = {"accepted": False, "seconds": 0.0, "reason": WHY, "place": str(path)}
+    unfinished(lambda _: {"object": neither} if as_json else {"err": f"? not checked  {path}: {WHY}\n"})
+    limited(time_limit)
+    doing(f"checking {path}")
     begun = time.perf_counter()
     outcome = recheck_file(path)
     seconds = time.perf_counter() - begun
     changed = compared(outcome, source, settings)
     if as_json:
-        typer.echo(json.dumps(recheck_data(outcome, seconds, changed), ensure_ascii=False))
+        say_json(recheck_data(outcome, seconds, changed))
     elif isinstance(outcome, Accepted):
-        typer.echo(recheck_text(outcome, seconds, source, changed))
+        say(recheck_text(outcome, seconds, source, changed))
     else:
-        typer.echo(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
-    raise typer.Exit(2 if not isinstance(outcome, Accepted) else 3 if changed else 0)
+        say(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
+    end(2 if not isinstance(outcome, Accepted) else 3 if changed else 0)

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
+from privproof.cli.answers import console, end, say_json, write
 from privproof.cli.common import (
     STATUS,
     AsJson,
@@ -19,18 +19,18 @@ from privproof.cli.common import (
     ReportOut,
     TimeLimit,
     app,
-    monitored,
+    begin,
     named_sizes,
     writable,
-    write,
 )
 from privproof.cli.loading import load_subject, parameters_of
+from privproof.cli.working import command, doing, monitored
 from privproof.engines.sampling import runnable
 from privproof.errors import QuestionError
 from privproof.reporting import Fact, audit_data, audit_page, print_audit
 
 
-@app.command()
+@command(app)
 def audit(
     target: Annotated[
         str,
@@ -86,6 +86,7 @@ def audit(
     """
     from privproof.auditing import audit as ask  # here, because it brings the exact engines
 
+    begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
     subject = load_subject(target)
     pairs = None
@@ -95,7 +96,8 @@ def audit(
         exactly = bool(runnable(subject).inputs)
         pairs = [(_literal(left, "--left", exactly=exactly), _literal(right, "--right", exactly=exactly))]
     sizes = named_sizes(size)
-    with monitored(time_limit, quiet=as_json) as monitor:
+    doing("auditing")
+    with monitored() as monitor:
         found = ask(
             subject,
             epsilon_,
@@ -129,19 +131,19 @@ def audit(
         given.append(("--confidence", confidence))
     parts = [str(part) for option, value in given if value is not None for part in (option, value)]
     parts += [] if exact else ["--no-exact"]
-    command = shlex.join(["privproof", "audit", target, *parts])
+    asked = shlex.join(["privproof", "audit", target, *parts])
     if report is not None:
-        write(report, audit_page(found, command=command))
+        write(report, audit_page(found, command=asked))
     if as_json:
-        typer.echo(json.dumps({**audit_data(found, command=command), "certificate": written}, ensure_ascii=False))
+        say_json({**audit_data(found, command=asked), "certificate": written})
     else:
         more = []
         if certificate is not None:
             more.append(Fact("certificate", written or "none: only a verdict of an exact engine has one"))
         if report is not None:
             more.append(Fact("report", str(report)))
-        print_audit(Console(highlight=False), found, command=command, more=more)
-    raise typer.Exit(STATUS[found.status])
+        print_audit(console(), found, command=asked, more=more)
+    end(STATUS[found.status])
 
 
 def _literal(text: str, place: str, *, exactly: bool) -> Any:

@@ -1,4 +1,4 @@
-"""What the commands share: options, progress, and how an answer ends.
+"""What the commands share: options, drafts, and how an answer ends.
 
 Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.
 """
@@ -9,22 +9,19 @@ import errno
 import json
 import os
 import re
-import signal
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
-from rich.console import Console
 
 import privproof
+from privproof.cli.answers import console, end, gathered, json_line, rendered, say, say_json, write
 from privproof.cli.loading import load, only_pair, parameters_of
-from privproof.engines import Monitor, Progress
-from privproof.errors import FormatError, PrivproofError, QuestionError
-from privproof.evidence import Verdict
+from privproof.cli.supervising import INTERRUPTED, supervised
+from privproof.cli.working import WHY, doing, limited, unfinished
+from privproof.engines import Progress
+from privproof.errors import FormatError, QuestionError
+from privproof.evidence import Unknown, Verdict
 from privproof.exact import Budget, delta, epsilon
 from privproof.models import Horizon
 from privproof.reporting import (
@@ -76,35 +73,54 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]
 ReportOut = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.")]
 TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds, with what is known.")
+    float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds in all, with what is known.")
 ]
 
 
-@contextmanager
-def monitored(limit: float | None, *, quiet: bool) -> Iterator[Monitor]:
-    """A monitor that shows progress on a terminal; an interrupt stops the search, a second one the program."""
-    monitor = Monitor(deadline=None if limit is None else time.monotonic() + limit)
-    errors = Console(stderr=True)
+def begin(target: str, limit: float | None, *, as_json: bool) -> None:
+    """A command begins: how long it may take, and what it says if it is stopped before its question is known."""
+    undecided(target, as_json=as_json)
+    limited(limit)
+    doing(f"loading {target}")
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        if monitor.interrupted:
-            raise KeyboardInterrupt
-        monitor.interrupted = True
 
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        if quiet or not errors.is_terminal:
-            yield monitor
-        else:
-            with errors.status("compiling") as status:
+def undecided(name: str, *, as_json: bool, err: str = "") -> None:
+    """If the command is stopped now, nothing is known."""
+    bounds = {"ratio": None, "epsilon": None, "exact": None, "lower": "0", "upper": "inf"}
+    said: dict[str, object] = {
+        "verdict": "unknown",
+        "engine": "none",
+        "question": {"mechanism": name},
+        "tight": bounds,
+        "witness": None,
+        "certificate": None,
+        "seconds": 0.0,
+        "notes": [],
+        "reason": WHY,
+    }
+    draft = (
+        {"object": said, "err": err} if as_json else {"out": f"? unknown  {name}\n  {'reason':<15}{WHY}\n", "err": err}
+    )
+    unfinished(lambda _: draft)
 
-                def listen(event: Progress) -> None:
-                    status.update(str(event))
 
-                monitor.listen = listen
-                yield monitor
-    finally:
-        signal.signal(signal.SIGINT, before)
+def asking(question: AnyQuestion, *, command: Command | None, asked_tight: bool, as_json: bool) -> None:
+    """If the command is stopped now, the question is known, and what the search has established."""
+    lower = epsilon(0)
+
+    def draft(event: Progress | None) -> dict[str, object]:
+        nonlocal lower
+        if event is not None and event.established is not None and event.established.compare(lower) > 0:
+            lower = event.established
+        verdict = Unknown(question.under(None) if asked_tight else question, "none", lower=lower, reason=WHY)
+        if as_json:
+            return {"object": data(verdict, certificate=None)}
+        return {
+            "out": rendered(lambda console: print_verdict(console, verdict, command=command, asked_tight=asked_tight))
+        }
+
+    unfinished(draft)
+    doing("compiling")
 
 
 def loaded(
@@ -186,48 +202,72 @@ def finish(
     as_json: bool,
     certificate: Path | None,
     report: Path | None,
-) -> None:
-    written, failed = None, None
-    try:
-        if certificate is not None and verdict.certificate is not None:
-            write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
-            written = str(certificate)
-        if report is not None:
-            write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
-    except FormatError as error:
-        failed = error
-    if as_json:
-        typer.echo(json.dumps(data(verdict, certificate=written), ensure_ascii=False))
-    else:
+) -> NoReturn:
+    """The answer is this verdict, with its certificate and its report."""
+    written = None
+    if certificate is not None and verdict.certificate is not None:
+        write(certificate, json.dumps(verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+        written = str(certificate)
+    if report is not None:
+        write(report, page(verdict, command=command, asked_tight=asked_tight, certificate=written))
+
+    def shown(*, files: bool) -> str:
+        if as_json:
+            return json_line(data(verdict, certificate=written if files else None), gathered().encoding)
         more = []
         if certificate is not None:
-            none = "not written" if failed else "none: an unknown verdict has none"
-            more.append(Fact("certificate", written or none))
-        if report is not None and failed is None:
+            none = "none: an unknown verdict has none" if verdict.status == "unknown" else "none: this verdict has none"
+            more.append(Fact("certificate", none if written is None else written if files else "not written"))
+        if report is not None and files:
             more.append(Fact("report", str(report)))
-        console = Console(highlight=False)
-        print_verdict(console, verdict, command=command, asked_tight=asked_tight, more=tuple(more))
-    if failed is not None:
-        raise failed
-    raise typer.Exit(STATUS[verdict.status])
+        facts = tuple(more)
+        return rendered(
+            lambda console: print_verdict(console, verdict, command=command, asked_tight=asked_tight, more=facts)
+        )
+
+    say(shown(files=True), end="")
+    gathered().unwritten = shown(files=False)
+    end(STATUS[verdict.status])
 
 
-def finish_table(
-    table: Table, *, asked_tight: bool, as_json: bool, certificate: Path | None, report: Path | None
-) -> None:
-    """The verdicts at several sizes, and what they suggest."""
-    if certificate is not None or report is not None:
+def one_size_only(sizes: list[int | None], certificate: Path | None, report: Path | None) -> None:
+    """Complain about a certificate or a report of several sizes, before anything is searched."""
+    if len(sizes) > 1 and (certificate is not None or report is not None):
         raise QuestionError(
             "size", "certificates and reports are about one size", place="--size", hint="--size 3 --certificate OUT"
         )
+
+
+def asking_sizes(table: Table, *, asked_tight: bool, as_json: bool) -> None:
+    """If the command is stopped now, some sizes were asked about."""
+    draft: dict[str, object] = {}
     if as_json:
-        worst = next((v for _, v in table.rows if v.status == table.status), table.rows[-1][1])
-        rows = [{"size": size, **data(verdict, certificate=None)} for size, verdict in table.rows]
-        whole = {**data(worst, certificate=None), "sizes": rows, "trend": table.trend}
-        typer.echo(json.dumps(whole, ensure_ascii=False))
+        draft["object"] = {**table_data(table), "reason": WHY}
     else:
-        print_table(Console(highlight=False), table, asked_tight=asked_tight)
-    raise typer.Exit(STATUS[table.status])
+        told = rendered(lambda console: print_table(console, table, asked_tight=asked_tight))
+        draft["out"] = f"{told}  {'reason':<15}{WHY}\n"
+    unfinished(lambda _: draft)
+
+
+def finish_table(table: Table, *, asked_tight: bool, as_json: bool) -> NoReturn:
+    """The verdicts at several sizes, and what they suggest."""
+    if as_json:
+        say_json(table_data(table))
+    else:
+        print_table(console(), table, asked_tight=asked_tight)
+    end(STATUS[table.status])
+
+
+def table_data(table: Table) -> dict[str, object]:
+    """Verdicts at several sizes as plain data."""
+    worst = next((v for _, v in table.rows if v.status == table.status), table.rows[-1][1])
+    rows = [{"size": size, **data(verdict, certificate=None)} for size, verdict in table.rows]
+    whole = {**data(worst, certificate=None), "verdict": table.status, "sizes": rows, "trend": table.trend}
+    if table.unasked:
+        whole |= {"unasked": list(table.unasked)}
+        if table.status == "unknown":
+            whole["reason"] = f"out of time, or interrupted: not asked at {len(table.unasked)} of the sizes"
+    return whole
 
 
 def writable(*paths: Path | None) -> None:
@@ -246,13 +286,6 @@ def writable(*paths: Path | None) -> None:
             reason = errno.EACCES
         if reason is not None:
             raise FormatError("file", f"cannot write: {os.strerror(reason)}", place=str(path))
-
-
-def write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FormatError("file", f"cannot write: {error.strerror}", place=str(path)) from None
 
 
 def budgeted(
@@ -295,10 +328,10 @@ def common(
         raise typer.Exit(2)
 
 
-def main() -> None:
-    """The entry point: every wrong request is one message and status 2."""
+def main() -> NoReturn:
+    """The entry point: the command runs in a worker, under supervision."""
     try:
-        app(standalone_mode=True)
-    except PrivproofError as error:
-        typer.echo(f"privproof: {error}", err=True)
-        raise SystemExit(2) from None
+        status = supervised(app)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    raise SystemExit(status)

@@ -7,28 +7,32 @@ from typing import Annotated
 
 import typer
 
+from privproof.cli.answers import say, write
 from privproof.cli.common import (
     HorizonText,
     Settings,
     Size,
     Target,
+    TimeLimit,
     about_words,
     app,
     loaded,
     one_size,
-    write,
+    writable,
 )
 from privproof.cli.loading import is_process, load_process, settings_of
+from privproof.cli.working import WHY, command, doing, limited, unfinished
 from privproof.compiling import word_problem
 from privproof.errors import FormatError, QuestionError
 from privproof.exact import Budget
-from privproof.formats import dot, svg, write_question
-from privproof.formats.processes import write_process
+from privproof.formats import dot, svg
+from privproof.formats.processes import process_text
+from privproof.formats.writing import question_text
 from privproof.models import Horizon
 from privproof.scenarios import ProgramQuestion, Question, StreamQuestion
 
 
-@app.command()
+@command(app)
 def convert(
     target: Target,
     out: Annotated[
@@ -42,13 +46,18 @@ def convert(
     settings: Settings = None,
     horizon: HorizonText = None,
     pair: Annotated[str | None, typer.Option("--pair", help="The pair, for .smt2.")] = None,
+    time_limit: TimeLimit = None,
 ) -> None:
     """Write a model in another form: YAML, JSON, PRISM, DRN, DOT, SVG, SMT-LIB."""
+    unfinished(lambda _: {"err": f"privproof: {out} is not written: {WHY}\n"})
+    limited(time_limit)
+    doing(f"converting {target}")
+    writable(out)
     if is_process(target, out):
         given = settings_of(settings)
         lengths = None if horizon is None else Horizon.of(horizon)
-        write_process(load_process(target, size=one_size(size), horizon=lengths, settings=given), out)
-        typer.echo(f"{out} written")
+        write(out, process_text(load_process(target, size=one_size(size), horizon=lengths, settings=given), out))
+        say(f"{out} written")
         return
     found = loaded(target, one_size(size), horizon, pair, settings)
     if isinstance(found, ProgramQuestion):
@@ -59,7 +68,7 @@ def convert(
     else:
         question = about_words(found, target)
     if suffix in (".yaml", ".yml", ".json"):
-        write_question(question, out)
+        write(out, question_text(question, out))
     elif suffix == ".dot":
         write(out, dot(question))
     elif suffix == ".svg":
@@ -71,7 +80,7 @@ def convert(
         raise FormatError(
             "suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .pm, .drn, .dot, .svg or .smt2"
         )
-    typer.echo(f"{out} written")
+    say(f"{out} written")
 
 
 def _as_stream(question: ProgramQuestion) -> ProgramQuestion | StreamQuestion:

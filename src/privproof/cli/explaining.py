@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from privproof.asking import check as ask
+from privproof.cli.answers import console, end
 from privproof.cli.common import (
     STATUS,
     Settings,
@@ -16,17 +16,18 @@ from privproof.cli.common import (
     Target,
     TimeLimit,
     app,
+    begin,
     budgeted,
     loaded,
-    monitored,
     one_size,
 )
+from privproof.cli.working import command, monitored
 from privproof.errors import QuestionError
 from privproof.reporting import print_explanation, print_verdict
 from privproof.scenarios import ProgramQuestion, StreamQuestion, claims
 
 
-@app.command()
+@command(app)
 def explain(
     target: Target,
     epsilon_: Annotated[
@@ -37,12 +38,13 @@ def explain(
     time_limit: TimeLimit = None,
 ) -> None:
     """Why a mechanism is private: what every line pays; or what breaks it, and which changes would repair it."""
+    begin(target, time_limit, as_json=False)
     question = budgeted(loaded(target, one_size(size), None, None, settings), epsilon_, None, pointwise=False)
     if isinstance(question, StreamQuestion) and claims(question):
-        with monitored(time_limit, quiet=False) as monitor:
+        with monitored() as monitor:
             verdict = ask(question, monitor=monitor)
-        print_verdict(Console(highlight=False), verdict, command=None, asked_tight=False)
-        raise typer.Exit(STATUS[verdict.status])
+        print_verdict(console(), verdict, command=None, asked_tight=False)
+        end(STATUS[verdict.status])
     if not isinstance(question, ProgramQuestion):
         raise QuestionError(
             "question",
@@ -56,15 +58,14 @@ def explain(
         )
     from privproof.about_programs import repaired  # here, because it brings a solver
 
-    with monitored(time_limit, quiet=False) as monitor:
+    with monitored() as monitor:
         verdict = ask(question, engine="laplace", monitor=monitor)
         if verdict.status == "unknown" and question.mechanism.stream is not None:
             verdict = ask(question, monitor=monitor)
         if verdict.status == "refuted":
             none = ("no other claim, and no more noise at one line or at all, was proved",)
             verdict = replace(verdict, repairs=repaired(question, monitor) or none)
-    console = Console(highlight=False)
-    print_verdict(console, verdict, command=None, asked_tight=False)
+    print_verdict(console(), verdict, command=None, asked_tight=False)
     if verdict.explanation is not None:
-        print_explanation(console, verdict.explanation)
-    raise typer.Exit(STATUS[verdict.status])
+        print_explanation(console(), verdict.explanation)
+    end(STATUS[verdict.status])

@@ -10,8 +10,9 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from privproof.asking import posed
@@ -361,10 +362,18 @@ def _own(value: object, module: ModuleType) -> bool:
     return isinstance(_calibrated(value), _QUESTIONS | DecisionProcess | Chain | Band)
 
 
+class _FromText(SourceFileLoader):
+    """Compiles the file's own text; a ``.pyc`` beside it, which may be of another text, is neither read nor written."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _run(path: Path) -> ModuleType:
     if not path.is_file():
         raise FormatError("file", "there is no such file", place=str(path))
-    specification = importlib.util.spec_from_file_location(f"privproof_input_{path.stem}", path)
+    name = f"privproof_input_{path.stem}"
+    specification = importlib.util.spec_from_file_location(name, path, loader=_FromText(name, str(path.absolute())))
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
@@ -384,8 +393,10 @@ def _running(path: Path, place: str) -> Iterator[None]:
         yield
     except PrivproofError as error:
         raise (error if path.name in error.place else error.at(place)) from None
-    except (Exception, SystemExit) as error:
-        message = f"{type(error).__name__}: {error}"
+    except MemoryError:
+        raise
+    except BaseException as error:  # also SystemExit and KeyboardInterrupt: nothing in a file may end the program
+        message = f"{type(error).__name__}: {error}".removesuffix(": ")
         at = f"{path}{_line(error, path)}"
         inside = f"{place}: {at}" if place != str(path) else at
         raise FormatError("python", message, place=inside, hint="run the file with Python") from None

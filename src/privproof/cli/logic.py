@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from privproof.cli.answers import console, end, say_json, write
 from privproof.cli.common import (
     STATUS,
     AsJson,
@@ -19,19 +19,19 @@ from privproof.cli.common import (
     Size,
     TimeLimit,
     app,
-    monitored,
+    begin,
     one_size,
     writable,
-    write,
 )
 from privproof.cli.loading import load_process, settings_of
+from privproof.cli.working import command, doing, monitored
 from privproof.formulas import parse_formula
 from privproof.model_checking import model_check
 from privproof.models import Horizon
 from privproof.reporting import Fact, print_satisfaction, satisfaction_data, satisfaction_page
 
 
-@app.command()
+@command(app)
 def logic(
     target: Annotated[
         str,
@@ -71,6 +71,7 @@ def logic(
     The verdict is about the states named by --state; without it about the states that have neighbours (for a formula with D), or
     those where the model starts, or all. Exit status: 0 it holds in all of them, 1 it fails in one, 3 not decided.
     """
+    begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
     parse_formula(formula)  # a wrong formula is told before a large model is read
     process = load_process(
@@ -81,7 +82,8 @@ def logic(
         settings=settings_of(settings),
         self_loops=self_loops,
     )
-    with monitored(time_limit, quiet=as_json) as monitor:
+    doing("model checking")
+    with monitored() as monitor:
         found = model_check(
             process,
             formula,
@@ -98,7 +100,7 @@ def logic(
     if report is not None:
         write(report, satisfaction_page(found, certificate=written))
     if as_json:
-        typer.echo(json.dumps(satisfaction_data(found, certificate=written, every=every), ensure_ascii=False))
+        say_json(satisfaction_data(found, certificate=written, every=every))
     else:
         more: list[Fact] = []
         if certificate is not None:
@@ -106,5 +108,5 @@ def logic(
             more.append(Fact("certificate", written or none))
         if report is not None:
             more.append(Fact("report", str(Path(report))))
-        print_satisfaction(Console(highlight=False), found, every=every, more=tuple(more))
-    raise typer.Exit(STATUS[found.status])
+        print_satisfaction(console(), found, every=every, more=tuple(more))
+    end(STATUS[found.status])

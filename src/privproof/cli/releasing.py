@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from privproof.cli.common import STATUS, AsJson, CertificateOut, ReportOut, app, writable, write
+from privproof.cli.answers import console, end, gathered, say, say_json, write
+from privproof.cli.common import STATUS, AsJson, CertificateOut, ReportOut, TimeLimit, app, undecided, writable
 from privproof.cli.loading import load_priors
+from privproof.cli.working import command, doing, limited
 from privproof.errors import QuestionError
 from privproof.exact import epsilon as exact_epsilon
 from privproof.reporting import Fact, print_verdict
@@ -19,7 +20,7 @@ from privproof.reporting import Fact, print_verdict
 _METHODS = "auto, exact, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group."
 
 
-@app.command()
+@command(app)
 def release(
     data: Annotated[list[Path], typer.Argument(metavar="DATA...", help="CSV or Parquet files, read as one table.")],
     column: Annotated[str, typer.Option("--column", help="The column with the states, or with numbers (see --bins).")],
@@ -76,6 +77,7 @@ def release(
     as_json: AsJson = False,
     certificate: CertificateOut = None,
     report: ReportOut = None,
+    time_limit: TimeLimit = None,
 ) -> None:
     """Release a query of correlated data with noise that keeps every entry secret within the budget.
 
@@ -87,6 +89,9 @@ def release(
     from privproof.released_tables import Request, release_table
     from privproof.reporting.records import print_record, record_data, record_page
 
+    undecided(column, as_json=as_json, err="privproof: nothing was released\n")
+    limited(time_limit)
+    doing("calibrating the noise")
     writable(record, certificate, report, save_prior)
     if (prior is not None) + bool(fit) + fit_private != 1:
         raise QuestionError(
@@ -136,11 +141,12 @@ def release(
         write(save_prior, prior_text(found.priors))
     if found.released is None:
         if as_json:
-            typer.echo(json.dumps(record_data(found), ensure_ascii=False))
+            say_json(record_data(found))
         else:
-            print_verdict(Console(highlight=False), found.verdict, command=None, asked_tight=False)
-        typer.echo("privproof: nothing was released", err=True)
-        raise typer.Exit(STATUS["unknown"])
+            print_verdict(console(), found.verdict, command=None, asked_tight=False)
+        say("privproof: nothing was released", err=True)
+        end(STATUS["unknown"])
+    gathered().withdrawn = True
     if certificate is not None:
         write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         found = replace(found, certificate=str(certificate))
@@ -149,10 +155,10 @@ def release(
     if record is not None:
         write(record, json.dumps(record_data(found), ensure_ascii=False, indent=1) + "\n")
     if as_json:
-        typer.echo(json.dumps(record_data(found), ensure_ascii=False))
+        say_json(record_data(found))
         for warning in found.source.warnings:
-            typer.echo(warning, err=True)
+            say(warning, err=True)
         return
     files = (("record", record), ("certificate", certificate), ("report", report), ("saved prior", save_prior))
     more = [Fact(name, str(path)) for name, path in files if path is not None]
-    print_record(Console(highlight=False), found, more=more)
+    print_record(console(), found, more=more)

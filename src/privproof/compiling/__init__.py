@@ -6,7 +6,7 @@ from privproof.compiling.lumping import Classes, Lumped, lump
 from privproof.compiling.programs import question as mechanism_question
 from privproof.compiling.series import time_series
 from privproof.compiling.trials import translated_rightly
-from privproof.compiling.word_problems import Begin, Compiled, near_inputs, word_problem
+from privproof.compiling.word_problems import Begin, Compiled, near_inputs, refuse_equal_sides, word_problem
 
 __all__ = [
     "Begin",
@@ -20,6 +20,7 @@ __all__ = [
     "output_distribution",
     "output_probability",
     "printable",
+    "refuse_equal_sides",
     "time_series",
     "translated_rightly",
     "word_problem",

@@ -49,14 +49,7 @@ def output_classes(mechanism: Mechanism, arguments: Mapping[str, Any]) -> list[t
 
     For a generator, or on a stream, an output is the tuple of all that is written.
     """
-    store: dict[str, Any] = {name: held(value) for name, value in mechanism.parameters.items()}
-    fed: list[Any] = []
-    for name, declared in mechanism.inputs.items():
-        value = _checked(name, arguments[name], declared)
-        if declared.shape == "stream":
-            fed = list(value)
-        else:
-            store[name] = Answers(map(held, value)) if declared.shape == "list" else held(value)
+    store, fed = initial_store(mechanism, arguments)
     explorer = Explorer(mechanism.flow)
     begun = explorer.settle(explorer.state(0, store)).items()
     level = {(rest, told_apart(rest.written)): (rest.written, p) for rest, p in begun}
@@ -84,6 +77,19 @@ def output_classes(mechanism: Mechanism, arguments: Mapping[str, Any]) -> list[t
             before_ = result.get(text(refined), (None, ZERO))[1]
             result[text(refined)] = (refined, before_ + p * q)
     return list(result.values())
+
+
+def initial_store(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    """The variables with which a mechanism begins on given inputs, and what its stream gives."""
+    store: dict[str, Any] = {name: held(value) for name, value in mechanism.parameters.items()}
+    fed: list[Any] = []
+    for name, declared in mechanism.inputs.items():
+        value = _checked(name, arguments[name], declared)
+        if declared.shape == "stream":
+            fed = list(value)
+        else:
+            store[name] = Answers(map(held, value)) if declared.shape == "list" else held(value)
+    return store, fed
 
 
 def _checked(name: str, value: Any, declared: Input) -> Any:

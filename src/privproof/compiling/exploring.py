@@ -18,7 +18,7 @@ from flint import fmpq_mat
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational, show
 from privproof.exact.polynomials import Polynomial
-from privproof.language.evaluating import WRONG, Evaluate, Store, evaluator, problem
+from privproof.language.evaluating import WRONG, Store, evaluator, problem
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.noise import NOISES
@@ -36,6 +36,7 @@ from privproof.language.syntax import (
     Return,
     Sample,
     Variable,
+    parts,
 )
 from privproof.language.values import (
     FORGOTTEN,
@@ -146,16 +147,18 @@ class Explorer:
             case Test(test, then, otherwise):
                 condition = evaluator(test)
                 return lambda store: then if truth(condition(store)) else otherwise
-            case Assign(name, value):
-                return self._assigning(name, value, following)
+            case Assign():
+                return self._assigning(step, following)
             case Append(name, value):
                 evaluate = evaluator(value)
-                whole = self._aliased(value, following)
+                whole, looping = self._aliased(value, following), into_itself(step)
 
                 def append(store: Store) -> int:
                     changeable(store, name)
                     new = evaluate(store)
-                    if _has_list(new):
+                    if has_list(new):
+                        if looping:
+                            raise Stuck(ITSELF)
                         _share(store, whole)
                     short(len(store[name].items) + 1)
                     store[name] = Cells((*store[name].items, shared(new)))
@@ -164,12 +167,14 @@ class Explorer:
                 return append
             case Replace(name, index, value):
                 at, evaluate = evaluator(index), evaluator(value)
-                whole = self._aliased(value, following)
+                whole, looping = self._aliased(value, following), into_itself(step)
 
                 def put(store: Store) -> int:
                     changeable(store, name)
                     new, position = evaluate(store), at(store)
-                    if _has_list(new):
+                    if has_list(new):
+                        if looping:
+                            raise Stuck(ITSELF)
                         _share(store, whole)
                     cells = list(store[name].items)
                     if isinstance(position, Tail):
@@ -195,10 +200,10 @@ class Explorer:
             case Next():
                 return lambda store: following
 
-    def _assigning(self, name: str, value: Expression, following: int) -> Callable[[Store], int]:
-        evaluate: Evaluate = evaluator(value)
-        whole = self._aliased(value, following)
-        if not whole:
+    def _assigning(self, step: Assign, following: int) -> Callable[[Store], int]:
+        name, evaluate = step.name, evaluator(step.value)
+        whole, looping = self._aliased(step.value, following), into_itself(step)
+        if not whole and not looping:
 
             def assign(store: Store) -> int:
                 value = evaluate(store)
@@ -209,7 +214,9 @@ class Explorer:
 
         def assign_shared(store: Store) -> int:
             new = evaluate(store)
-            if _has_list(new) and _share(store, [other for other in whole if other != name]):
+            if looping and isinstance(new, Cells):
+                raise Stuck(ITSELF)
+            if has_list(new) and _share(store, [other for other in whole if other != name]):
                 new = shared(new)
             store[name] = shared(new) if isinstance(new, Answers) else new
             return following
@@ -227,7 +234,7 @@ class Explorer:
         if found not in self.laws:
             if any(True for argument in arguments for _ in tails(argument)):
                 raise Stuck("an unbounded noisy number is an argument of noise")
-            self.laws[found] = _outcomes(NOISES[noise].law(*map(plain, arguments)), noise)
+            self.laws[found] = law_outcomes(NOISES[noise].law(*map(plain, arguments)), noise)
         return self.laws[found]
 
     def _onward(self, state: State, written: tuple[Any, ...]) -> list[tuple[Rational, Node | Rest]]:
@@ -371,26 +378,76 @@ def _too_deep(place: Place) -> LanguageError:
 
 
 def stored(expression: Expression) -> Iterator[str]:
-    """The variables of which the value of an expression may hold the very list."""
+    """The variables of which the value of an expression may be the very list, or hold it.
+
+    What the value of a variable holds was marked when it was put there.
+    """
     match expression:
         case Variable(name):
             yield name
         case Element(sequence):
-            yield from stored(sequence)
+            yield from inside(sequence)
         case Conditional(_, then, otherwise):
             yield from stored(then)
             yield from stored(otherwise)
+        case Operation("max" | "min", (only,)):
+            yield from inside(only)
+        case Operation("max or" | "min or" | "sum", (first, *others)):
+            yield from inside(first)
+            for other in others:
+                yield from stored(other)
         case Operation(name, arguments) if name in _PASSING:
             for argument in arguments:
                 yield from stored(argument)
+        case Operation(name, arguments) if name in _EMPTYING:
+            for argument in arguments:
+                yield from inside(argument)
 
 
-_PASSING = ("and", "or", "tuple of", "list of", "table of", "unpack", "max", "min", "max or", "min or", "sum")
+def inside(expression: Expression) -> Iterator[str]:
+    """The variables whose very list an element of the value of an expression may be, or hold."""
+    match expression:
+        case Operation(name, arguments) if name in _HOLDING:
+            for argument in arguments:
+                yield from stored(argument)
+        case Element() | Operation() | Conditional():
+            for part in parts(expression):
+                yield from inside(part)
+
+
+_HOLDING = ("tuple of", "list of", "table of", "fixed list of")
+"""Operations whose value holds the very lists that its arguments are."""
+_PASSING = (*_HOLDING, "and", "or", "max", "min")
 """Operations whose value may be, or hold, the very list that an argument is."""
+_EMPTYING = ("+", "extend", "*", "repeat", "list", "tuple", "slice", "copy", "sorted", "unpack")
+"""Operations whose value is new, and holds what its arguments hold."""
 
 
-def _has_list(value: Any) -> bool:
-    return isinstance(value, Cells) or (isinstance(value, tuple) and any(map(_has_list, value)))
+def into_itself(step: Assign | Append | Replace) -> bool:
+    """Whether a statement may put a list into itself."""
+    match step:
+        case Assign(name, Operation("extend", (_, more))):
+            return name in inside(more)
+        case Append(name, value) | Replace(name, _, value):
+            return name in stored(value)
+        case _:
+            return False
+
+
+ITSELF = "a list is put into itself; put a copy there: list(xs)"
+
+
+def has_list(value: Any) -> bool:
+    """Whether a value is a list or holds one."""
+    match value:
+        case Cells():
+            return True
+        case Lookup(rows):
+            return any(has_list(item) for _, item in rows)
+        case tuple():
+            return any(map(has_list, value))
+        case _:
+            return False
 
 
 def _share(store: Store, names: Iterable[str]) -> bool:
@@ -432,7 +489,8 @@ def _numbered(value: Any, store: Store) -> Any:
     return replace(value, identity=1 + max(taken, default=-1))
 
 
-def _outcomes(law: Law, noise: str) -> list[tuple[Any, Rational]]:
+def law_outcomes(law: Law, noise: str) -> list[tuple[Any, Rational]]:
+    """The outcomes of a law with their probabilities; beyond its center geometric noise has two tails."""
     match law:
         case Table():
             return list(law.possible)

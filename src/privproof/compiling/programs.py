@@ -72,12 +72,12 @@ class _Start:
 
 class _Compiler:
     def __init__(self, mechanism: Mechanism, size: int | None, horizon: Horizon | None) -> None:
-        self.mechanism = mechanism
+        self.mechanism = mechanism.pinned()
         self.horizon = horizon
         if horizon is not None and horizon.high is not None:  # a run may end before the last answer
             self.horizon = Horizon.up_to(horizon.high)
-        self.explorer = Explorer(mechanism.flow)
-        self.generator = mechanism.translated.generator
+        self.explorer = Explorer(self.mechanism.flow)
+        self.generator = mechanism.generator
         self.private = {n: i for n, i in mechanism.inputs.items() if not i.public}
         self.public = {n: i for n, i in mechanism.inputs.items() if i.public and i.shape != "stream"}
         self.stream = mechanism.stream

@@ -159,7 +159,8 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
     body, flags = optional(centred(hoisted(body, mechanism)))
     if convert:
         body = converted(body, _explicit(body, mechanism))
-    made = flow(body, [name for name, declared in mechanism.inputs.items() if declared.shape == "list"])
+    lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
+    made = flow(body, lists, given=(*mechanism.inputs, *mechanism.parameters))
     code = made.code
     for step in code:
         _supported(step, mechanism)

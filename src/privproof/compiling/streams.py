@@ -10,12 +10,13 @@ finitely many.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
+from privproof.compiling.covering import Choices, Covered, Watch, cover
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import OPERATIONS, sample_arguments
 from privproof.errors import LanguageError
@@ -117,10 +118,18 @@ def stream_question(question: ProgramQuestion) -> StreamQuestion:
         lines=tuple(step.lines for _, step in steps),
         free=_free(mechanism) and all(len(step.outputs) <= 1 for _, step in steps),
     )
-    wrong = disagreement(found)
-    if wrong is not None:
-        raise Unsupported(f"the automaton and the function differ {wrong}")
-    return found
+    tried = agreement(found)
+    if tried.told is not None:
+        raise Unsupported(f"the automaton and the function differ {tried.told}")
+    return replace(found, trials=_told_trials(tried))
+
+
+def _told_trials(tried: Covered) -> str:
+    said = f"the function and the automaton agree on {tried.runs} runs with the same data and noise"
+    count = len(tried.taken) + len(tried.missing)
+    if not tried.missing:
+        return f"{said} (all {count} transitions)"
+    return f"{said} ({len(tried.taken)} of {count} transitions; never: {', '.join(map(str, tried.missing[:3]))})"
 
 
 def _free(mechanism: Mechanism) -> bool:
@@ -553,35 +562,54 @@ def _named(reader: _Reader, steps: Sequence[tuple[_State, _Step]]) -> dict[objec
 # --------------------------------------------------------------------------------------------------------------- trials
 
 
-def disagreement(question: StreamQuestion, *, runs: int = 60, seed: int = 1) -> str | None:
-    """Where the automaton and the function differ, on the same data and noise, in words; None if they never do."""
+@dataclass(frozen=True)
+class Taken:
+    """A transition of the automaton, as a branch that trials take."""
+
+    number: int
+    told: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.told
+
+
+def agreement(question: StreamQuestion) -> Covered:
+    """Trials of the automaton beside the function, on the same data and noise, until every transition was taken."""
+    return cover(_transitions(question), lambda choices, watch: _difference(question, choices, watch))
+
+
+def _transitions(question: StreamQuestion) -> list[Taken]:
+    listed = zip(question.automaton.transitions, question.lines, strict=True)
+    return [
+        Taken(number, f"{step.source} to {step.target}" + (f" in line {lines[-1]}" if lines else ""))
+        for number, (step, lines) in enumerate(listed)
+    ]
+
+
+def _difference(question: StreamQuestion, choices: Choices, watch: Watch) -> str | None:
+    """How the automaton and the function differ on data and noise, in words; None if they do not."""
     mechanism = question.mechanism
     assert mechanism is not None
     assert mechanism.stream is not None
-    chance = random.Random(seed)
-    parameters = {name: exactly(value) for name, value in mechanism.parameters.items()}
-    exact = replace(mechanism, parameters=parameters)
-    for number in range(runs):
-        arguments = sample_arguments(mechanism, size=chance.randint(0, 8), seed=seed * 1000 + number)
-        arguments |= {name: 0 for name, declared in mechanism.inputs.items() if declared.public}
-        drawn: list[tuple[Fraction, Fraction]] = []
+    exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
+    arguments = sample_arguments(mechanism, size=choices.randint(0, 8), chance=choices)
+    arguments |= {name: 0 for name, declared in mechanism.inputs.items() if declared.public}
+    drawn: list[tuple[Fraction, Fraction]] = []
 
-        def draw(law: Law, drawn: list[tuple[Fraction, Fraction]] = drawn) -> Any:
-            assert isinstance(law, Continuous)
-            noise = Fraction(chance.randint(-(10**9), 10**9), 170_000_001) * Fraction(law.scale)  # no two are equal
-            drawn.append((noise, Fraction(law.scale)))
-            return exactly(law.center) + noise
+    def draw(law: Law) -> Any:
+        assert isinstance(law, Continuous)
+        noise = Fraction(choices.randint(-(10**9), 10**9), 170_000_001) * Fraction(law.scale)  # no two are equal
+        drawn.append((noise, Fraction(law.scale)))
+        return exactly(law.center) + noise
 
-        given = {name: exactly(value) for name, value in arguments.items()}
-        with drawing(draw):
-            ran = run(exact, given)
-        shown_ = [value for step in ran.written for value in step]
-        secret = next(
-            (v for n, v in arguments.items() if n != mechanism.stream and not mechanism.inputs[n].public), None
-        )
-        followed = _followed(question, [secret, *arguments[mechanism.stream]], drawn)
-        if followed != [_told(value) for value in shown_]:
-            return f"on {arguments}: the function shows {shown_!r}, the automaton {followed!r}"
+    given = {name: exactly(value) for name, value in arguments.items()}
+    with drawing(draw):
+        ran = run(exact, given)
+    shown_ = [value for step in ran.written for value in step]
+    secret = next((v for n, v in arguments.items() if n != mechanism.stream and not mechanism.inputs[n].public), None)
+    followed = _followed(question, [secret, *arguments[mechanism.stream]], drawn, watch)
+    if followed != [_told(value) for value in shown_]:
+        return f"on {arguments}: the function shows {shown_!r}, the automaton {followed!r}"
     return None
 
 
@@ -594,7 +622,7 @@ def _told(value: Any) -> Any:
 
 
 def _followed(
-    question: StreamQuestion, numbers: Sequence[Any], drawn: Sequence[tuple[Fraction, Fraction]]
+    question: StreamQuestion, numbers: Sequence[Any], drawn: Sequence[tuple[Fraction, Fraction]], watch: Watch
 ) -> list[Any] | None:
     """What the automaton writes on given data and noise; None if it cannot follow."""
     automaton = question.automaton
@@ -620,7 +648,11 @@ def _followed(
             def of(term: Term, samples: Sequence[Fraction] = samples) -> Fraction:
                 return Fraction(0) if term is None else samples[term] if isinstance(term, int) else held[term]
 
-            if all(of(order.high) - of(order.low) >= fraction(order.offset) for order in step.guard):
+            short = [max(Fraction(0), fraction(o.offset) - of(o.high) + of(o.low)) for o in step.guard]
+            if any(short):
+                watch.miss(Taken(number, ""), partial(float, sum(short)))
+            else:
+                watch.taken.add(Taken(number, ""))
                 used = at
                 values = iter([of(v.plus) - of(v.minus) + fraction(v.constant) for v in step.values])
                 written += [_filled(output, values) for output in question.outputs[number]]

@@ -1,7 +1,7 @@
 """Does the prepared program do what the function does?  Both are run on the same data and the same noise, many times.
 
 The function runs as it is, with noise that is handed to it; the program is followed instruction by instruction with exact numbers.
-The outputs must be equal, every time.
+The outputs must be equal, every time.  Data and noise are searched for until every condition of the program has gone both ways.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
 from privproof.compiling.relational import CONTINUOUS, Program
+from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law, Table
-from privproof.language.linear import exactly
+from privproof.language.linear import Linear, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import drawing
 from privproof.language.running import run
@@ -48,42 +50,129 @@ class _Disagree(Exception):
     """The program draws noise where the function does not, or differently."""
 
 
+def agreement(program: Program) -> Covered:
+    """Trials of the program beside the function: on data and noise that are searched for, and on some for every way through it.
+
+    Raises:
+        LanguageError: the function itself fails.
+    """
+    conditions = Conditions(program.code)
+    covered = cover(conditions.sides(), lambda choices, watch: _by_choice(program, conditions, choices, watch))
+    told = covered.told or _on_every_way(program)
+    return replace(covered, told=told)
+
+
 def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | None:
-    """Where the program and the function differ, in words; None if they never do."""
-    chance = random.Random(seed)
+    """Where the program and the function differ on data and noise by chance, in words; None if they never do."""
+    chance, conditions = random.Random(seed), Conditions(program.code)
     for _ in range(runs):
-        size = program.size if program.size is not None else chance.randint(0, 5)
-        arguments = _arguments(program.inputs, size, chance)
-        drawn: list[tuple[str, Any, Fraction, Any]] = []
-        mechanism = program.mechanism
-        exact = replace(mechanism, parameters={n: exactly(v) for n, v in mechanism.parameters.items()})
-
-        def draw(law: Law, drawn: list[tuple[str, Any, Fraction, Any]] = drawn) -> Any:
-            match law:
-                case Continuous(kind, center, scale):
-                    noise = Fraction(chance.randint(0 if kind == "exponential" else -40, 40), 7)
-                    value = exactly(center) + noise * Fraction(scale)
-                    drawn.append((kind, Fraction(center), Fraction(scale), value))
-                    return value
-                case Table():
-                    value = law.ranked[chance.randrange(len(law.ranked))][0]
-                    drawn.append(("table", None, Fraction(0), value))
-                    return exactly(value)
-                case _:
-                    raise LanguageError("noise", "geometric noise in a program with continuous noise")
-
-        given = {name: exactly(value) for name, value in arguments.items()}
-        with drawing(draw):
-            ran = run(exact, given)
-        shown = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
-        try:
-            followed = _Follower(program, arguments, drawn).output()
-        except _Disagree as problem:
-            return f"on {arguments}: {problem}"
-        flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
-        if _told(program, _plain(shown)) != _plain(flat):
-            return f"on {arguments} the function shows {shown!r}, the program {flat!r}"
+        found = _by_choice(program, conditions, Choices((), chance), Watch(frozenset()))
+        if found is not None:
+            return found
     return None
+
+
+def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch: Watch) -> str | None:
+    """How the program and the function differ on chosen data and noise, in words; None if they do not."""
+
+    def noise(law: Law) -> Any:
+        match law:
+            case Continuous(kind, center, scale):
+                moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), 7)
+                return exactly(center) + moved * Fraction(scale)
+            case Table():
+                return choices.choice(law.ranked)[0]
+            case _:
+                raise LanguageError("noise", "geometric noise in a program with continuous noise")
+
+    size = program.size if program.size is not None else choices.randint(0, 5)
+    return _difference(program, _arguments(program.inputs, size, choices), noise, conditions, watch)
+
+
+_SIZES = (0, 1, 2)
+"""Lists of these lengths are gone through on every way."""
+
+
+def _on_every_way(program: Program) -> str | None:
+    """How the program and the function differ on some data and noise for every way through the function at small sizes.
+
+    Equal outputs that print differently are one output to the program, and two to an observer.
+    """
+    shown: dict[str, str] = {}
+    conditions, watch = Conditions(program.code), Watch(frozenset())
+    for size in _SIZES if program.size is None else (program.size,):
+        for way in ways(program.mechanism, size, random.Random(1)):
+            told = _difference(program, way.arguments, _along(way), conditions, watch)
+            if told is None and way.leaf.complete:
+                printed = repr(_types(way.leaf.output))
+                before = shown.setdefault(repr(_plain_form(way.leaf.output)), printed)
+                told = None if before == printed else f"in how equal outputs print: {before} and {printed}"
+            if told is not None:
+                return told
+    return None
+
+
+def _along(way: Way) -> Callable[[Law], Any]:
+    """The noise of one way through the function."""
+    noises, choices = iter(way.noises), iter(way.choices)
+
+    def noise(law: Law) -> Any:
+        match law:
+            case Continuous(_, center):
+                return exactly(center) + next(noises)
+            case Table():
+                return law.ranked[next(choices)][0]
+            case _:
+                raise LanguageError("noise", "geometric noise in a program with continuous noise")
+
+    return noise
+
+
+def _difference(
+    program: Program, arguments: Mapping[str, Any], noise: Callable[[Law], Any], conditions: Conditions, watch: Watch
+) -> str | None:
+    """How the program and the function differ on data and noise, in words; None if they do not."""
+    drawn: list[tuple[str, Any, Fraction, Any]] = []
+    mechanism = program.mechanism
+    exact = replace(mechanism, parameters={n: exactly(v) for n, v in mechanism.parameters.items()})
+
+    def draw(law: Law) -> Any:
+        value = noise(law)
+        match law:
+            case Continuous(kind, center, scale):
+                drawn.append((kind, Fraction(center), Fraction(scale), value))
+                return value
+            case _:
+                drawn.append(("table", None, Fraction(0), value))
+                return exactly(value)
+
+    given = {name: exactly(value) for name, value in arguments.items()}
+    with drawing(draw):
+        ran = run(exact, given)
+    shown = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
+    follower = _Follower(program, arguments, drawn)
+    try:
+        followed = follower.output(lambda number: conditions.notice(number, follower.value, watch))
+    except _Disagree as problem:
+        return f"on {dict(arguments)}: {problem}"
+    flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
+    if _told(program, _plain(shown)) != _plain(flat):
+        return f"on {dict(arguments)} the function shows {shown!r}, the program {flat!r}"
+    return None
+
+
+def _plain_form(value: Any) -> Any:
+    """An output with equal numbers alike, lists and tuples too; noisy numbers are all alike."""
+    if isinstance(value, list | tuple):
+        return [_plain_form(item) for item in value]
+    return "a number" if isinstance(value, Linear) else _plain(value)
+
+
+def _types(value: Any) -> Any:
+    """An output as it prints, noisy numbers all alike."""
+    if isinstance(value, list | tuple):
+        return type(value)(_types(item) for item in value)
+    return "a number" if isinstance(value, Linear) else value
 
 
 def _writes_on_the_way(program: Program) -> bool:
@@ -157,12 +246,12 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
             continue
 
 
-def sample_arguments(mechanism: Mechanism, *, size: int, seed: int = 1) -> dict[str, Any]:
+def sample_arguments(mechanism: Mechanism, *, size: int, chance: Choices) -> dict[str, Any]:
     """Some data for a mechanism."""
-    return _arguments(mechanism.inputs, size, random.Random(seed))
+    return _arguments(mechanism.inputs, size, chance)
 
 
-def _arguments(inputs: Mapping[str, Input], size: int, chance: random.Random) -> dict[str, Any]:
+def _arguments(inputs: Mapping[str, Input], size: int, chance: random.Random | Choices) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, declared in inputs.items():
         if declared.shape == "value":
@@ -173,7 +262,7 @@ def _arguments(inputs: Mapping[str, Input], size: int, chance: random.Random) ->
     return result
 
 
-def _number(declared: Input, chance: random.Random) -> Any:
+def _number(declared: Input, chance: random.Random | Choices) -> Any:
     if declared.values is not None:
         return chance.choice(declared.values)
     low = Fraction(-8) if declared.low is None else fraction(declared.low)
@@ -203,11 +292,12 @@ class _Follower:
         self.position = 0
         self.read = 0
 
-    def output(self) -> list[Any]:
-        """Everything that is written, and what is returned."""
+    def output(self, notice: Callable[[int], None] = lambda _: None) -> list[Any]:
+        """Everything that is written, and what is returned; `notice` is told the number of every instruction before it."""
         at = 0
         for _ in range(_MOST_STEPS):
             step = self.program.code[at]
+            notice(at)
             at += 1
             match step:
                 case Assign(name, value):

@@ -1,22 +1,33 @@
-"""Trials of a translation: on a few data sets the model and the running function must give the same outputs.
+"""Trials of a translation: on some data the model and the running function must give the same outputs.
 
-A refutation shows its two data sets, and the function is run on them.  A proof is about all data sets; here some are tried: the two
-extreme ones and others at random, always the same ones.  A trial proves nothing about the rest; it is there to catch a
-translation that is wrong, whatever the reason.
+A refutation shows its two data sets, and the function is run on them.  A proof is about all data sets; here some are tried, in two
+ways.  *Runs*: function and translation go through the same data with the same noise, whatever its probability, and must draw from
+the same laws and write the same; data and noise are searched for until every condition has gone both ways (`covering`).
+*Distributions*: on the first data set, the last, and those that took a branch first, the function is run on its random choices, the
+likeliest first, and the probabilities of all outputs must be those of the model.  A trial proves nothing about the rest; it is there to
+catch a translation that is wrong, whatever the reason.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from random import Random
 from typing import Any
 
-from privproof.compiling.distributions import output_classes
+from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover, told_coverage
+from privproof.compiling.distributions import initial_store, output_classes
+from privproof.compiling.exploring import Explorer, law_outcomes
+from privproof.errors import LanguageError
 from privproof.exact import fraction, show
 from privproof.language import Mechanism
-from privproof.language.running import Run, outputs
-from privproof.language.values import held, text
+from privproof.language.evaluating import WRONG, Evaluate, evaluator, problem
+from privproof.language.flow import Next
+from privproof.language.laws import Geometric, Law, Table
+from privproof.language.noise import drawing
+from privproof.language.running import Run, outputs, run
+from privproof.language.syntax import Emit, Expression, Return, Sample
+from privproof.language.values import held, key, text
 from privproof.models import Transducer
 from privproof.scenarios import Origin, Question, fits
 
@@ -25,55 +36,191 @@ _FEW_TRIALS = 3
 _LARGE = 300
 _RUNS = 300
 _LONGEST = 3
+"""The longest stream on which whole distributions are compared."""
+_LONG = 12
+"""The longest stream of a single run."""
+_WIDE = 15
+"""Geometric noise of a single run is at most so far from its center."""
+_DRAWS = 300
+_STEPS = 100_000
 
 
 def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, str]:
-    """How the function and its translation disagree on one of a few data sets (None: they agree), and what was tried."""
-    tried = set()
-    for arguments in _chosen(question, origin):
-        if repr(arguments) not in tried:
-            tried.add(repr(arguments))
-            told = _disagreement(origin.mechanism, arguments)
-            if told is not None:
-                return f"on {arguments} {told}", ""
-    return None, f"running the function itself on {len(tried)} data sets agrees with the model"
+    """How the function and its translation disagree on some of the data tried (None: they agree), and what was tried."""
+    trials = _Trials(question, origin)
+    found = cover(trials.conditions.sides(), trials.attempt)
+    if found.told is not None:
+        return found.told, ""
+    tried: dict[str, dict[str, Any]] = {}
+    most = _TRIALS if len(trials.model.states) <= _LARGE else _FEW_TRIALS
+    for arguments in trials.chosen(found):
+        tried.setdefault(repr(arguments), arguments)
+        if len(tried) == most:
+            break
+    least = Fraction(1)
+    for arguments in tried.values():
+        told, left_over = _disagreement(origin.mechanism, arguments)
+        if told is not None:
+            return f"on {arguments} {told}", ""
+        least = min(least, 1 - left_over)
+    share = "" if least == 1 else f" (at least {int(least * 1000) / 10} % of all random choices)"
+    said = f"running the function itself on {len(tried)} data sets{share} agrees with the model"
+    return None, f"{said}, and so do {found.runs} runs with the same noise{told_coverage(found)}"
 
 
-def _disagreement(mechanism: Mechanism, arguments: dict[str, Any]) -> str | None:
+def _disagreement(mechanism: Mechanism, arguments: dict[str, Any]) -> tuple[str | None, Fraction]:
+    """How the probabilities of outputs differ (None: they do not), and the mass of the runs not made."""
     classes = output_classes(mechanism, arguments)
     runs = outputs(mechanism, arguments, most=_RUNS)
     seen = [Fraction(0)] * len(classes)
-    for run, p in runs.runs:
-        value = shown_by(mechanism, run)
+    for ran, p in runs.runs:
+        value = shown_by(mechanism, ran)
         here = [i for i, (pattern, _) in enumerate(classes) if fits(pattern, value)]
         if len(here) != 1:
-            return f"the function gives {text(value)}, the model does not"
+            return f"the function gives {text(value)}, the model does not", runs.left_over
         seen[here[0]] += p
     for (pattern, mass), found in zip(classes, seen, strict=True):
         if not found <= fraction(mass) <= found + runs.left_over:
-            return f"the model gives {show(mass)} for the output {text(pattern)}, running the function {show(found)}"
-    return None
+            told = f"the model gives {show(mass)} for the output {text(pattern)}, running the function {show(found)}"
+            return told, runs.left_over
+    return None, runs.left_over
 
 
-def shown_by(mechanism: Mechanism, run: Run) -> Any:
+def shown_by(mechanism: Mechanism, ran: Run) -> Any:
     """What a run shows, in the form of `output_classes`."""
     if mechanism.stream is not None:
-        return tuple(held(value) for step in run.written for value in step)
-    return tuple(map(held, run.value)) if mechanism.generator else held(run.value)
+        return tuple(held(value) for step in ran.written for value in step)
+    return tuple(map(held, ran.value)) if mechanism.generator else held(ran.value)
 
 
-def _chosen(question: Question, origin: Origin) -> Iterator[dict[str, Any]]:
-    """The first and the last data set, and some at random, the same ones every time."""
-    generator = random.Random(0)
-    model = question.model
-    assert isinstance(model, Transducer)
-    length = 1 if origin.fed is None else len(model.steps)
-    if origin.mechanism.stream is not None:
-        high = _LONGEST if question.horizon is None or question.horizon.high is None else question.horizon.high
-        length = min(high, _LONGEST)
-    pairs = list(origin.situations)
-    for trial in range(_TRIALS if len(model.states) <= _LARGE else _FEW_TRIALS):
-        names = [model.inputs[0], model.inputs[-1]]
-        inputs = [names[trial] if trial < 2 else generator.choice(model.inputs) for _ in range(length)]
-        pair = pairs[-trial] if trial < 2 else generator.choice(pairs)
-        yield origin.arguments(pair, trial % 2, inputs)
+class _TooLong(BaseException):
+    """A run draws noise again and again and is given up."""
+
+
+class _Apart(Exception):
+    """The translation does not go the way of the function."""
+
+
+class _Trials:
+    """Runs of a function and its translation on the same data and noise."""
+
+    def __init__(self, question: Question, origin: Origin) -> None:
+        assert isinstance(question.model, Transducer)
+        self.model, self.origin, self.mechanism = question.model, origin, origin.mechanism
+        self.explorer = Explorer(self.mechanism.flow)
+        self.conditions = Conditions(self.mechanism.flow.code)
+        self.evaluators: dict[int, Evaluate] = {}
+        self.longest: int | None = None
+        if self.mechanism.stream is not None:
+            high = _LONG if question.horizon is None or question.horizon.high is None else question.horizon.high
+            self.longest = min(high, _LONG)
+
+    def arguments(self, choices: Choices, longest: int | None = None) -> dict[str, Any]:
+        """Data for the mechanism."""
+        pair, side = choices.choice(list(self.origin.situations)), choices.below(2)
+        if self.longest is None:
+            length = 1 if self.origin.fed is None else len(self.model.steps)
+        else:
+            length = 1 + choices.below(self.longest)
+        names = [choices.choice(self.model.inputs) for _ in range(length)]
+        return self.origin.arguments(pair, side, names if longest is None else names[:longest])
+
+    def chosen(self, found: Covered) -> Iterator[dict[str, Any]]:
+        """The data sets on which distributions are compared: the first and the last, those of new branches, then any."""
+        chance = Random(0)
+        limit = None if self.longest is None else min(self.longest, _LONGEST)
+        length = limit or (1 if self.origin.fed is None else len(self.model.steps))
+        pairs = list(self.origin.situations)
+        for name, pair, side in ((self.model.inputs[0], pairs[0], 0), (self.model.inputs[-1], pairs[-1], 1)):
+            yield self.origin.arguments(pair, side, [name] * length)
+        for made in found.fresh:
+            yield self.arguments(Choices(made, chance), limit)
+        for _ in range(_TRIALS):
+            yield self.arguments(Choices((), chance), limit)
+
+    def attempt(self, choices: Choices, watch: Watch) -> str | None:
+        """One run of both; how they disagree, or None."""
+        arguments = self.arguments(choices)
+        drawn: list[tuple[Law, Any]] = []
+
+        def draw(law: Law) -> Any:
+            if len(drawn) >= _DRAWS:
+                raise _TooLong
+            match law:
+                case Table():
+                    value = choices.choice(law.ranked)[0]
+                case Geometric(center):
+                    value = center + choices.randint(-_WIDE, _WIDE)
+                case _:
+                    raise LanguageError("continuous", "continuous noise in a finite mechanism")
+            drawn.append((law, value))
+            return value
+
+        try:
+            with drawing(draw):
+                ran = run(self.mechanism, arguments)
+        except _TooLong:
+            return None
+        value = shown_by(self.mechanism, ran)
+        try:
+            followed = self.followed(arguments, drawn, watch)
+        except _Apart as apart:
+            return f"on {arguments} {apart}"
+        if not fits(followed, value):
+            return f"on {arguments} the function gives {text(value)}, with the same noise the model {text(followed)}"
+        return None
+
+    def followed(self, arguments: Mapping[str, Any], drawn: list[tuple[Law, Any]], watch: Watch) -> Any:
+        """What the translation shows on given data and noise, in the form of `output_classes`."""
+        store, fed = initial_store(self.mechanism, arguments)
+        code, steps = self.mechanism.flow.code, self.explorer.steps
+        stream, noise = iter(fed), iter(drawn)
+        written: list[Any] = []
+        both = self.mechanism.stream is not None or self.mechanism.generator
+        at = 0
+
+        def evaluate(expression: Expression) -> Any:
+            if id(expression) not in self.evaluators:
+                self.evaluators[id(expression)] = evaluator(expression)
+            return self.evaluators[id(expression)](store)
+
+        for _ in range(_STEPS):
+            step = code[at]
+            try:
+                self.conditions.notice(at, evaluate, watch)
+                result = steps[at](store)
+            except (*WRONG, LanguageError) as error:
+                raise _Apart(f"the function ends, the model fails: {problem(error, step.place)}") from None
+            match step:
+                case Next(name):
+                    given = next(stream, _OVER)
+                    if given is _OVER:
+                        return tuple(written)
+                    store[name], at = given, at + 1
+                case Sample(name, kind):
+                    law, value = next(noise, (None, None))
+                    if law is None or _told_apart(law_outcomes(law, kind)) != _told_apart(result):
+                        raise _Apart(f"the noise at {step.place} has another law in the model")
+                    store[name], at = held(value), at + 1
+                case Emit():
+                    written.append(result)
+                    at += 1
+                case Return():
+                    if next(noise, None) is not None:
+                        raise _Apart("the function draws more noise than the model")
+                    if not both:
+                        return result
+                    return tuple(written) if self.mechanism.generator else (*written, result)
+                case _:
+                    at = result
+        raise _Apart("the model does not end where the function does")
+
+
+_OVER = object()
+
+
+def _told_apart(outcomes: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for value, p in outcomes:
+        found[key(value)] = found.get(key(value), 0) + p
+    return found

@@ -9,7 +9,7 @@ which direction do inputs move?).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -277,6 +277,7 @@ class _Builder:
         self.model = model
         self.words = question.scenario.words
         self.pairs = ordered_pairs(question)
+        refuse_equal_sides(question, model, self.pairs)
         self.memory, self.choices = input_choices(question.scenario.neighbours, model)
         self.supports = _supports(model, self.pairs)
         self.finishes: tuple[str | None, ...] = (None,) if model.finish is None or together else model.outputs
@@ -417,14 +418,32 @@ def input_choices(relation: Neighbours | None, model: Transducer) -> tuple[Memor
                 if direction == 0 or memory in (0, direction):
                     yield v, w, direction or memory
 
-    if len(near) == len(model.inputs):
+    return 0, choices
+
+
+def refuse_equal_sides(question: Question, model: Transducer, pairs: Sequence[Pair]) -> None:
+    """Refuse a question about a transducer in which both sides start alike and read the same inputs.
+
+    Raises:
+        ScenarioError: nothing is compared.
+    """
+    relation = question.scenario.neighbours
+    if relation is None or relation.kind == "pairs":
+        alike = relation is None or all(left == right for left, right in relation.listed)
+        if alike and all(pair.left == pair.right for pair in pairs):
+            raise ScenarioError(
+                "empty-relation",
+                "both sides start alike and read the same inputs, so there is nothing to compare",
+                place="scenario",
+                hint="scenario: {neighbours: {relation: each, within: 1}}",
+            )
+    elif len(near_inputs(relation, model)) == len(model.inputs):
         raise ScenarioError(
             "empty-relation",
             f"no two inputs are neighbours when {relation}",
             place="neighbours",
-            hint="widen the relation",
+            hint="widen the relation, or give the input more than one value",
         )
-    return 0, choices
 
 
 def near_inputs(relation: Neighbours, model: Transducer) -> list[tuple[str, str]]:

@@ -6,16 +6,28 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from privproof.exact import Epsilon
+
 
 @dataclass(frozen=True)
 class Progress:
-    """One event: what is being done, how far (level, kept vectors), and the bounds on the ratio known so far."""
+    """One event: what is being done, how far (level, kept vectors), and the bounds on the ratio known so far.
+
+    Attributes:
+        stage: what is being done.
+        level: the length of the words that were looked at.
+        kept: how many vectors were kept.
+        lower: a ratio that was seen, in words.
+        upper: a ratio that is hoped for, in words.
+        established: the tight epsilon is at least this, because something that was seen attains it; None where nothing was.
+    """
 
     stage: str
     level: int = 0
     kept: int = 0
     lower: str = ""
     upper: str = ""
+    established: Epsilon | None = None
 
     def __str__(self) -> str:
         parts = [self.stage]

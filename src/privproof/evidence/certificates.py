@@ -15,6 +15,7 @@ from privproof.engines.words.margins import margins
 from privproof.engines.words.pumping import Pump
 from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Reached
+from privproof.evidence.cone_trimming import trim_cone
 from privproof.evidence.verdicts import Witness
 from privproof.exact import ZERO, Budget, Rational, fraction, rational, text
 from privproof.exact.matrices import Matrix
@@ -104,7 +105,7 @@ def pump_evidence(compiled: Compiled, pump: Pump) -> dict[str, Any]:
 def proof_evidence(compiled: Compiled, proof: Proof) -> dict[str, Any]:
     """The evidence of a proof."""
     if isinstance(proof, ConeProof):
-        return _Cone(compiled, proof.trace).evidence()
+        return trim_cone(_Cone(compiled, proof.trace).evidence())
     return {"method": "enumeration" if isinstance(proof, EnumerationProof) else "tensors"}
 
 
@@ -112,7 +113,8 @@ class _Cone:
     """Writes the trace of a frontier search as nodes, generators and multipliers.
 
     A place where vectors were kept is a node.  Where the search used diagonal generators, they are added to every node, and
-    places without kept vectors share one node a location that holds nothing else; it leads to itself and its like.
+    places without kept vectors share one node a location that holds nothing else; it leads to itself and its like.  Places of the
+    last level are nodes of their own all the same: what does not count where words end was left out there.
     """
 
     def __init__(self, compiled: Compiled, trace: Trace) -> None:
@@ -121,6 +123,11 @@ class _Cone:
         self.margins = (
             margins(self.problem) if trace.bound is not None else (Fraction(0),) * len(self.problem.locations)
         )
+        self.places += [
+            (trace.last, location)
+            for location in trace.counted
+            if self.margins[location] and not trace.kept.get((trace.last, location))
+        ]
         self.places += [(_ANY_LEVEL, location) for location, margin in enumerate(self.margins) if margin]
         self.simulations = trace.simulations if trace.bound is not None else []
         self.numbers = {place: number for number, place in enumerate(self.places)}

@@ -36,7 +36,7 @@ from privproof.evidence.verdicts import (
 )
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.exact.affine import Affine
-from privproof.scenarios import AnyQuestion, Verified
+from privproof.scenarios import AnyQuestion, Verified, relied_on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,15 +120,18 @@ def examine(answer: Answer) -> Verdict | Refusal:
 
 def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     """The verdict of an answer by a certificate, if the checker establishes from it what the answer says."""
+    other = _other(answer, certificate.get("verdict"), certificate.get("question"))
+    if other:
+        return Refusal(f"the certificate is about something else: {other}")
     outcome = recheck(certificate)
     if isinstance(outcome, Rejected) and outcome.beyond:
         take(certificate["question"], f"{outcome.reason} ({outcome.place})")
         outcome = recheck(certificate)
     if isinstance(outcome, Rejected):
         return Refusal(f"the checker does not accept the certificate ({outcome.place}: {outcome.reason})")
-    difference = _difference(answer, certificate, outcome)
-    if difference:
-        return Refusal(f"the certificate establishes something else: {difference}")
+    other = _other(answer, outcome.verdict, outcome.question) or _beyond(answer, outcome)
+    if other:
+        return Refusal(f"the certificate establishes something else: {other}")
     certified = Certified(
         lower=outcome.lower is not None and answer.lower.compare(outcome.lower) <= 0,
         upper=outcome.upper is not None and answer.upper.compare(outcome.upper) >= 0,
@@ -136,27 +139,30 @@ def confirm(answer: Answer, certificate: dict[str, Any]) -> Verdict | Refusal:
     return _sealed(answer, certificate, certified)
 
 
-def _difference(answer: Answer, certificate: Mapping[str, Any], outcome: Accepted) -> str:
-    """In what the checker's result differs from what is about to be claimed; empty where it does not."""
-    if outcome.verdict != answer.status or certificate["verdict"] != answer.status:
-        return f"it is {outcome.verdict}, not {answer.status}"
-    if outcome.question is not answer.asked and outcome.question != answer.asked:
-        names = [
-            name for name in {**outcome.question, **answer.asked} if _differs(name, outcome.question, answer.asked)
-        ]
-        return f"another question, in {', '.join(sorted(names))}"
-    budget = getattr(answer.question, "budget", None)
-    if budget is not None and outcome.lower is not None and outcome.upper is not None:
-        wrong = (
-            outcome.upper.compare(budget.epsilon) > 0
-            if answer.status == "proved"
-            else outcome.lower.compare(budget.epsilon) < 0
-        )
-        if wrong:
+def _other(answer: Answer, verdict: object, question: object) -> str:
+    """How the verdict or the question differ from those that are about to be claimed; empty where they do not."""
+    if verdict != answer.status:
+        return f"it is {verdict}, not {answer.status}"
+    if question is answer.asked or question == answer.asked:
+        return ""
+    if not isinstance(question, Mapping):
+        return "no question"
+    names = [name for name in {**question, **answer.asked} if _differs(name, question, answer.asked)]
+    return f"another question, in {', '.join(sorted(names))}"
+
+
+def _beyond(answer: Answer, outcome: Accepted) -> str:
+    """What is about to be claimed about epsilon and contradicts what the checker has established; empty where nothing does."""
+    if outcome.lower is None or outcome.upper is None:
+        return ""
+    budget = answer.question.budget
+    if budget is not None:
+        proved = outcome.upper.compare(budget.epsilon) <= 0
+        if not (proved if answer.status == "proved" else outcome.lower.compare(budget.epsilon) >= 0):
             return f"it is about another epsilon than {budget.epsilon}"
-    if outcome.upper is not None and answer.lower.compare(outcome.upper) > 0:
+    if answer.lower.compare(outcome.upper) > 0:
         return f"at most {outcome.upper}, where at least {answer.lower} is claimed"
-    if outcome.lower is not None and answer.upper.compare(outcome.lower) < 0:
+    if answer.upper.compare(outcome.lower) < 0:
         return f"at least {outcome.lower}, where at most {answer.upper} is claimed"
     return ""
 
@@ -183,7 +189,7 @@ def _sealed(answer: Answer, certificate: Mapping[str, Any], certified: Certified
         shifts=answer.shifts,
         certificate=certificate,
         certified=certified,
-        notes=answer.notes,
+        notes=(*answer.notes, *relied_on(question)),
         seal=Seal(answer.status, question, certificate, answer.lower, answer.upper, certified, answer.witness),
     )
 

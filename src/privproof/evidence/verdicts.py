@@ -376,6 +376,15 @@ class Verdict:
         return self.lower if self.lower.compare(self.upper) == 0 else None
 
     @property
+    def uncertified(self) -> str:
+        """Which bounds are the engine's word, in words; empty where the certificate shows all that is said about the tight epsilon."""
+        said_lower = self.lower.infinite or self.lower.compare(epsilon(0)) > 0
+        lower, upper = said_lower and not self.certified.lower, not self.upper.infinite and not self.certified.upper
+        if lower and upper:
+            return "not certified"
+        return "the lower bound is not certified" if lower else "the upper bound is not certified" if upper else ""
+
+    @property
     def arguments(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """The arguments of the mechanism on both sides of the witness, where the model was made from a mechanism."""
         if isinstance(self.witness, LossWitness):

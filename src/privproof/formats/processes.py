@@ -17,7 +17,8 @@ from privproof.formats.documents import Exact, Node, Scalar, Series, Table, file
 from privproof.formats.drn import read_drn, write_drn
 from privproof.formats.model_files import read_labels, read_neighbours
 from privproof.formats.prism import explore, neighbours_from, write_prism
-from privproof.formats.writing import to_yaml, write_text
+from privproof.formats.whole_files import write_whole
+from privproof.formats.writing import to_yaml
 from privproof.models import DecisionProcess, Enclosure
 from privproof.models.distributions import known_name
 from privproof.models.process import ProbabilityLike
@@ -272,19 +273,22 @@ def process_document(process: DecisionProcess) -> dict[str, Any]:
 
 def write_process(process: DecisionProcess, path: str | Path) -> None:
     """Write a process in the form that the file's suffix names: YAML, JSON, PRISM or DRN."""
+    write_whole(path, process_text(process, path))
+
+
+def process_text(process: DecisionProcess, path: str | Path) -> str:
+    """The text of a process in the form that the file's suffix names."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix in PRISM:
-        text = write_prism(process)
-    elif suffix == ".drn":
-        text = write_drn(process)
-    elif suffix == ".json":
-        text = json.dumps(process_document(process), ensure_ascii=False, indent=1) + "\n"
-    elif suffix in (".yaml", ".yml"):
-        text = to_yaml(process_document(process))
-    else:
-        known = ", ".join((*OURS, *PRISM, ".drn"))
-        if suffix in (".dot", ".svg", ".smt2"):
-            raise FormatError("suffix", f"a decision process is not written as {suffix}", place=str(path), hint=known)
-        raise FormatError("suffix", f"unknown suffix {suffix!r}", place=str(path), hint=known)
-    write_text(path, text)
+        return write_prism(process)
+    if suffix == ".drn":
+        return write_drn(process)
+    if suffix == ".json":
+        return json.dumps(process_document(process), ensure_ascii=False, indent=1) + "\n"
+    if suffix in (".yaml", ".yml"):
+        return to_yaml(process_document(process))
+    known = ", ".join((*OURS, *PRISM, ".drn"))
+    if suffix in (".dot", ".svg", ".smt2"):
+        raise FormatError("suffix", f"a decision process is not written as {suffix}", place=str(path), hint=known)
+    raise FormatError("suffix", f"unknown suffix {suffix!r}", place=str(path), hint=known)

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from privproof.errors import FormatError
 from privproof.exact import Budget, Rational
 from privproof.formats.documents import Exact
 from privproof.formats.stream_files import stream_document
+from privproof.formats.whole_files import write_whole
 from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
 from privproof.scenarios import Model, Neighbours, Pair, Question, StreamQuestion, Words
 
@@ -64,23 +64,15 @@ def model_document(model: Model) -> dict[str, Any]:
 
 def write_question(question: Question | StreamQuestion, path: str | Path) -> None:
     """Write a model file: JSON where the name ends in ``.json``, YAML otherwise."""
-    path = Path(path)
+    write_whole(path, question_text(question, path))
+
+
+def question_text(question: Question | StreamQuestion, path: str | Path) -> str:
+    """The text of a model file of this name."""
     said = document(question)
-    text = json.dumps(said, indent=2, ensure_ascii=False) + "\n" if path.suffix.lower() == ".json" else to_yaml(said)
-    write_text(path, text)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except UnicodeEncodeError:
-        raise FormatError(
-            "encoding", "a name holds half a surrogate pair, which no file can hold", place=str(path)
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FormatError("file", f"the file cannot be written: {reason}", place=str(path)) from None
+    if Path(path).suffix.lower() == ".json":
+        return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    return to_yaml(said)
 
 
 # --------------------------------------------------------------------------------------------- parts of the document

@@ -1,6 +1,7 @@
 """Formulas of dpCTL* as frozen data, their text, and their sublogics: imports `exact` and nothing else of the package."""
 
 from privproof.formulas.reading import parse_formula
+from privproof.formulas.readings import note_on_reading
 from privproof.formulas.sublogics import sublogic
 from privproof.formulas.syntax import (
     And,
@@ -40,6 +41,7 @@ __all__ = [
     "Truth",
     "Unary",
     "Until",
+    "note_on_reading",
     "parse_formula",
     "sublogic",
 ]

@@ -1,12 +1,19 @@
 """Reading formulas of dpCTL*: a text becomes a formula, or one complaint with a caret under the place.
 
-From loose to tight: ``<->`` and ``->`` (to the right), ``|``, ``&``, ``U W R`` (to the right), then ``! X F G``.  A family
+The precedence is that of PRISM: from loose to tight ``U W R`` (to the right), ``X F G``, ``=>`` (to the right), ``<=>``, ``|``,
+``&``, ``!``.  So ``F a & b`` is ``F (a & b)``, and ``a & b U c`` is ``(a & b) U c``.  PRISM takes no temporal operator as an operand
+of a Boolean one; where one stands there it reaches as far as it can, as in Storm: ``a & F b | c`` is ``a & F (b | c)``.  A family
 ``all k in 0..9: ...`` reaches as far as it can.
+
+Textbooks often let temporal operators bind tighter than ``&``, and so did this reader once: `privproof.formulas.readings` tells of
+texts that mean something else then.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, cast
 
 from privproof.errors import PrivproofError
@@ -59,10 +66,12 @@ def parse_formula(text: str) -> Formula:
         P>=1/2 [ F ]
                    ^
     """
-    return _Reader(text).whole()
+    return Reader(text).whole()
 
 
-class _Reader(Tokens):
+class Reader(Tokens):
+    """Reads one text."""
+
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.depth = 0
@@ -85,7 +94,7 @@ class _Reader(Tokens):
 
     def near(self) -> str:
         if self.token.kind in ("name", "quoted"):
-            return "between two formulas stands &, |, ->, <->, U, W or R"
+            return "between two formulas stands &, |, =>, <=>, U, W or R"
         return ""
 
     def state(self, formula: Formula, at: int) -> None:
@@ -98,15 +107,28 @@ class _Reader(Tokens):
             )
 
     def formula(self) -> Formula:
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            self.complain(f"the formula nests deeper than {_DEEPEST}", self.token.start)
+        """A formula, up to whatever cannot belong to it."""
+        with self.deeper():
+            left = self.implication()
+            operator = self.accept("U", "W", "R")
+            if operator is None:
+                return left
+            bound = self.bound()
+            return Until(cast(Literal["U", "W", "R"], operator.text), left, self.formula(), bound)
+
+    def implication(self) -> Formula:
+        left = self.equivalence()
+        if self.accept("->", "=>"):
+            with self.deeper():
+                return Implies(left, self.implication())
+        return left
+
+    def equivalence(self) -> Formula:
+        """PRISM groups ``a <=> b <=> c`` to the left; to the right it means the same."""
         left = self.disjunction()
-        sign = self.accept("->", "=>", "<->")
-        if sign is not None:
-            right = self.formula()
-            left = Iff(left, right) if sign.text == "<->" else Implies(left, right)
-        self.depth -= 1
+        if self.accept("<->", "<=>"):
+            with self.deeper():
+                return Iff(left, self.equivalence())
         return left
 
     def disjunction(self) -> Formula:
@@ -116,39 +138,37 @@ class _Reader(Tokens):
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def conjunction(self) -> Formula:
-        parts = [self.until()]
+        parts = [self.operand()]
         while self.accept("&", "&&"):
-            parts.append(self.until())
+            parts.append(self.operand())
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
-    def until(self) -> Formula:
-        left = self.unary()
-        operator = self.accept("U", "W", "R")
-        if operator is None:
-            return left
-        self.depth += 1
-        bound = self.bound()
-        right = self.until()
-        self.depth -= 1
-        return Until(cast(Literal["U", "W", "R"], operator.text), left, right, bound)
-
-    def unary(self) -> Formula:
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            self.complain(f"the formula nests deeper than {_DEEPEST}", self.token.start)
-        try:
+    def operand(self) -> Formula:
+        with self.deeper():
             if self.accept("!"):
-                return Not(self.unary())
+                return Not(self.operand())
             if self.accept("X"):
                 times = self.count() if self.accept("^") else Count(1)
-                return Next(self.unary(), times)
+                return Next(self.scope_of_temporal(), times)
             operator = self.accept("F", "G")
             if operator is not None:
                 bound = self.bound()
-                return Unary(cast(Literal["F", "G"], operator.text), self.unary(), bound)
+                return Unary(cast(Literal["F", "G"], operator.text), self.scope_of_temporal(), bound)
             return self.primary()
-        finally:
-            self.depth -= 1
+
+    def scope_of_temporal(self) -> Formula:
+        """What ``X``, ``F`` or ``G`` speaks about: everything up to the next ``U``, ``W``, ``R`` or closing bracket."""
+        if self.token.kind == "name" and self.token.text in ("X", "F", "G"):
+            return self.operand()
+        return self.implication()
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.complain(f"the formula nests deeper than {_DEEPEST}", self.token.start)
+        yield
+        self.depth -= 1
 
     def primary(self) -> Formula:
         token = self.token

@@ -4,7 +4,8 @@
     path formulas    Φ  !φ  φ & φ  ...  X φ  F φ  G φ  φ U φ  φ W φ  φ R φ    with bounds F<=10, G[2,5], U<=k, X^3
 
 State and path formulas are built from the same nodes; `privproof.formulas.reading` keeps them apart.  ``str`` of a formula is its
-canonical text, which reads back as the same formula.
+canonical text, which reads back as the same formula, also where temporal operators bind tighter than ``&`` and ``|``: a temporal
+operator below a Boolean one or an until stands in parentheses.
 """
 
 from __future__ import annotations
@@ -272,7 +273,9 @@ def _filled(text: str, values: Mapping[str, int | str]) -> str:
 
 RESERVED = frozenset({"X", "F", "G", "U", "W", "R", "P", "D", "true", "false", "all", "some", "in", "Pmin", "Pmax"})
 PLAIN = re.compile(r"[A-Za-z_{][A-Za-z0-9_{}']*")
-_BINDING = {Iff: 1, Implies: 1, Or: 2, And: 3, Until: 4}
+_BINDING = {Family: 0, Until: 1, Next: 1, Unary: 1, Iff: 2, Implies: 2, Or: 3, And: 4}
+"""How tightly the text of a formula holds together; a part that holds less than its place asks for stands in parentheses."""
+_TIGHT = 5
 
 
 def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
@@ -287,19 +290,19 @@ def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:
         case Not(inner):
             return f"!{_tight(inner, scope)}"
         case And(parts):
-            return " & ".join(_under(part, 4, scope) for part in parts)
+            return " & ".join(_under(part, _TIGHT, scope) for part in parts)
         case Or(parts):
-            return " | ".join(_under(part, 3, scope) for part in parts)
+            return " | ".join(_under(part, 4, scope) for part in parts)
         case Implies(left, right):
-            return f"{_under(left, 2, scope)} -> {_under(right, 2, scope)}"
+            return f"{_under(left, 3, scope)} -> {_under(right, 3, scope)}"
         case Iff(left, right):
-            return f"{_under(left, 2, scope)} <-> {_under(right, 2, scope)}"
+            return f"{_under(left, 3, scope)} <-> {_under(right, 3, scope)}"
         case Next(inner, times):
-            return f"X{'' if times == Count(1) else '^' + _wrapped(times)} {_tight(inner, scope)}"
+            return f"X{'' if times == Count(1) else '^' + _wrapped(times)} {_after_temporal(inner, scope)}"
         case Unary(operator, inner, bound):
-            return f"{operator}{bound} {_tight(inner, scope)}"
+            return f"{operator}{bound} {_after_temporal(inner, scope)}"
         case Until(operator, left, right, bound):
-            return f"{_under(left, 5, scope)} {operator}{bound} {_under(right, 5, scope)}"
+            return f"{_under(left, _TIGHT, scope)} {operator}{bound} {_under(right, _TIGHT, scope)}"
         case Probable(within, path):
             return f"P{'=?' if within is None else within} [ {show_formula(path, scope)} ]"
         case Private(eps, share, path):
@@ -320,15 +323,20 @@ def _name(name: str, scope: frozenset[str]) -> str:
 
 
 def _under(formula: Formula, level: int, scope: frozenset[str]) -> str:
-    binding = _BINDING.get(type(formula), 0 if isinstance(formula, Family) else 9)
     text = show_formula(formula, scope)
-    return text if binding >= level else f"({text})"
+    return text if _BINDING.get(type(formula), _TIGHT) >= level else f"({text})"
 
 
 def _tight(formula: Formula, scope: frozenset[str]) -> str:
     if isinstance(formula, Comparison):
         return f"({show_formula(formula, scope)})"
-    return _under(formula, 5, scope)
+    return _under(formula, _TIGHT, scope)
+
+
+def _after_temporal(formula: Formula, scope: frozenset[str]) -> str:
+    if isinstance(formula, Next | Unary):
+        return show_formula(formula, scope)
+    return _tight(formula, scope)
 
 
 def _wrapped(count: Count) -> str:

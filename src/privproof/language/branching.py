@@ -132,28 +132,52 @@ def leaves(
     >>> [(leaf.tests[0].halfspace, leaf.output) for leaf in leaves(positive, {"x": 3})]
     [(x0 + 3, True), (-x0 - 3, False)]
     """
-    parameters = {name: exactly(value) for name, value in mechanism.parameters.items()}
-    exact = replace(mechanism, parameters=parameters)
-    given = {name: exactly(value) for name, value in arguments.items()}
     waiting: list[tuple[int, ...]] = [()]
     found: list[Leaf] = []
     while waiting:
         pause()
-        player = _Player(waiting.pop())
-        complete, output = True, None
-        try:
-            with drawing(player.draw), deciding(player.decide):
-                ran = run(exact, given, _watched(follow))
-            output = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
-        except _Left:
-            complete = False
-        found.append(Leaf(tuple(player.noises), tuple(player.steps), output, complete))
-        waiting.extend(reversed(player.others))
+        leaf, others = walk(mechanism, arguments, waiting.pop(), follow=follow)
+        found.append(leaf)
+        waiting.extend(reversed(others))
         if len(found) + len(waiting) > most:
             raise LanguageError(
                 "paths", f"there are more than {most} ways through it", place=mechanism.place, hint="a smaller size"
             )
     return tuple(found)
+
+
+def walk(
+    mechanism: Mechanism,
+    arguments: Mapping[str, Any],
+    choices: tuple[int, ...] = (),
+    *,
+    follow: Follow | None = None,
+    failing: bool = False,
+) -> tuple[Leaf, list[tuple[int, ...]]]:
+    """One way through a mechanism, which begins with the choices given; and the beginnings of the ways that branch off after them.
+
+    Args:
+        mechanism: the mechanism.
+        arguments: its inputs by name.
+        choices: how the first tests and draws go.
+        follow: for a generator: whether to go on after the outputs so far.
+        failing: whether a run that fails is a leaf that is not complete, and no error.
+    """
+    exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
+    given = {name: exactly(value) for name, value in arguments.items()}
+    player = _Player(choices)
+    complete, output = True, None
+    try:
+        with drawing(player.draw), deciding(player.decide):
+            ran = run(exact, given, _watched(follow))
+        output = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
+    except _Left:
+        complete = False
+    except LanguageError as problem:
+        if not failing or problem.code != "run":
+            raise
+        complete = False
+    return Leaf(tuple(player.noises), tuple(player.steps), output, complete), player.others
 
 
 def _watched(follow: Follow | None) -> Callable[[Sequence[Any]], None] | None:

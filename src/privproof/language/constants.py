@@ -50,7 +50,7 @@ def frozen(value: object, name: str, *, lists: bool = False) -> Any:
     if kind in ATOMS:
         return value
     if kind is float:
-        raise NotPlain(f"{value!r} is a float", f'Fraction("{value!r}") for exactly that number', "float")
+        raise NotPlain(f"{value!r}, a float", f'Fraction("{value!r}") for exactly that number', "float")
     if kind is tuple and isinstance(value, tuple):
         return tuple(frozen(item, name, lists=lists) for item in value)
     if kind is MappingProxyType:
@@ -71,7 +71,10 @@ def frozen(value: object, name: str, *, lists: bool = False) -> Any:
     for plain in (bool, int, str, tuple, list, dict, Fraction):
         if issubclass(kind, plain):
             what = f"a {kind.__name__}, a subclass of {plain.__name__}, which may compute in a way of its own"
-            raise NotPlain(what, f"{name} = {plain.__name__}(...)")
+            made = {"list": "tuple(...)", "dict": "MappingProxyType(dict(...))"}.get(
+                plain.__name__, f"{plain.__name__}(...)"
+            )
+            raise NotPlain(what, f"{name} = {made}")
     raise NotPlain(
         f"a {kind.__name__}", "whole numbers, Fraction, texts, True, False, None, tuples, MappingProxyType of such"
     )
@@ -94,25 +97,22 @@ def typed(value: Any) -> dict[str, Any]:
     >>> typed((1, Fraction(1, 3)))
     {'tuple': [{'int': '1'}, {'fraction': '1/3'}]}
     """
-    match value:
-        case bool():
-            return {"bool": value}
-        case int():
-            return {"int": str(value)}
-        case str():
-            return {"text": value}
-        case Fraction():
-            return {"fraction": str(value)}
-        case None:
-            return {"none": None}
-        case tuple():
-            return {"tuple": [typed(item) for item in value]}
-        case list():
-            return {"list": [typed(item) for item in value]}
-        case dict() | MappingProxyType():
-            return {"dict": [[typed(key), typed(item)] for key, item in value.items()]}
-        case _:
-            raise NotPlain(f"a {type(value).__name__}", "a plain value")
+    kind = type(value)
+    if kind is bool:
+        return {"bool": value}
+    if kind is int:
+        return {"int": str(value)}
+    if kind is str:
+        return {"text": value}
+    if kind is Fraction:
+        return {"fraction": str(value)}
+    if value is None:
+        return {"none": None}
+    if kind is tuple or kind is list:
+        return {kind.__name__: [typed(item) for item in value]}
+    if kind is dict or kind is MappingProxyType:
+        return {"dict": [[typed(key), typed(item)] for key, item in value.items()]}
+    raise NotPlain(f"a {kind.__name__}", "a plain value")
 
 
 def written(value: Any) -> str:

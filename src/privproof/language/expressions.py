@@ -87,6 +87,7 @@ _INSTEAD_OF = {
 }
 _SINGLE = (None, True, False)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
+_SEVERAL = ("max", "min", "sum")
 _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
 _BIT_OPERATORS = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "!="}
 
@@ -241,9 +242,10 @@ class Expressions(Reading):
     def compare(self, node: ast.Compare, out: list[Statement]) -> Expression:
         here = self.place(node)
         operands = [self.expression(node.left, out)]
-        for operand in node.comparators:
+        for op, operand in zip(node.ops, node.comparators, strict=True):
             before: list[Statement] = []
-            value = self.sequence(operand, before)
+            among = isinstance(op, ast.In | ast.NotIn)
+            value = self.sequence(operand, before) if among else self.expression(operand, before)
             if before and len(operands) > 1:
                 self.refuse(operand, "noise late in a chain of comparisons", "draw it in a statement before")
             out.extend(before)
@@ -351,34 +353,37 @@ class Expressions(Reading):
                 place=str(here),
                 hint=f"{name}({', '.join(map(_argument, signature.parameters.values()))})",
             ) from None
-        arguments: list[Expression] = []
-        for parameter in signature.parameters.values():
-            if parameter.name in bound.arguments:
-                arguments.append(self.expression(bound.arguments[parameter.name], out))
-            else:
-                arguments.append(Constant(parameter.default, here))
+        given = {name: self.expression(argument, out) for name, argument in self.in_order(node, bound.arguments)}
+        arguments = [given.get(p.name, Constant(p.default, here)) for p in signature.parameters.values()]
         kept = self.shared.name("z")
         out.append(Sample(kept, name, tuple(arguments), self.shared.sites, here))
         self.shared.sites += 1
         return Variable(kept, here)
 
+    def in_order(self, node: ast.Call, bound: dict[str, Any]) -> list[tuple[str, ast.expr]]:
+        """The arguments of a call with the names of their parameters, in the order in which they are evaluated."""
+        written = [*node.args, *(k.value for k in node.keywords)]
+        names = {id(argument): name for name, argument in bound.items()}
+        return [(names[id(argument)], argument) for argument in written]
+
     def builtin(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
         here = self.place(node)
         keywords = {str(k.arg): k.value for k in node.keywords}
         extra = keywords.pop("default", None) if name in ("min", "max") else None
+        given = list(node.args)
         if name == "sum" and "start" in keywords:
-            node.args.append(keywords.pop("start"))
+            given.append(keywords.pop("start"))
         if keywords:
             self.refuse(node, f"{name} with {', '.join(keywords)}", f"a loop, or {name} without it")
-        generator = node.args[0] if len(node.args) == 1 else None
+        if len(given) != 1 and name not in _SEVERAL and not (name in ("list", "tuple") and not given):
+            self.refuse(node, f"{name} with {len(given)} arguments", f"{name}(x)")
+        generator = given[0] if len(given) == 1 else None
         if isinstance(generator, ast.GeneratorExp) and name in _EAGER:
             if name in ("sum", "any", "all"):
                 return self.fold(node, name, generator, out)
             arguments: list[Expression] = [self.comprehension(generator, out)]
         else:
-            arguments = [
-                self.sequence(a, out) if name in (*_EAGER, "len") else self.expression(a, out) for a in node.args
-            ]
+            arguments = [self.sequence(a, out) if name in (*_EAGER, "len") else self.expression(a, out) for a in given]
         if extra is not None:
             return Operation(f"{name} or", (*arguments, self.expression(extra, out)), here)
         return Operation(name, tuple(arguments), here)

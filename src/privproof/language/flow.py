@@ -39,6 +39,7 @@ from privproof.language.syntax import (
     variables,
     writes,
 )
+from privproof.language.values import MISSING
 
 
 @dataclass(frozen=True)
@@ -94,20 +95,22 @@ class Flow:
     windows: tuple[dict[str, Window], ...]
 
 
-def flow(body: Block, lists: Iterable[str] = ()) -> Flow:
+def flow(body: Block, lists: Iterable[str] = (), given: Iterable[str] = ()) -> Flow:
     """The flow of a mechanism's body.
 
     Args:
         body: its statements.
         lists: the inputs that are lists of answers.
+        given: the variables that have a value at the beginning.
     """
     writer = _Writer()
     writer.block(body)
     code = _shortened(writer.code)
     after = [_after(i, instruction) for i, instruction in enumerate(code)]
-    live = _live(code, after)
+    sure = _assigned(code, after, frozenset(given))
+    live = _live(code, after, sure)
     code = tuple(
-        Jump(i + 1, step.place) if _idle(step, live[i + 1] if i + 1 < len(live) else frozenset()) else step
+        Jump(i + 1, step.place) if _idle(step, live[i + 1] if i + 1 < len(live) else frozenset(), sure[i]) else step
         for i, step in enumerate(code)
     )
     return Flow(code, tuple(tuple(sorted(names)) for names in live), _windows(code, after, tuple(lists)))
@@ -252,7 +255,34 @@ def _writes(instruction: Instruction) -> str | None:
             return writes(instruction)
 
 
-def _live(code: tuple[Instruction, ...], after: list[tuple[int, ...]]) -> list[frozenset[str]]:
+def _assigned(
+    code: tuple[Instruction, ...], after: list[tuple[int, ...]], given: frozenset[str]
+) -> list[frozenset[str]]:
+    """For every instruction the variables that surely have a value there."""
+    everything = given.union(name for step in code if (name := _writes(step)) is not None)
+    sure: list[frozenset[str]] = [everything] * len(code)
+    sure[0] = given
+    waiting = [0]
+    reached: set[int] = set()
+    while waiting:
+        number = waiting.pop()
+        reached.add(number)
+        step = code[number]
+        out = sure[number]
+        if (name := _writes(step)) is not None:
+            missing = isinstance(step, Assign) and isinstance(step.value, Constant) and step.value.value is MISSING
+            out = out - {name} if missing else out | {name}
+        for target in after[number]:
+            both = sure[target] & out
+            if target not in reached or both != sure[target]:
+                sure[target] = both
+                waiting.append(target)
+    return sure
+
+
+def _live(
+    code: tuple[Instruction, ...], after: list[tuple[int, ...]], sure: list[frozenset[str]]
+) -> list[frozenset[str]]:
     read: list[frozenset[str]] = []
     for instruction in code:
         names = {name for expression in _reads(instruction) for name in variables(expression)}
@@ -269,31 +299,31 @@ def _live(code: tuple[Instruction, ...], after: list[tuple[int, ...]]) -> list[f
         number = waiting.pop()
         out = frozenset().union(*(live[target] for target in after[number]))
         written = _writes(code[number])
-        here = out if _idle(code[number], out) else read[number] | (out - {written})
+        here = out if _idle(code[number], out, sure[number]) else read[number] | (out - {written})
         if here != live[number]:
             live[number] = here
             waiting.extend(before[number])
     return live
 
 
-def _idle(instruction: Instruction, needed: frozenset[str]) -> bool:
+def _idle(instruction: Instruction, needed: frozenset[str], sure: frozenset[str]) -> bool:
     """Whether an instruction only computes what nobody needs, and cannot go wrong: then it needs nothing itself."""
     return (
         isinstance(instruction, Assign)
         and instruction.name not in needed
-        and all(_harmless(expression) for expression in _reads(instruction))
+        and all(_harmless(expression, sure) for expression in _reads(instruction))
     )
 
 
-def _harmless(expression: Expression) -> bool:
-    """Whether an expression cannot go wrong: constants, and variables that the translation made and surely assigns."""
+def _harmless(expression: Expression, sure: frozenset[str]) -> bool:
+    """Whether an expression cannot go wrong: constants, variables that surely have a value, and counters of loops."""
     match expression:
         case Constant():
             return True
         case Variable(name):
-            return name.startswith("#") and "." not in name
+            return name in sure
         case Operation("+", (Variable(name), Constant(int()))):
-            return name.startswith(("#i", "#n")) and "." not in name
+            return name in sure and name.startswith(("#i", "#n")) and "." not in name
         case _:
             return False
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import LanguageError
@@ -49,6 +50,24 @@ class Input:
 
     def __repr__(self) -> str:
         return self.text
+
+    @property
+    def differs(self) -> bool:
+        """Whether neighbours can differ in one of its values.
+
+        >>> integer(0, 3).differs, integer(3, 3).differs, real(low=3, high=3).differs, integer(sensitivity="1/2").differs
+        (True, False, False, False)
+        """
+        if self.public:
+            return False
+        if self.values is not None:
+            if self.within is None:
+                return len(self.values) > 1
+            ordered = sorted(self.values)
+            return any(above - below <= self.within for below, above in pairwise(ordered))
+        if self.within is not None and not self.real and self.within < 1:
+            return False
+        return self.low is None or self.low != self.high
 
     @property
     def relation(self) -> str:
@@ -183,7 +202,7 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     for value in values:
         if isinstance(value, float):
             raise LanguageError("input", f"{value!r} is a float", place=place, hint=f'Fraction("{value!r}")')
-        if not _plain(value):
+        if not is_plain(value):
             raise LanguageError(
                 "input",
                 f"{value!r} is a {type(value).__name__}",
@@ -195,14 +214,15 @@ def _distinct(name: str, values: tuple[object, ...]) -> tuple[object, ...]:
     return values
 
 
-def _plain(value: object) -> bool:
-    if isinstance(value, tuple):
-        return all(_plain(item) for item in value)
+def is_plain(value: object) -> bool:
+    """Whether a value is of Python's own types, and of no subclass."""
+    if type(value) is tuple:
+        return all(is_plain(item) for item in value)
     return type(value) in (bool, int, str, Fraction, type(None))
 
 
 def _size(size: int | None) -> int | None:
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+    if size is not None and (type(size) is not int or size < 1):
         raise LanguageError("input", f"size={size!r} is not a whole number above 0", place="size", hint="size=3")
     return size
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 from privproof.language.expressions import Expressions
 from privproof.language.syntax import (
@@ -27,6 +28,9 @@ from privproof.language.syntax import (
     statements,
     writes,
 )
+
+Pairs: TypeAlias = tuple[tuple[ast.expr, Expression], ...]
+"""Targets with their values, in the order in which they are assigned."""
 
 
 class Loops(Expressions):
@@ -65,23 +69,34 @@ class Loops(Expressions):
         over: ast.expr,
         body: Callable[[], Block],
         out: list[Statement],
-        number: ast.expr | None = None,
+        *,
+        first: Pairs = (),
+        onward: Block = (),
     ) -> None:
-        """``for target in over: body``; a number, if it is given, counts the turns from 0."""
+        """``for target in over: body``.
+
+        Args:
+            node: the loop.
+            target: what takes the element of each turn.
+            over: what is walked over.
+            body: writes the statements of a turn.
+            out: the statements before.
+            first: the targets that stand before this one, with their values.
+            onward: what is done after the targets have their values.
+        """
         here = self.place(node)
         counter = self.shared.name("i")
         count = Variable(counter, here)
-        onward = Assign(counter, Operation("+", (count, Constant(1, here)), here), here)
         stream = self.stream(over)
         if stream is not None:
             value = self.shared.name("v")
-            head: list[Statement] = []
-            self.store(target, Variable(value, here), head, here)
-            out.append(Each(value, stream, (*head, *body()), here))
+            head = self.bind((*first, (target, Variable(value, here))), here)
+            out.append(Each(value, stream, (*head, *onward, *body()), here))
             return
+        numbered: ast.expr | None = None
         match over:
             case ast.Call(args=arguments, keywords=[]) if self.known(over, "range") and 1 <= len(arguments) <= 3:
-                self.count_up(node, target, arguments, body, out)
+                self.count_up(node, target, arguments, body, out, first=first, onward=onward)
                 return
             case ast.Call(args=[inner, *rest], keywords=keywords) if self.known(over, "enumerate"):
                 if len(rest) + len(keywords) > 1 or any(k.arg != "start" for k in keywords):
@@ -90,42 +105,50 @@ class Loops(Expressions):
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == 2):
                     self.refuse(node, "enumerate without two names", "for i, x in enumerate(xs):")
                 number, item = target.elts
-                if start is None and number is not None and self.plain(inner):
-                    self.iterate(node, item, inner, body, out, number)
-                    return
-                index = self.shared.name("n")
-                first = Constant(0, here) if start is None else _whole(self.expression(start, out))
-                out.append(Assign(index, first, here))
-
-                def counted() -> Block:
-                    head: list[Statement] = []
-                    self.store(number, Variable(index, here), head, here)
+                if start is not None or not self.plain(inner):
+                    index = self.shared.name("n")
+                    begin = Constant(0, here) if start is None else _whole(self.expression(start, out))
+                    out.append(Assign(index, begin, here))
                     more = Operation("+", (Variable(index, here), Constant(1, here)), here)
-                    return (*head, Assign(index, more, here), *body())
-
-                self.iterate(node, item, inner, counted, out)
-                return
+                    first = (*first, (number, Variable(index, here)))
+                    onward = (*onward, Assign(index, more, here))
+                    self.iterate(node, item, inner, body, out, first=first, onward=onward)
+                    return
+                numbered = number
+                value_ = self.held(self.expression(inner, out), out, here)
+                stop, walked = Operation("turns", (value_,), here), [(item, value_)]
             case ast.Call(args=sequences, keywords=[]) if self.known(over, "zip") and len(sequences) >= 2:
                 if any(self.stream(s) is not None for s in sequences):
                     self.refuse(node, "zip with a stream", "enumerate the stream and index the list")
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == len(sequences)):
                     self.refuse(node, "zip without as many names as lists", "for x, y in zip(xs, ys):")
                 values = [self.held(self.expression(s, out), out, here) for s in sequences]
-                lengths = [Operation("turns", (v,), here) for v in values]
-                stop = Operation("min", tuple(lengths), here)
-                pairs = list(zip(target.elts, values, strict=True))
+                stop = Operation("min", tuple(Operation("turns", (v,), here) for v in values), here)
+                walked = list(zip(target.elts, values, strict=True))
             case _:
                 value_ = self.held(self.expression(over, out), out, here)
-                stop = Operation("turns", (value_,), here)
-                pairs = [(target, value_)]
+                stop, walked = Operation("turns", (value_,), here), [(target, value_)]
         out.append(Assign(counter, Constant(0, here), here))
-        head = []
-        for name, value_ in pairs:
-            self.store(name, Element(value_, count, here), head, here)
-        if number is not None:
-            self.store(number, count, head, here)
-        turn = (*head, onward, *body())
-        out.append(While(Operation("<", (count, stop), here), self.unhurt(turn, pairs, node), here))
+        if numbered is not None:
+            first = (*first, (numbered, count))
+        pairs = (*first, *((name, Element(value_, count, here)) for name, value_ in walked))
+        after = Assign(counter, Operation("+", (count, Constant(1, here)), here), here)
+        turn = (*self.bind(pairs, here), after, *onward, *body())
+        out.append(While(Operation("<", (count, stop), here), self.unhurt(turn, walked, node), here))
+
+    def bind(self, pairs: Pairs, here: Place) -> Block:
+        """Give the targets of a loop their values, from left to right.
+
+        Python has all values before it assigns the first of them; this shows where a target is an element of a list.
+        """
+        out: list[Statement] = []
+        if len(pairs) > 1 and any(isinstance(part, ast.Subscript) for target, _ in pairs for part in ast.walk(target)):
+            kept = [(target, self.shared.name("t"), value) for target, value in pairs]
+            out.extend(Assign(name, value, here) for _, name, value in kept)
+            pairs = tuple((target, Variable(name, here)) for target, name, _ in kept)
+        for target, value in pairs:
+            self.store(target, value, out, here)
+        return tuple(out)
 
     def plain(self, over: ast.expr) -> bool:
         """Whether an expression is a list by itself: no stream, and none of the loops over several things."""
@@ -160,6 +183,9 @@ class Loops(Expressions):
         arguments: list[ast.expr],
         body: Callable[[], Block],
         out: list[Statement],
+        *,
+        first: Pairs,
+        onward: Block,
     ) -> None:
         """``for target in range(...): body``."""
         here = self.place(node)
@@ -172,11 +198,10 @@ class Loops(Expressions):
         count = Variable(counter, here)
         out.append(Assign(counter, start, here))
         end = self.constant_in(stop, out, here)
-        head: list[Statement] = []
-        self.store(target, count, head, here)
-        onward = Assign(counter, Operation("+", (count, step), here), here)
+        head = self.bind((*first, (target, count)), here)
+        after = Assign(counter, Operation("+", (count, step), here), here)
         test = Operation("<" if step.value > 0 else ">", (count, end), here)
-        out.append(While(test, (*head, onward, *body()), here))
+        out.append(While(test, (*head, after, *onward, *body()), here))
 
     def constant_in(self, value: Expression, out: list[Statement], here: Place) -> Expression:
         """A value that stays what it is now: a constant, the length of an input, or a variable of its own."""
@@ -204,8 +229,13 @@ class Loops(Expressions):
         generators: list[ast.comprehension],
         last: Callable[[list[Statement]], None],
         out: list[Statement],
+        *,
+        nested: bool = False,
     ) -> None:
-        """The nested loops of a comprehension; `last` writes the innermost statements."""
+        """The nested loops of a comprehension; `last` writes the innermost statements.
+
+        All targets are names of one scope, which only the first list is outside of.
+        """
         here = self.place(node)
         if not generators:
             last(out)
@@ -214,12 +244,16 @@ class Loops(Expressions):
         if self.stream(first.iter) is not None:
             self.refuse(node, "a comprehension over a stream", "for value in stream:")
         before = dict(self.names)
-        bound = {name.id for name in ast.walk(first.target) if isinstance(name, ast.Name)}
-        if any(isinstance(name, ast.Name) and name.id in bound for name in ast.walk(first.iter)):
+        bound = _names(first.target)
+        later = {name for other in others for name in _names(other.target)}
+        if bound & _names(first.iter):
             self.refuse(node, "one name for the list and its elements", "[x for x in xs]")
-        for name in ast.walk(first.target):
-            if isinstance(name, ast.Name):
-                self.names[name.id] = f"{self.shared.name('x')}.{name.id}"
+        if any(later & _names(part) for part in (*first.ifs, *([first.iter] if nested else []))):
+            self.refuse(node, "a name that is read before its for", "[x + y for x in xs for y in ys if x < y]")
+        if any(isinstance(part, ast.Subscript) for part in ast.walk(first.target)):
+            self.refuse(first.target, "an element of a list as the target of a comprehension", "a loop")
+        for name in bound:
+            self.names[name] = f"{self.shared.name('x')}.{name}"
 
         def body() -> Block:
             inner: list[Statement] = []
@@ -230,7 +264,7 @@ class Loops(Expressions):
                 target.append(If(test, (), (), here))
                 nest.append((target, deeper, test))
                 target = deeper
-            self.generate(node, others, last, target)
+            self.generate(node, others, last, target, nested=True)
             for holder, content, test in reversed(nest):
                 holder[-1] = If(test, tuple(content), (), here)
             nest.clear()
@@ -263,10 +297,13 @@ class Loops(Expressions):
         return Variable(kept, here)
 
 
+def _names(node: ast.AST) -> set[str]:
+    """The names in an expression."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
 def _whole(value: Expression) -> Expression:
-    """The value, checked to be a whole number."""
-    return (
-        value
-        if isinstance(value, Constant) and isinstance(value.value, int)
-        else Operation("whole", (value,), value.place)
-    )
+    """The value, checked to be a whole number; a truth value counts as 0 or 1."""
+    if isinstance(value, Constant) and isinstance(value.value, int):
+        return Constant(int(value.value), value.place)
+    return Operation("whole", (value,), value.place)

@@ -15,10 +15,11 @@ from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.language.comparing import source
 from privproof.language.constants import NotPlain, fresh, frozen
-from privproof.language.flow import Flow, flow
+from privproof.language.flow import Flow
 from privproof.language.inputs import Input
-from privproof.language.reading import Translated, translate
-from privproof.language.resolving import Program, Recorder, signature
+from privproof.language.keeping import Kept, current, pinned
+from privproof.language.reading import Translated
+from privproof.language.resolving import Program, signature
 
 Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
 RELATIONS = ("each", "one", "monotone")
@@ -65,15 +66,6 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A record of what runs, and what was made of it."""
-
-    program: Program
-    translated: Translated
-    flow: Flow | None = None
-
-
-@dataclass(frozen=True)
 class Mechanism:
     """A function, what it reads, which data sets are neighbours, and the claim that is made about it.
 
@@ -86,6 +78,7 @@ class Mechanism:
         relation: ``each``, ``one``, ``monotone``, or a function of two data sets; None for what the inputs suggest.
         claim: the claim, if one is made.
         name: its name.
+        pin: the program that a question is about; without it, whatever would run now.
         proposed: a translation in place of that of the function, for a change that is proposed and that no function makes yet.
     """
 
@@ -95,6 +88,7 @@ class Mechanism:
     relation: Relation | None = None
     claim: Claim | None = None
     name: str = ""
+    pin: Program | None = field(default=None, repr=False, compare=False)
     proposed: Translated | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -112,54 +106,50 @@ class Mechanism:
 
     @property
     def program(self) -> Program:
-        """The record of what would run now: the functions, and what each of their names stands for."""
-        if self.proposed is not None:
-            raise LanguageError(
-                "source", "a change that is only proposed has no source yet", place=self.name, hint="make the change"
-            )
-        return self._reading.program
+        """The record of what would run now: the functions, and what each of their names stands for.
+
+        Raises:
+            LanguageError: the function is outside the language, its source is not what would run, or a question was asked
+                about another program.
+        """
+        return self._kept.program
 
     @property
     def translated(self) -> Translated:
         """The intermediate representation of the source as it would run now."""
-        return self._reading.translated if self.proposed is None else self.proposed
+        return self._kept.translated if self.proposed is None else self.proposed
 
     @property
     def flow(self) -> Flow:
         """The instructions of the source as it would run now."""
-        lists = [name for name, declared in self.inputs.items() if declared.shape == "list"]
-        if self.proposed is not None:
-            return flow(self.proposed.body, lists)
-        reading = self._reading
-        if reading.flow is None:
-            reading = replace(reading, flow=flow(reading.translated.body, lists))
-            vars(self)["_kept"] = reading
-        assert reading.flow is not None
-        return reading.flow
+        return self._kept.flow
 
     @property
-    def _reading(self) -> _Reading:
-        """The record and the translation: those that are kept, if the record is still what would run."""
+    def _kept(self) -> Kept:
         if type(self) is not Mechanism:
             raise LanguageError(
                 "mechanism", f"a {type(self).__name__} may run in a way of its own", place=self.name, hint="@mechanism"
             )
-        kept: _Reading | None = vars(self).get("_kept")
-        if kept is not None:
-            now = Recorder(Mechanism).again(self, kept.program, self.inputs, self.parameters)
-            if now is not None and now.same(kept.program):
-                return kept
-        recorder = Recorder(Mechanism)
-        streams = [name for name, declared in self.inputs.items() if declared.shape == "stream"]
-        try:
-            translated = translate(recorder.running(self), streams=streams, known=[*self.inputs, *self.parameters])
-        except RecursionError:
+        if self.proposed is not None:
             raise LanguageError(
-                "size", "an expression is nested too deeply", place=self.place, hint="split it into statements"
-            ) from None
-        reading = _Reading(recorder.program(self, self.inputs, self.parameters), translated)
-        vars(self)["_kept"] = reading
-        return reading
+                "source", "a change that is only proposed has no source yet", place=self.name, hint="make the change"
+            )
+        known: Kept | None = vars(self).get("kept")
+        kept = current(self, known, mechanisms=Mechanism, inputs=self.inputs, parameters=self.parameters)
+        vars(self)["kept"] = kept
+        return pinned(kept, self.pin, self.name)
+
+    def pinned(self) -> Mechanism:
+        """The same mechanism, for a question about the program that would run now: if another one would run, it has no translation."""
+        kept = self._kept
+        result = replace(self, pin=kept.program)
+        vars(result)["kept"] = kept
+        return result
+
+    @property
+    def file(self) -> str:
+        """The file it stands in."""
+        return self.function.__code__.co_filename
 
     @property
     def place(self) -> str:
@@ -196,7 +186,7 @@ class Mechanism:
                     "parameter", f"{self.name} has no parameter {name!r}", place=self.name, hint=f"parameters: {known}"
                 )
         values = {**self.parameters, **{name: constant_parameter(name, value) for name, value in parameters.items()}}
-        return replace(self, parameters=MappingProxyType(values))
+        return replace(self, parameters=MappingProxyType(values), pin=None)
 
     @property
     def public_numbers(self) -> tuple[str, ...]:

@@ -136,14 +136,18 @@ def _extreme(arguments: tuple[Any, ...], *, largest: bool) -> Any:
     return best
 
 
+class _Ordered:
+    """A value in Python's own sorting, so that the same pairs are compared, and the same of them fail."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: _Ordered) -> bool:
+        return less(self.value, other.value)
+
+
 def _sorted(sequence: Any) -> Cells:
-    result: list[Any] = []
-    for value in items(sequence):
-        position = len(result)
-        while position and less(value, result[position - 1]):
-            position -= 1
-        result.insert(position, value)
-    return Cells(tuple(result))
+    return Cells(tuple(sorted(items(sequence), key=_Ordered)))
 
 
 def _sum(sequence: Any, start: Any = 0) -> Any:

@@ -13,7 +13,7 @@ The probability of a data set is then a polynomial in the unknown parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import FunctionType, MappingProxyType
 from typing import Any
 
@@ -21,10 +21,10 @@ from privproof.errors import LanguageError
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.language.constants import fresh
-from privproof.language.flow import Flow, flow
+from privproof.language.flow import Flow
+from privproof.language.keeping import Kept, current, pinned
 from privproof.language.mechanism import Mechanism, constant_parameter, place_of, placed
-from privproof.language.reading import translate
-from privproof.language.resolving import Program, Recorder, signature
+from privproof.language.resolving import Program, signature
 from privproof.language.values import held
 
 
@@ -37,12 +37,14 @@ class Prior:
         region: where the unknown parameters range.
         constants: its other parameters, with their values.
         name: its name.
+        pin: the program that a question is about; without it, whatever would run now.
     """
 
     function: FunctionType
     region: Region
     constants: Mapping[str, Any]
     name: str
+    pin: Program | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Draw a data set, at given values of the parameters."""
@@ -56,31 +58,35 @@ class Prior:
     @property
     def program(self) -> Program:
         """The record of what would run now."""
-        return self._reading[0]
+        return self._kept.program
 
     @property
     def flow(self) -> Flow:
         """The instructions of the source as it would run now."""
-        return self._reading[1]
-
-    @property
-    def _reading(self) -> tuple[Program, Flow]:
-        """The record and the instructions: those that are kept, if the record is still what would run."""
-        kept: tuple[Program, Flow] | None = vars(self).get("_kept")
-        if kept is not None:
-            now = Recorder(Mechanism).again(self.function, kept[0], {}, self.constants)
-            if now is not None and now.same(kept[0]):
-                return kept
-        recorder = Recorder(Mechanism)
-        running = recorder.running(self.function)
-        translated = translate(running, streams=(), known=[*self.region.names, *self.constants])
-        if translated.generator:
+        kept = self._kept
+        if kept.translated.generator:
             raise LanguageError(
                 "construct", "a prior that yields", place=place_of(self.function), hint="return the data set"
             )
-        reading = (recorder.program(self.function, {}, self.constants), flow(translated.body))
-        vars(self)["_kept"] = reading
-        return reading
+        return kept.flow
+
+    @property
+    def _kept(self) -> Kept:
+        known: Kept | None = vars(self).get("kept")
+        kept = current(
+            self.function,
+            known,
+            mechanisms=Mechanism,
+            inputs={},
+            parameters=self.constants,
+            unknown=self.region.names,
+        )
+        vars(self)["kept"] = kept
+        return pinned(kept, self.pin, self.name)
+
+    def pinned(self) -> Prior:
+        """The same prior, for a question about the program that would run now."""
+        return replace(self, pin=self.program)
 
     @property
     def store(self) -> dict[str, Any]:

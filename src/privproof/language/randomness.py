@@ -2,6 +2,10 @@
 
 Nothing here rounds: a coin with probability p/q compares a uniform number below q with p.  The secure source asks the operating
 system; the seeded one repeats itself, for tests and audits.
+
+A call of a mechanism draws from whatever `seeded` says around it.  A release does not: it takes the source that `release_source`
+gives, which is the operating system's generator unless the release itself was asked for with a seed.  So no seed that somebody
+left open, in this function or in another that is suspended, can be behind a released number.
 """
 
 from __future__ import annotations
@@ -14,7 +18,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+from privproof.errors import QuestionError
 
 
 class Source(Protocol):
@@ -60,9 +66,39 @@ def source() -> Source:
     return _source.get()
 
 
+Seed: TypeAlias = "int | Seeded | None"
+"""What a release may be asked with: a seed, or a seeded generator that goes on; None for the operating system's generator."""
+
+
+def release_source(seed: Seed) -> Source:
+    """The source of the noise of a release: the operating system's generator, or a seeded one where the release asks for it.
+
+    >>> with seeded(7):
+    ...     release_source(None)
+    Secure()
+    """
+    if seed is None:
+        return _SECURE
+    if isinstance(seed, Seeded):
+        return seed
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise QuestionError("seed", f"{seed!r} is no seed", place="seed", hint="a whole number, or none for a release")
+    return Seeded(seed)
+
+
+@contextmanager
+def drawing_from(drawn: Source) -> Iterator[None]:
+    """Inside this context mechanisms draw from the given source."""
+    token = _source.set(drawn)
+    try:
+        yield
+    finally:
+        _source.reset(token)
+
+
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Inside this context noise is drawn from a generator with a seed, so that a run can be repeated.
+    """Inside this context mechanisms draw from a generator with a seed, so that a run can be repeated; releases do not.
 
     >>> from privproof.language.noise import uniform
     >>> with seeded(7):
@@ -72,11 +108,8 @@ def seeded(seed: int) -> Iterator[None]:
     >>> first == again
     True
     """
-    token = _source.set(Seeded(seed))
-    try:
+    with drawing_from(Seeded(seed)):
         yield
-    finally:
-        _source.reset(token)
 
 
 def coin(probability: Fraction) -> bool:

@@ -75,12 +75,15 @@ def translate(running: Running, *, streams: Iterable[str], known: Iterable[str])
         known: all of its arguments.
     """
     read = running.read
-    shared = Shared(frozenset(streams))
-    reader = _Reader(running, shared, {name: name for name in known})
+    names = {name: name for name in known}
+    shared = Shared(frozenset(streams), frozenset(names))
+    reader = _Reader(running, shared, names)
     body = reader.block(read.tree.body)
     end = read.place(read.tree.body[-1])
     generator = any(isinstance(s, Emit) for s in statements(body))
     body = (*body, Return(Constant(None, end), end))
+    if generator != inspect.isgeneratorfunction(read.function):
+        reader.refuse(read.tree, "yield in a place that is never run", "yield in a statement of its own")
     if generator:
         for statement in statements(body):
             if isinstance(statement, Return) and statement.value not in (Constant(None, statement.value.place),):
@@ -110,6 +113,8 @@ class _Reader(Loops):
             case ast.AnnAssign(target=target, value=value):
                 if value is not None:
                     self.assign([target], value, out, here)
+                elif not isinstance(target, ast.Name):
+                    self.refuse(node, "an annotation without a value", "xs[i] = x")
             case ast.AugAssign(target=target, op=op, value=value):
                 self.augment(node, target, op, value, out)
             case ast.If(test=test, body=body, orelse=orelse):
@@ -288,13 +293,14 @@ class _Reader(Loops):
                 self.refuse(node, f"calling {name}, which takes *{parameter.name}", "name its parameters")
             if parameter.name not in bound.arguments:
                 value = self.default(node, running, parameter.name, here)
+                out.append(Assign(names[parameter.name], value, here))
+        for parameter_name, argument in self.in_order(node, bound.arguments):
+            if isinstance(argument, ast.Name) and argument.id in self.names and parameter_name not in stored:
+                names[parameter_name] = self.names[argument.id]
+                if names[parameter_name] not in self.shared.given:
+                    out.append(Assign(self.shared.name("d"), Variable(names[parameter_name], here), here))
             else:
-                argument = bound.arguments[parameter.name]
-                if isinstance(argument, ast.Name) and argument.id in self.names and parameter.name not in stored:
-                    names[parameter.name] = self.names[argument.id]
-                    continue
-                value = self.expression(argument, out)
-            out.append(Assign(names[parameter.name], value, here))
+                out.append(Assign(names[parameter_name], self.expression(argument, out), here))
         self.shared.calls.append(running)
         passed = set(names.values())
         reader = _Reader(running, self.shared, names, called=True)

@@ -9,6 +9,7 @@ else, so equal records have equal translations, and a record that is made again 
 from __future__ import annotations
 
 import dataclasses
+import gc
 import hashlib
 import inspect
 import json
@@ -22,10 +23,20 @@ from typing import Any, Literal, TypeAlias
 from privproof.errors import LanguageError
 from privproof.language.comparing import Source, source
 from privproof.language.constants import NotPlain, frozen, typed, written
-from privproof.language.inputs import Input
+from privproof.language.inputs import Input, is_plain
 from privproof.language.noise import NOISES
 
 Kind: TypeAlias = Literal["builtin", "noise", "function", "constant"]
+
+
+def _drawing(function: Any) -> tuple[Any, ...]:
+    """What of a noise function counts when it is called."""
+    return (function.__code__, function.__defaults__, tuple((function.__kwdefaults__ or {}).items()))
+
+
+_DRAWING = {name: _drawing(noise.function) for name, noise in NOISES.items()}
+"""The noise functions as they came."""
+
 _HEAP_TYPE = 1 << 9
 """The flag of a class that was made while Python ran; the built-in ones are part of the interpreter and cannot be changed."""
 
@@ -117,6 +128,24 @@ class Program:
         mine, theirs = ([(f.file, f.qualified) for f in program.functions] for program in (self, other))
         return mine == theirs and self.document() == other.document()
 
+    def change(self, earlier: Program) -> str:
+        """The first thing that is different from an earlier record, in words."""
+        for now, then in zip(self.functions, earlier.functions, strict=False):
+            if (now.name, now.text) != (then.name, then.text):
+                return (
+                    f"{then.name} has another text" if now.name == then.name else f"{now.name} stands for {then.name}"
+                )
+            for words, new, old in (("", now.meanings, then.meanings), ("the default ", now.defaults, then.defaults)):
+                for name in old:
+                    told = [_shown(side.get(name)) for side in (old, new)]
+                    if told[0] != told[1]:
+                        return f"{words}{name} was {told[0]} and is {told[1]}"
+        for name in earlier.parameters:
+            told = [_shown(side.get(name)) for side in (earlier.parameters, self.parameters)]
+            if told[0] != told[1]:
+                return f"{name} was {told[0]} and is {told[1]}"
+        return "a function or an input is another one"
+
     def relies_on(self) -> str | None:
         """The constants outside the functions that a verdict relies on, as a sentence; None if there are none."""
         found: dict[str, dict[str, list[str]]] = {}
@@ -134,19 +163,39 @@ class Program:
         return f"relies on {', '.join(dict.fromkeys(listed))}" if listed else None
 
 
+def _shown(value: Any) -> str:
+    """A meaning, or a plain value, in words."""
+    if not isinstance(value, Meaning):
+        return written(value)
+    return written(value.value) if value.kind == "constant" else f"the {value.kind} {value.value}"
+
+
 def _declaration(declared: Input) -> dict[str, Any]:
-    """A declared input as JSON data."""
-    values = declared.values
+    """A declared input as JSON data; whole numbers between two bounds are not listed one by one."""
     bounds = {name: getattr(declared, name) for name in ("low", "high", "within")}
+    listed = None if declared.values is None or _is_range(declared) else [typed(value) for value in declared.values]
     return {
         "text": declared.text,
         "shape": declared.shape,
-        "values": None if values is None else [typed(value) for value in values],
+        "values": listed,
         "real": declared.real,
         **{name: None if bound is None else str(bound) for name, bound in bounds.items()},
         "public": declared.public,
         "size": declared.size,
     }
+
+
+def _lists_plainly(declared: Input) -> bool:
+    """Whether the values of an input are of Python's own types."""
+    return declared.values is None or _is_range(declared) or all(map(is_plain, declared.values))
+
+
+def _is_range(declared: Input) -> bool:
+    """Whether the values of an input are the whole numbers between its bounds."""
+    values, low, high = declared.values, declared.low, declared.high
+    if low is None or high is None or not values or {type(values[0]), type(values[-1])} != {int}:
+        return False
+    return bool(values[0] == low and values[-1] == high and len(values) == high - low + 1)
 
 
 # ----------------------------------------------------------------------------------------------------------- looking up
@@ -203,7 +252,9 @@ class Running:
             reached = first
             for attribute in rest:
                 if not _reads(self.function.__code__, attribute) or attribute.startswith("__"):
-                    raise Unusable(f"{reached}.{attribute}, which Python reads in its own way", "a name without __")
+                    raise Unusable(
+                        f"{reached}.{attribute} is read by Python in its own way", "a name without __ in front"
+                    )
                 value = _member(value, attribute, reached)
                 reached = f"{reached}.{attribute}"
             self.meanings[path] = self.program.classified(value, path)
@@ -233,11 +284,11 @@ class Running:
             except ValueError:
                 raise KeyError(name) from None
         if name in code.co_varnames or name in code.co_cellvars or not _reads(code, name):
-            raise Unusable(f"{name}, which Python reads under another name", "a name without __ in front")
+            raise Unusable(f"{name} is read by Python under another name", "a name without __ in front")
         built_in: object = getattr(function, "__builtins__")  # noqa: B009 (the type is not told of it)
         for space in (function.__globals__, built_in):
             if type(space) is not dict:
-                raise Unusable(f"{name}, looked up in a {type(space).__name__}", "define it in a module")
+                raise Unusable(f"{name} is looked up in a {type(space).__name__}", "define it in a module")
             if name in space:
                 return space[name]
         raise KeyError(name)
@@ -262,7 +313,7 @@ class Recorder:
             function = called.function if inside else called
             if type(function) is not FunctionType:
                 raise LanguageError("mechanism", f"{function!r} is not a function", hint="@mechanism above a def")
-            known = Running(called, function, called.parameters if inside else {}, self)
+            known = Running(called, function, _table(called.parameters) if inside else {}, self)
             self.entered[id(called)] = known  # which also keeps the object, so that its id stays its own
         return known
 
@@ -270,6 +321,8 @@ class Recorder:
         """What kind of thing stands under a name."""
         for name, noise in NOISES.items():
             if value is noise.function:
+                if _drawing(noise.function) != _DRAWING[name]:
+                    raise Unusable(f"{path} is a noise function that was changed while Python ran", "leave it as it is")
                 return Found("noise", name)
         if value is Fraction:
             return Found("builtin", "Fraction")
@@ -311,8 +364,16 @@ class Recorder:
                     MappingProxyType(dict(running.defaults)),
                 )
             )
-        values = {name: frozen(value, name, lists=True) for name, value in parameters.items()}
-        return Program(tuple(functions), MappingProxyType(dict(inputs)), MappingProxyType(values))
+        values = {}
+        for name, value in _table(parameters).items():
+            try:
+                values[name] = frozen(value, name, lists=True)
+            except NotPlain as problem:
+                raise LanguageError("parameter", f"{name} is {problem.what}", hint=problem.hint) from None
+        for name, declared in _table(inputs).items():
+            if type(declared) is not Input or not _lists_plainly(declared):
+                raise LanguageError("input", f"{name} is declared with values of another kind", hint="queries(0, 2)")
+        return Program(tuple(functions), MappingProxyType(dict(_table(inputs))), MappingProxyType(values))
 
     def again(
         self, called: Any, known: Program, inputs: Mapping[str, Input], parameters: Mapping[str, Any]
@@ -335,6 +396,18 @@ class Recorder:
             return self.program(called, inputs, parameters)
         except (KeyError, Unusable, NotPlain, LanguageError):
             return None
+
+
+def _table(held: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A table of inputs or parameters, which must be nothing but one."""
+    inside = gc.get_referents(held)[0] if type(held) is MappingProxyType else held
+    if type(inside) is not dict:
+        raise LanguageError(
+            "parameter",
+            f"the parameters stand in a {type(inside).__name__}",
+            hint="a dict or a MappingProxyType of one",
+        )
+    return inside
 
 
 def builtin_name(value: object) -> str | None:
@@ -408,14 +481,14 @@ def _member(holder: object, attribute: str, path: str) -> Any:
         raise KeyError(whole)
     if issubclass(kind, ModuleType):
         if kind is not ModuleType or (attribute not in vars(holder) and "__getattr__" in vars(holder)):
-            raise Unusable(f"{whole}, which its module computes when it is asked", hint, holder)
+            raise Unusable(f"{whole} is computed by its module when it is asked for", hint, holder)
         if attribute not in vars(holder):
             raise KeyError(whole)
         return vars(holder)[attribute]
     if _is_field(kind, attribute):
         value = inspect.getattr_static(holder, attribute)
         return value.__get__(holder) if type(value) is MemberDescriptorType else value
-    raise Unusable(f"{whole}, an attribute of a {kind.__name__}, which can change", hint, holder)
+    raise Unusable(f"{whole} is an attribute of a {kind.__name__}, which may change or be computed", hint, holder)
 
 
 def _is_field(kind: Any, attribute: str) -> bool:

@@ -38,8 +38,9 @@ _INSTEAD: dict[type[ast.AST], tuple[str, str]] = {
 class Shared:
     """What the translations of all functions of one mechanism share."""
 
-    def __init__(self, streams: frozenset[str]) -> None:
+    def __init__(self, streams: frozenset[str], given: frozenset[str] = frozenset()) -> None:
         self.streams = streams
+        self.given = given
         self.sites = 0
         self.fresh = 0
         self.calls: list[Running] = []

@@ -225,10 +225,11 @@ def contains(value: Any, sequence: Any) -> bool:
 
 def hashable(value: Any) -> None:
     """Refuse what cannot be a key of a table."""
-    if isinstance(value, Cells | Lookup) or (
-        isinstance(value, tuple) and any(isinstance(v, Cells | Lookup) for v in value)
-    ):
+    if isinstance(value, Cells | Lookup | Answers):
         raise TypeError("a list is no key of a table")
+    if isinstance(value, tuple):
+        for item in value:
+            hashable(item)
 
 
 def shared(value: Any) -> Any:

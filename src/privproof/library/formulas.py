@@ -105,7 +105,7 @@ FORMULAS: tuple[FormulaExample, ...] = (
         f"{_PAPER}, Section 8.1",
         "holds by Proposition 2, which gives 0.162207",
         lambda: logic.above_threshold().having_only([("t3r5", "_t3r4")]),
-        "all k in 0..7: D[0, 17/100](G[1,k] bot & X^(k + 1) top)",
+        "all k in 0..7: D[0, 17/100]((G[1,k] bot) & (X^(k + 1) top))",
         ("t3r5", "_t3r4"),
     ),
     FormulaExample(
@@ -114,7 +114,7 @@ FORMULAS: tuple[FormulaExample, ...] = (
         f"{_PAPER}, Section 8.1",
         "holds by Proposition 2, which gives 0.714721 (at epsilon 0 0.731641)",
         logic.above_threshold,
-        "all k in 0..7: D[1, 37/50](G[1,k] bot & X^(k + 1) top)",
+        "all k in 0..7: D[1, 37/50]((G[1,k] bot) & (X^(k + 1) top))",
     ),
     FormulaExample(
         "logic-above-threshold-exact",
@@ -122,6 +122,6 @@ FORMULAS: tuple[FormulaExample, ...] = (
         "our own: exact over query schedulers",
         "holds; the least delta at epsilon 1 is about 0.163222",
         logic.above_threshold,
-        "all k in 0..2: D[1, 16323/100000](G[1,k] bot & X^(k + 1) top)",
+        "all k in 0..2: D[1, 16323/100000]((G[1,k] bot) & (X^(k + 1) top))",
     ),
 )

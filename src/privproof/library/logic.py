@@ -100,7 +100,7 @@ def above_threshold(
 
     The state ``t3r5`` is the data set whose first answer is 5, under the threshold 3; ``_t3r4`` its copy for the neighbour.  The
     purely probabilistic steps are merged into the step that shows an answer: every step shows ``bot`` (below, go on) or ``top``
-    (above, halt), so that the outputs below^k above are the paths ``G[1,k] bot & X^(k+1) top``.  The first step reads the answer in the
+    (above, halt), so that the outputs below^k above are the paths ``(G[1,k] bot) & X^(k+1) top``.  The first step reads the answer in the
     state's name and ignores its action.
     """
     values = range(high + 1)

@@ -172,6 +172,30 @@ class StreamAutomaton:
         return dict(found)
 
     @cached_property
+    def reached(self) -> tuple[Transition, ...]:
+        """The transitions that a run may take: those that leave a state it can come to, with a guard that can hold."""
+        known, waiting, found = {self.initial}, [self.initial], []
+        while waiting:
+            for number in self.leaving.get(waiting.pop(), ()):
+                step = self.transitions[number]
+                if step.some or possible(step.guard):
+                    found.append(step)
+                    if step.target not in known:
+                        known.add(step.target)
+                        waiting.append(step.target)
+        return tuple(found)
+
+    @property
+    def reading(self) -> bool:
+        """Whether some run reads a number of the stream."""
+        return any(step.reads for step in self.reached)
+
+    @property
+    def telling(self) -> bool:
+        """Whether some run writes something."""
+        return not all(step.silent for step in self.reached)
+
+    @cached_property
     def thresholds(self) -> tuple[str, ...]:
         """The names of the thresholds."""
         return tuple(dict.fromkeys(name for step in self.transitions for name, _ in step.stores))

@@ -12,7 +12,7 @@ finite framework), `locations` (places on a map).
 ('exact', Geometric(alpha=1651/2228, step=1))
 """
 
-from privproof.release.account_files import read_account, write_account
+from privproof.release.account_files import read_account, spend, write_account
 from privproof.release.accounting import Accountant, Spending
 from privproof.release.calibrating import METHODS, Calibrated, calibrate
 from privproof.release.comparing import errors_by_method
@@ -91,6 +91,7 @@ __all__ = [
     "resampling_planar_laplace",
     "several",
     "shrunk_north_south",
+    "spend",
     "spent",
     "verify",
     "verify_locations",

@@ -1,4 +1,9 @@
-"""Accounts in files, so that what was released about a series last month counts this month: JSON that is read back exactly."""
+"""Accounts in files, so that what was released about a series last month counts this month: JSON that is read back exactly.
+
+Several processes may spend from one account.  `spend` reads the account, checks its budget and writes it back under one lock, so no
+two of them can spend the same rest.  `write_account` takes the same lock, and refuses to write over what others have spent since.  A
+file is replaced as a whole: on a full disk, or where the machine stops half-way, the account of before is there.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,85 @@ from pathlib import Path
 from typing import Any
 
 from privproof.errors import FormatError
-from privproof.exact import epsilon, fraction, rational
+from privproof.exact import Number, epsilon, fraction, rational
 from privproof.formats import fields
 from privproof.formats.documents import Node, located, read_document
+from privproof.formats.locks import locked
 from privproof.formats.prior_files import chain_from, prior_document
+from privproof.formats.whole_files import write_whole
 from privproof.release.accounting import Accountant, Spending
+from privproof.release.calibrating import Calibrated
 
 _HINT = "write it with write_account"
+_WAIT = 30.0
+"""Seconds to wait for others: twenty that spend at once take a few seconds, since each computes what all releases lose together."""
 
 
-def write_account(account: Accountant, path: str | Path) -> None:
-    """Write an account: its priors, its budget, and every release so far."""
+def spend(
+    path: str | Path,
+    cost: Number | Calibrated,
+    *,
+    first: int = 1,
+    last: int | None = None,
+    note: str = "",
+    wait: float = _WAIT,
+) -> Accountant:
+    """Enter a release into the account in a file, if its budget allows; release only after this returns.
+
+    Args:
+        path: the file.
+        cost: what the release loses between two series that differ in one of its entries, or the calibrated release.
+        first: the first entry it looks at.
+        last: the last one; without it the last of the series.
+        note: what it is.
+        wait: how many seconds to wait for others that use the account.
+
+    Returns:
+        The account as it is in the file now.
+
+    Raises:
+        BudgetError: the budget would be exceeded; the file is as it was.
+        FormatError: the file is no account, cannot be written, or others hold it for too long; it is as it was.
+    """
+    with locked(path, wait=wait):
+        account = read_account(path).spending(cost, first=first, last=last, note=note)
+        _write(account, path)
+    return account
+
+
+def write_account(account: Accountant, path: str | Path, *, wait: float = _WAIT) -> None:
+    """Write an account: its priors, its budget, and every release so far.
+
+    Raises:
+        FormatError: the file cannot be written, or holds what this account does not have: another account, or releases that others
+            have entered since; it is as it was.
+    """
+    with locked(path, wait=wait):
+        if Path(path).exists():
+            _continues(account, read_account(path), str(path))
+        _write(account, path)
+
+
+def _continues(account: Accountant, known: Accountant, place: str) -> None:
+    """Complain unless the account begins with everything that is known."""
+    if (account.chains, account.length, account.budget) != (known.chains, known.length, known.budget):
+        raise FormatError(
+            "account",
+            "the file holds another account, with other priors, another length or another budget",
+            place=place,
+            hint="write to another file, or move this one away",
+        )
+    entered = len(known.spendings)
+    if account.spendings[:entered] != known.spendings:
+        raise FormatError(
+            "account",
+            f"the file holds {entered} releases, and this account does not begin with them: writing it would lose some",
+            place=place,
+            hint="release.spend(path, cost) reads, checks and writes at once; or read the account again",
+        )
+
+
+def _write(account: Accountant, path: str | Path) -> None:
     document: dict[str, Any] = {
         "kind": "account",
         "length": account.length,
@@ -35,7 +108,7 @@ def write_account(account: Accountant, path: str | Path) -> None:
             for spent in account.spendings
         ],
     }
-    Path(path).write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
 
 
 def read_account(path: str | Path) -> Accountant:

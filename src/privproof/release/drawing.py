@@ -16,24 +16,19 @@ from flint import arb, fmpz
 
 from privproof.exact import Rational
 from privproof.exact.balls import precision
-from privproof.language.randomness import source
+from privproof.language.randomness import Source
 from privproof.scenarios.releases import Geometric, Laplace, Noise
 
 _BITS = 96
 _FINER = 2**20
 
 
-def draw(noise: Noise, step: Rational) -> Rational:
-    """Noise for an answer that is a multiple of the step.
-
-    >>> from privproof.language.randomness import seeded
-    >>> with seeded(1):
-    ...     [draw(Geometric.of("9/10"), Rational(1)) for _ in range(5)]  # doctest: +SKIP
-    """
+def draw(noise: Noise, step: Rational, source: Source) -> Rational:
+    """Noise for an answer that is a multiple of the step."""
     if isinstance(noise, Geometric):
-        return noise.step * _two_sided(noise, noise.step)
+        return noise.step * _two_sided(noise, noise.step, source)
     unit = lattice(noise, step)
-    return unit * _two_sided(noise, unit)
+    return unit * _two_sided(noise, unit, source)
 
 
 def lattice(noise: Laplace, step: Rational) -> Rational:
@@ -44,13 +39,13 @@ def lattice(noise: Laplace, step: Rational) -> Rational:
     return unit
 
 
-def _two_sided(noise: Noise, unit: Rational) -> int:
-    return failures(noise, unit) - failures(noise, unit)
+def _two_sided(noise: Noise, unit: Rational, source: Source) -> int:
+    return failures(noise, unit, source) - failures(noise, unit, source)
 
 
-def failures(noise: Noise, unit: Rational) -> int:
+def failures(noise: Noise, unit: Rational, source: Source) -> int:
     """A number n with probability ``(1 - q) q^n``, where ``q = e^(-rate * unit)``."""
-    bits, drawn = _BITS, source().below(1 << _BITS)
+    bits, drawn = _BITS, source.below(1 << _BITS)
     while True:
         with precision(bits + 64):
             scale = arb(2) ** -bits
@@ -61,7 +56,7 @@ def failures(noise: Noise, unit: Rational) -> int:
                 found, other = most.unique_fmpz(), least.unique_fmpz()
                 if found is not None and found == other:
                     return int(found)
-        bits, drawn = bits + _BITS, (drawn << _BITS) + source().below(1 << _BITS)
+        bits, drawn = bits + _BITS, (drawn << _BITS) + source.below(1 << _BITS)
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:

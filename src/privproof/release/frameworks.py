@@ -25,6 +25,8 @@ from privproof.exact import Epsilon, EpsilonLike, fraction, rational
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.polynomials import Polynomial
 from privproof.language import Mechanism, Prior
+from privproof.language.noise import drawing, sample
+from privproof.language.randomness import Seed, drawing_from, release_source
 from privproof.release.calibrating import budget_below, noise_of, positive
 from privproof.release.clamped import clamped
 from privproof.release.laws import Laws, listed_laws
@@ -221,7 +223,12 @@ def protect(
     return Protected(framework, budget, noise, distance, taken)
 
 
-def protected_value(protected: Protected, data: Any) -> int:
-    """The noisy value of the query on a data set: noise drawn exactly, from the operating system's generator unless seeded."""
-    drawn = protected.mechanism(protected.framework.query(data))
+def protected_value(protected: Protected, data: Any, *, seed: Seed = None) -> int:
+    """The noisy value of the query on a data set: noise drawn exactly, from the operating system's generator.
+
+    With a seed, for tests alone, it can be repeated; whoever knows the seed knows the truth.
+    """
+    value = protected.framework.query(data)
+    with drawing_from(release_source(seed)), drawing(sample):
+        drawn = protected.mechanism(value)
     return int(fraction(rational(drawn)))

@@ -19,6 +19,8 @@ from privproof.release.planar import PlanarGeometric, PlanarLaplace
 from privproof.scenarios.locations import LocationQuestion
 
 _MOST_ADDED = 400_000
+_DIGITS = 10**12
+"""Losses are stated with twelve digits, rounded down."""
 
 
 def location_certificate(finding: LocationFinding) -> Mapping[str, Any]:
@@ -44,7 +46,10 @@ def certified(finding: LocationFinding) -> LocationFinding:
         reason = "a channel of balls has no certificate: Channel.of with exact numbers"
         return replace(finding, reason=reason)
     every = finding.sites if finding.method == "every pair" else None
-    loss = INFINITE if not finding.loss.is_finite() else epsilon(max(rational_bounds(finding.loss)[0], fmpq(0)))
+    loss = INFINITE
+    if finding.loss.is_finite():
+        low = rational_bounds(finding.loss)[0] * _DIGITS
+        loss = epsilon(max(fmpq(int(low.p // low.q), _DIGITS), fmpq(0)))
     answer = Answer(
         status=finding.computed,
         question=LocationQuestion(finding.mechanism, finding.allowed, every),

@@ -23,6 +23,7 @@ from flint import arb, fmpq, fmpz
 from privproof.errors import ScenarioError
 from privproof.exact import ZERO, Epsilon, Number, Rational, from_float, rational, show
 from privproof.exact.balls import precision, rational_bounds
+from privproof.language.randomness import Seed
 from privproof.release.planar import PlanarGeometric, Site, a_site, several
 
 Row: TypeAlias = dict[Site, arb]
@@ -143,9 +144,9 @@ class Clamped:
         """The rate that is promised: that of the noise."""
         return self.noise.epsilon
 
-    def release(self, site: Site) -> Site:
-        """A report of a site, drawn exactly."""
-        reported = self.map.nearest(self.noise.release(site))
+    def release(self, site: Site, *, seed: Seed = None) -> Site:
+        """A report of a site, drawn exactly, from the operating system's generator; from a seed only for tests."""
+        reported = self.map.nearest(self.noise.release(site, seed=seed))
         return self.table.get(reported, reported)
 
     def row(self, site: Site, bits: int = 128) -> Row:
@@ -211,10 +212,8 @@ class Resampled:
 def clamped(noise: PlanarGeometric, map: Map) -> Clamped:
     """The noise, and then the nearest site of the map.
 
-    >>> from privproof.language.randomness import seeded
     >>> mechanism = clamped(PlanarGeometric.of("ln(2)"), Map.rectangle((0, 0), (2, 2)))
-    >>> with seeded(1):
-    ...     [mechanism.release((0, 0)) for _ in range(4)]
+    >>> [mechanism.release((0, 0), seed=seed) for seed in range(1, 5)]
     [(1, 1), (0, 0), (0, 0), (0, 0)]
     """
     return Clamped(noise, _same_grid(noise, map), {})

@@ -31,7 +31,7 @@ from flint import arb, fmpq, fmpz
 from privproof.errors import BudgetError, ScenarioError
 from privproof.exact import ONE, Epsilon, EpsilonLike, Number, Rational, epsilon, fraction, rational, show
 from privproof.exact.balls import precision, rational_bounds
-from privproof.language.randomness import source
+from privproof.language.randomness import Seed, Source, release_source
 
 Site: TypeAlias = tuple[int, int]
 
@@ -100,12 +100,12 @@ class PlanarLaplace:
         with precision(bits):
             return 2 / self.epsilon.ball(bits)
 
-    def sample(self, x: float = 0.0, y: float = 0.0) -> tuple[float, float]:
+    def sample(self, x: float = 0.0, y: float = 0.0, *, seed: Seed = None) -> tuple[float, float]:
         """A report as two floats, for experiments only: the gaps between floats tell where the place was.
 
         Release with `PlanarGeometric`, or on a grid with `GridLaplace`.
         """
-        uniform = source().unit
+        uniform = release_source(seed).unit
         radius = -(log(uniform()) + log(uniform())) / float(self.epsilon.ball(64).mid())
         angle = tau * uniform()
         return x + radius * cos(angle), y + radius * sin(angle)
@@ -210,10 +210,10 @@ class GridLaplace:
             )
         return cls(_rate(rate, "epsilon"), rational(step), rational(largest_radius), inner)
 
-    def release(self, x: float, y: float) -> Site:
-        """The site of the grid that is nearest to a drawn report."""
+    def release(self, x: float, y: float, *, seed: Seed = None) -> Site:
+        """The site of the grid that is nearest to a drawn report; from the operating system's generator, unless a test gives a seed."""
         width = float(fraction(self.step))
-        noisy = PlanarLaplace.of(self.drawn).sample(x, y)
+        noisy = PlanarLaplace.of(self.drawn).sample(x, y, seed=seed)
         return round(noisy[0] / width), round(noisy[1] / width)
 
     def after(self, reports: int) -> Epsilon:
@@ -235,11 +235,9 @@ class PlanarGeometric:
         epsilon: the rate, per unit of distance.
         step: the step of the grid, in the unit of distance.
 
-    >>> from privproof.language.randomness import seeded
     >>> noise = PlanarGeometric.of(per_distance("ln(4)", within=200), step=20)
-    >>> with seeded(7):
-    ...     [noise.release((0, 0)) for _ in range(4)]
-    [(-3, -3), (-5, -33), (10, -2), (40, -10)]
+    >>> [noise.release((0, 0), seed=seed) for seed in range(7, 11)]  # a seed for a test: leave it away
+    [(-3, -3), (-20, 45), (-4, -4), (8, -21)]
     """
 
     epsilon: Epsilon
@@ -349,16 +347,19 @@ class PlanarGeometric:
 
     # ------------------------------------------------------------------------------------------------------------------ sampling
 
-    def release(self, site: Site) -> Site:
+    def release(self, site: Site, *, seed: Seed = None) -> Site:
         """A report of a site, drawn exactly; the noise does not depend on the site.
+
+        It comes from the operating system's generator.  With a seed, for tests alone, it can be repeated; whoever knows the seed knows
+        the site.
 
         Offsets with weights ``a^(|i| + |j|)``, where ``a = e^(-g / sqrt 2)`` and g is the rate for one step, are drawn, and kept
         with probability ``e^(-g (|n| - (|i| + |j|) / sqrt 2))``, which is at most one because ``|n| >= (|i| + |j|) / sqrt 2``.
         """
-        here = a_site(site, "site")
+        here, source = a_site(site, "site"), release_source(seed)
         while True:
-            i, j = self._coordinate(), self._coordinate()
-            if abs(i) == abs(j) or _decided(lambda bits, i=i, j=j: self._kept(i, j, bits)):  # type: ignore[misc]
+            i, j = self._coordinate(source), self._coordinate(source)
+            if abs(i) == abs(j) or _decided(source, lambda bits, i=i, j=j: self._kept(i, j, bits)):  # type: ignore[misc]
                 return here[0] + i, here[1] + j
 
     def _kept(self, i: int, j: int, bits: int) -> arb:
@@ -366,22 +367,22 @@ class PlanarGeometric:
             excess = arb(i * i + j * j).sqrt() - (abs(i) + abs(j)) / arb(2).sqrt()
             return (-self.rate(bits) * excess).exp()
 
-    def _coordinate(self) -> int:
+    def _coordinate(self, source: Source) -> int:
         """An integer i with probability proportional to ``a^|i|``."""
         while True:
-            size = self._size()
-            if source().below(2):
+            size = self._size(source)
+            if source.below(2):
                 return size
             if size > 0:
                 return -size
 
-    def _size(self) -> int:
+    def _size(self, source: Source) -> int:
         """A number k >= 0 with probability ``(1 - a) a^k``: its binary digits are independent, with odds ``a^(2^digit)``."""
         size = 0
-        while self._coin(None):
+        while self._coin(source, None):
             size += 1
         for digit in range(self._digits - 1, -1, -1):
-            size = 2 * size + int(self._coin(digit))
+            size = 2 * size + int(self._coin(source, digit))
         return size
 
     @cached_property
@@ -403,8 +404,8 @@ class PlanarGeometric:
     def _thresholds(self) -> dict[int | None, tuple[int, int]]:
         return {digit: _ends(self._chance(digit, 2 * _WORD), _WORD) for digit in (None, *range(self._digits))}
 
-    def _coin(self, digit: int | None) -> bool:
-        return _decided(lambda bits: self._chance(digit, bits), self._thresholds[digit])
+    def _coin(self, source: Source, digit: int | None) -> bool:
+        return _decided(source, lambda bits: self._chance(digit, bits), self._thresholds[digit])
 
     # -------------------------------------------------------------------------------------------------------------- the promise
 
@@ -505,16 +506,16 @@ def _ends(ball: arb, bits: int) -> tuple[int, int]:
     return int(low.floor()), int(high.ceil())
 
 
-def _decided(probability: Callable[[int], arb], ends: tuple[int, int] | None = None) -> bool:
+def _decided(source: Source, probability: Callable[[int], arb], ends: tuple[int, int] | None = None) -> bool:
     """True with exactly the probability that the balls enclose: bits of a uniform number are drawn until they decide."""
-    bits, drawn = _WORD, source().below(1 << _WORD)
+    bits, drawn = _WORD, source.below(1 << _WORD)
     while True:
         low, high = ends if ends is not None else _ends(probability(bits + _WORD), bits)
         if drawn < low:
             return True
         if drawn >= high:
             return False
-        bits, drawn, ends = bits + _WORD, (drawn << _WORD) | source().below(1 << _WORD), None
+        bits, drawn, ends = bits + _WORD, (drawn << _WORD) | source.below(1 << _WORD), None
 
 
 # --------------------------------------------------------------------------------------------------------------------------- parts

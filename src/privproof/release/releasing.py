@@ -13,6 +13,7 @@ from typing import Any
 
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Rational, fraction, rational
+from privproof.language.randomness import Seed, release_source
 from privproof.models.distributions import known_name
 from privproof.release.calibrating import BY_LAWS, Calibrated
 from privproof.release.drawing import draw
@@ -27,10 +28,12 @@ class Released:
     Attributes:
         values: what is released, by name: one number, or one for every bin.
         made: the query with its noise.
+        seeded: whether the noise was drawn from a seed, for a test; then these numbers hide nothing.
     """
 
     values: Mapping[str, Fraction]
     made: Calibrated
+    seeded: bool = False
 
     @property
     def value(self) -> Fraction:
@@ -40,10 +43,13 @@ class Released:
         return next(iter(self.values.values()))
 
 
-def release(made: Calibrated, data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str]) -> Released:
+def release(
+    made: Calibrated, data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str], *, seed: Seed = None
+) -> Released:
     """The noisy answer on a series, on several series, or on a data set of a network (values by node).
 
-    Noise comes from the operating system's generator; inside `privproof.seeded` it can be repeated, for tests alone.
+    Noise comes from the operating system's generator, also inside `privproof.seeded`.  With a seed, for tests alone, it can be
+    repeated, and the answer is marked as `seeded`: whoever knows the seed knows the truth.
 
     Raises:
         ScenarioError: the data are not what the noise was calibrated for.
@@ -65,8 +71,8 @@ def release(made: Calibrated, data: Sequence[str] | Sequence[Sequence[str]] | Ma
     query = question.query
     if query.kind == "function":
         assert query.function is not None
-        return noisy(made, {query.name: rational(query.function(listed if len(listed) > 1 else listed[0]))})
-    return noisy(made, exact_answers(query, Counter(everything)))
+        return noisy(made, {query.name: rational(query.function(listed if len(listed) > 1 else listed[0]))}, seed=seed)
+    return noisy(made, exact_answers(query, Counter(everything)), seed=seed)
 
 
 def _series(data: Sequence[str] | Sequence[Sequence[str]] | Mapping[str, str]) -> list[list[str]]:
@@ -118,8 +124,9 @@ def exact_answers(query: Query, counts: Mapping[str, int]) -> dict[str, Rational
     return {query.name: total}
 
 
-def noisy(made: Calibrated, answers: Mapping[str, Rational]) -> Released:
-    """The answers with noise, divided where the query says so."""
+def noisy(made: Calibrated, answers: Mapping[str, Rational], *, seed: Seed = None) -> Released:
+    """The answers with noise, divided where the query says so; drawn from the operating system's generator, or from a seed."""
+    source = release_source(seed)
     question = made.question
     divisor = question.entries if question.query.divided else 1
     step = question.query.step
@@ -133,5 +140,5 @@ def noisy(made: Calibrated, answers: Mapping[str, Rational]) -> Released:
                 place="query",
                 hint="step=... in lipschitz",
             )
-        values[name] = fraction(answer + draw(question.noise, step)) / divisor
-    return Released(values, made)
+        values[name] = fraction(answer + draw(question.noise, step, source)) / divisor
+    return Released(values, made, seeded=seed is not None)

@@ -8,6 +8,7 @@ from typing import Any
 
 from flint import arb
 
+from privproof.evidence import Verdict
 from privproof.exact import Epsilon, decimal, text
 from privproof.exact.balls import precision, rational_bounds
 
@@ -18,6 +19,11 @@ class Fact:
 
     label: str
     text: str
+
+
+def tight_fact(verdict: Verdict, words: str) -> Fact:
+    """What is known about the tight epsilon, and which part of it no certificate shows."""
+    return Fact("tight epsilon", f"{words} ({verdict.uncertified})" if verdict.uncertified else words)
 
 
 def bound_words(value: Epsilon) -> str:

@@ -13,7 +13,7 @@ from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
 from privproof.language.patterns import Between
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded, tight_fact
 from privproof.scenarios import ProgramQuestion
 
 _LONGEST = 120
@@ -113,7 +113,7 @@ def program_facts(verdict: Verdict, question: ProgramQuestion, *, target: str | 
     result += [Fact("repair", repair) for repair in verdict.repairs]
     if isinstance(verdict, Refuted) and not verdict.repairs and target is not None and not asked_tight:
         result.append(Fact("more", f"privproof explain {target} looks for a repair"))
-    result.append(Fact("tight epsilon", tight_words(verdict)))
+    result.append(tight_fact(verdict, tight_words(verdict)))
     result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
     result += [Fact("note", note) for note in verdict.notes]
     return result
@@ -196,7 +196,7 @@ def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
     """A few lines of Python that recompute both probabilities."""
     name, module = mechanism.function.__name__, mechanism.function.__module__
     if module == "__main__" or module not in sys.modules or module.startswith("privproof_input_"):
-        module = Path(mechanism.translated.file).stem
+        module = Path(mechanism.file).stem
     defaults = {p.name: p.default for p in inspect.signature(mechanism.function).parameters.values()}
     having = {n: v for n, v in mechanism.parameters.items() if v != defaults.get(n)}
     changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""

@@ -7,7 +7,7 @@ from typing import Any
 from privproof.evidence import ReleaseWitness, Unknown, Verdict
 from privproof.evidence.release_certificates import release_document
 from privproof.exact.balls import precision
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, rounded
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, rounded, tight_fact
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import ReleaseQuestion
 
@@ -45,7 +45,7 @@ def release_facts(verdict: Verdict, question: ReleaseQuestion) -> list[Fact]:
             Fact("ratio", ratio),
             Fact("prior", witness.prior),
         ]
-    result.append(Fact("tight epsilon", loss_words(verdict)))
+    result.append(tight_fact(verdict, loss_words(verdict)))
     result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
     return [*result, *(Fact("note", note) for note in verdict.notes)]
 

@@ -14,7 +14,7 @@ from privproof.evidence.verdicts import counted
 from privproof.exact import epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.models.stream_automaton import guard_words
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded, tight_fact
 from privproof.reporting.programs import event_source, public_words
 from privproof.scenarios import StreamQuestion
 
@@ -51,7 +51,7 @@ def stream_facts(verdict: Verdict, question: StreamQuestion, *, asked_tight: boo
         if isinstance(verdict, Proved):
             result.append(Fact("approached", "by the loss on two streams that are far apart:"))
         result += _witness_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
-    result.append(Fact("tight epsilon", tight_words(verdict)))
+    result.append(tight_fact(verdict, tight_words(verdict)))
     result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
     result += [Fact("note", note) for note in verdict.notes]
     return result
@@ -178,7 +178,7 @@ def python_lines(question: StreamQuestion, witness: StreamWitness) -> str:
     assert witness.arguments is not None
     name, module = mechanism.function.__name__, mechanism.function.__module__
     if module == "__main__" or module not in sys.modules or module.startswith("privproof_input_"):
-        module = Path(mechanism.translated.file).stem
+        module = Path(mechanism.file).stem
     defaults = {p.name: p.default for p in inspect.signature(mechanism.function).parameters.values()}
     having = {n: v for n, v in mechanism.parameters.items() if v != defaults.get(n)}
     changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""

@@ -24,7 +24,7 @@ from privproof.evidence import (
 from privproof.exact import fraction, show, text
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
-from privproof.reporting.facts import Fact, bound_words, outward, plain_data
+from privproof.reporting.facts import Fact, bound_words, outward, plain_data, tight_fact
 from privproof.reporting.programs import loss_data, program_data, program_facts, program_headline, question_data
 from privproof.reporting.releases import release_facts, release_question_data, release_witness_data
 from privproof.reporting.streams import stream_data, stream_facts, stream_question_data, stream_witness_data
@@ -178,7 +178,7 @@ def python_lines(origin: Origin, witness: Witness) -> str:
     name = origin.mechanism.function.__name__
     module = origin.mechanism.function.__module__
     if module == "__main__" or module not in sys.modules:
-        module = Path(origin.mechanism.translated.file).stem
+        module = Path(origin.mechanism.file).stem
     output = _output(origin, witness)
     lines = ["from privproof import output_probability", f"from {module} import {name}"]
     having = {n: v for n, v in origin.mechanism.parameters.items() if v != _defaults(origin).get(n)}
@@ -244,7 +244,7 @@ def facts(verdict: Verdict, *, command: Command | None, asked_tight: bool) -> li
         result += _event_facts(verdict)
     if verdict.growth is not None:
         result += _growth_facts(verdict.growth)
-    result.append(Fact("tight epsilon", _tight_words(verdict)))
+    result.append(tight_fact(verdict, _tight_words(verdict)))
     result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
     result += [Fact("note", note) for note in verdict.notes]
     return result
@@ -370,6 +370,9 @@ def data(verdict: Verdict, *, certificate: str | None) -> dict[str, Any]:
             "exact": "inf" if infinite else str(tight) if tight is not None else None,
             "lower": outward(verdict.lower, up=False),
             "upper": outward(verdict.upper, up=True),
+            "certified": verdict.certified.lower and verdict.certified.upper,
+            "certified_lower": verdict.certified.lower,
+            "certified_upper": verdict.certified.upper,
         },
         "witness": None if verdict.witness is None else _any_witness(verdict.witness, question),
         "certificate": certificate,

@@ -10,7 +10,7 @@ from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.networks import Network, Node
 from privproof.scenarios.origins import Origin, Several, fits
 from privproof.scenarios.parametric import ParametricPair, ParametricQuestion, parametric_pair
-from privproof.scenarios.programs import ProgramQuestion, claims, is_program, program_question
+from privproof.scenarios.programs import ProgramQuestion, claims, is_program, program_question, relied_on
 from privproof.scenarios.pufferfish import PufferfishQuestion, Secret, pufferfish
 from privproof.scenarios.queries import Query, count, histogram, lipschitz, mean, weighted_sum
 from privproof.scenarios.question import Model, Pair, Question, Scenario, ordered_pairs
@@ -71,5 +71,6 @@ __all__ = [
     "parametric_pair",
     "program_question",
     "pufferfish",
+    "relied_on",
     "weighted_sum",
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from privproof.errors import BudgetError, LanguageError, QuestionError
+from privproof.errors import BudgetError, LanguageError, QuestionError, ScenarioError
 from privproof.exact import Budget, Epsilon, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
-from privproof.language import Mechanism
+from privproof.language import Mechanism, Prior
 from privproof.language.noise import NOISES
 from privproof.language.taint import samples
 from privproof.scenarios.parametric import ParametricQuestion
@@ -73,6 +73,29 @@ def claims(
     return question.budget is not None or (isinstance(question, ProgramQuestion) and question.claim is not None)
 
 
+def relied_on(
+    question: Question | PufferfishQuestion | ParametricQuestion | ProgramQuestion | StreamQuestion | ReleaseQuestion,
+) -> tuple[str, ...]:
+    """What a verdict on a question relies on outside the text of its functions, as sentences for its notes.
+
+    Raises:
+        LanguageError: what would run now is not what the question was asked about, so that there is no verdict.
+    """
+    match question:
+        case Question(origin=origin):
+            functions: list[Mechanism | Prior] = [] if origin is None else [origin.mechanism]
+        case PufferfishQuestion(mechanism=mechanism, prior=prior):
+            functions = [mechanism, prior]
+        case ProgramQuestion(mechanism=mechanism):
+            functions = [mechanism]
+        case StreamQuestion(mechanism=made_from):
+            functions = [] if made_from is None else [made_from]
+        case _:
+            functions = []
+    told = [function.program.relies_on() for function in functions]
+    return tuple(sentence for sentence in told if sentence is not None)
+
+
 def is_program(mechanism: Mechanism) -> bool:
     """Whether a mechanism is asked about as a program: it has continuous noise, or numbers without bounds."""
     if any(declared.values is None for declared in mechanism.inputs.values()):
@@ -81,13 +104,25 @@ def is_program(mechanism: Mechanism) -> bool:
 
 
 def program_question(mechanism: Mechanism, *, size: int | None = None) -> ProgramQuestion:
-    """The question that a mechanism poses, with its own claim."""
+    """The question that a mechanism poses, with its own claim.
+
+    Raises:
+        ScenarioError: a private input is the same in all neighbouring data sets.
+    """
     open_ended = [n for n, i in mechanism.inputs.items() if i.shape == "list" and i.size is None]
     if size is not None and not open_ended:
         raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
     if size is not None and size < 1:
         raise QuestionError("size", f"size={size}: a list has at least one element", place="size", hint="size=3")
-    question = ProgramQuestion(mechanism=mechanism, size=size)
+    for name, declared in mechanism.inputs.items():
+        if not declared.public and not declared.differs:
+            raise ScenarioError(
+                "empty-relation",
+                f"neighbours never differ in {name}: {declared}",
+                place=mechanism.place,
+                hint=f"widen its range or its sensitivity, or declare it public({declared})",
+            )
+    question = ProgramQuestion(mechanism=mechanism.pinned(), size=size)
     if mechanism.claim is None:
         return question
     symbols = mechanism.public_numbers

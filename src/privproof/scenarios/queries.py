@@ -17,8 +17,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from privproof.errors import NumberError, ScenarioError
-from privproof.exact import ONE, ZERO, Number, Rational, rational, show
+from privproof.exact import ONE, ZERO, Number, Rational, decimal, rational, show
 from privproof.models.distributions import known_name
+
+_LARGEST = rational(10**40)
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ def lipschitz(function: Callable[[Sequence[Any]], Any], *, constant: Number, ste
         raise ScenarioError(
             "query", f"constant = {show(moved)}, step = {show(unit)}: both are above 0", place="lipschitz"
         )
+    _measurable(moved, unit, "lipschitz")
     return Query("function", name or getattr(function, "__name__", "function"), moved, unit, function=function)
 
 
@@ -179,4 +182,17 @@ def _sum(weights: Mapping[str, Number], name: str, *, divided: bool) -> Query:
     whole = lcm(*(int(weight.q) for weight in exact.values()))
     parts = [int((weight * whole).p) for weight in exact.values()]
     moved = max(*exact.values(), ZERO) - min(*exact.values(), ZERO)
-    return Query("sum", name, moved, Rational(gcd(*parts), whole), MappingProxyType(exact), divided=divided)
+    step = Rational(gcd(*parts), whole)
+    _measurable(moved, step, "weights")
+    return Query("sum", name, moved, step, MappingProxyType(exact), divided=divided)
+
+
+def _measurable(moved: Rational, step: Rational, place: str) -> None:
+    """Complain about numbers so large or so fine that the search for a noise, which uses floats, cannot hold them."""
+    if moved > _LARGEST or step < 1 / _LARGEST or moved > _LARGEST * step:
+        raise ScenarioError(
+            "query",
+            f"one entry moves the query by {decimal(moved)}, in steps of {decimal(step)}; between 10^-40 and 10^40 is possible",
+            place=place,
+            hint="another unit: thousands instead of single ones",
+        )

@@ -113,6 +113,13 @@ def ordered_pairs(question: Question) -> tuple[Pair, ...]:
             place="scenario",
             hint="scenario: {pairs: [{name: secret, left: {state1: 1}, right: {state2: 1}}]}",
         )
+    if not isinstance(model, Transducer) and all(pair.left == pair.right for pair in pairs):
+        raise ScenarioError(
+            "empty-relation",
+            "both sides of every pair are the same, so there is nothing to compare",
+            place="scenario.pairs",
+            hint="scenario: {pairs: [{name: secret, left: {state1: 1}, right: {state2: 1}}]}",
+        )
     both: dict[tuple[object, ...], Pair] = {}
     for pair in pairs:
         turned = pair.name.removesuffix(REVERSED) if pair.name.endswith(REVERSED) else pair.name + REVERSED

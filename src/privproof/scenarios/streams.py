@@ -26,6 +26,7 @@ class StreamQuestion:
         outputs: for every transition what the function writes in it, with `ANY` in the place of noisy numbers.
         lines: for every transition the lines of the function that it runs through.
         free: whether the numbers of the stream may be any numbers; bounds make proofs no less true, and losses smaller.
+        trials: what running the function beside the automaton has shown, in a sentence; empty without a function.
     """
 
     automaton: StreamAutomaton
@@ -37,6 +38,7 @@ class StreamQuestion:
     outputs: tuple[tuple[Any, ...], ...] = ()
     lines: tuple[tuple[int, ...], ...] = ()
     free: bool = True
+    trials: str = ""
 
     def under(self, budget: Budget | None) -> StreamQuestion:
         """The same question with another budget."""

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.compiling.exploring import stored
+from privproof.compiling.exploring import ITSELF, has_list, into_itself, stored
 from privproof.compiling.relational import unit
 from privproof.engines.sampling.batches import Batch, Evaluate, evaluator, meeting
 from privproof.engines.sampling.columns import (
@@ -129,17 +129,20 @@ class _Machine:
                 return self._next(name, following)
             case Assign(name, value):
                 evaluate, aliased = evaluator(value), self._aliased(value, following)
+                looping = into_itself(step)
 
                 def assign(batch: Batch) -> list[tuple[int, Batch]]:
                     new = evaluate(batch)
+                    if looping and _holds_list(new):
+                        raise Stuck(ITSELF)
                     batch.store[name] = self._named(batch, [other for other in aliased if other != name], new)
                     return [(following, batch)]
 
                 return assign
-            case Append(name, value):
-                return self._change(name, None, value, following)
-            case Replace(name, index, value):
-                return self._change(name, evaluator(index), value, following)
+            case Append():
+                return self._change(step, None, following)
+            case Replace(_, index):
+                return self._change(step, evaluator(index), following)
             case Sample(name, noise, arguments):
                 evaluators = [evaluator(argument) for argument in arguments]
 
@@ -201,13 +204,18 @@ class _Machine:
 
         return step
 
-    def _change(self, name: str, index: Evaluate | None, value: Expression, following: int) -> Step:
+    def _change(self, step: Append | Replace, index: Evaluate | None, following: int) -> Step:
         """``name.append(value)``, or ``name[index] = value``."""
+        name, value = step.name, step.value
         evaluate, aliased = evaluator(value), self._aliased(value, following)
+        looping = into_itself(step)
 
         def change(batch: Batch) -> list[tuple[int, Batch]]:
             column = batch.store.get(name, Same(None))
-            new = shared(self._named(batch, aliased, evaluate(batch)))
+            found = evaluate(batch)
+            if looping and _holds_list(found):
+                raise Stuck(ITSELF)
+            new = shared(self._named(batch, aliased, found))
             operands = [column, new] if index is None else [column, new, index(batch)]
             batch.store[name] = changed(name, operands, len(batch))
             return [(following, batch)]
@@ -233,17 +241,13 @@ class _Machine:
 def _holds_list(column: Column) -> bool:
     match column:
         case Same(value):
-            return _is_list(value)
+            return has_list(value)
         case Coded(_, table):
-            return any(map(_is_list, table))
+            return any(map(has_list, table))
         case Rows(kind, columns):
             return kind == "list" or any(map(_holds_list, columns))
         case Numbers():
             return False
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Cells) or (isinstance(value, tuple) and any(map(_is_list, value)))
 
 
 def _turns(code: tuple[Instruction, ...]) -> list[int]:

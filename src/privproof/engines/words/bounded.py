@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from privproof.compiling import Compiled
 from privproof.engines.findings import ConeProof, EnumerationProof, Finding, TensorProof
 from privproof.engines.monitor import Monitor, Progress
@@ -45,7 +47,7 @@ class FrontierEngine:
 
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
         """Look for the shortest word beyond the budget; without one, the kept vectors are the proof."""
-        problem = compiled.problem
+        problem = _to_the_end(compiled)
         if budget.epsilon.infinite:
             bound = ZERO
         else:
@@ -68,7 +70,7 @@ class FrontierEngine:
 
     def tight(self, compiled: Compiled, delta: Rational, monitor: Monitor, *, pointwise: bool) -> Finding:
         """The largest ratio of all words, exactly."""
-        problem = compiled.problem
+        problem = _to_the_end(compiled)
         assert problem.horizon.high is not None
         known = (
             promising_word(problem, longest=min(problem.horizon.high, 60)) if problem.common and delta == 0 else None
@@ -90,6 +92,24 @@ class FrontierEngine:
         ratio = (best.left - delta) / best.right
         word = _shortest(problem, ratio, best, delta, monitor)
         return Finding(lower, lower, word=word, proof=ConeProof(result.trace))
+
+
+def _to_the_end(compiled: Compiled) -> WordProblem:
+    """The problem, with one letter more than any word has where words of every length are asked about and end by themselves.
+
+    At the last level of its horizon a search keeps only what the final columns count.  That nothing can follow has to be shown
+    there too, where letters may follow by the graph: so the search goes on to a level that nothing reaches.
+    """
+    problem, wanted = compiled.problem, compiled.question.horizon
+    horizon = problem.horizon
+    if horizon.high is None or (wanted is not None and wanted.high is not None):
+        return problem
+    reached = {start.location for start in problem.starts}
+    for _ in range(horizon.high):
+        reached = {edge.target for location in reached for edge in problem.locations[location].edges}
+    if not any(problem.locations[location].edges for location in reached):
+        return problem
+    return replace(problem, horizon=Horizon.up_to(horizon.high + 1))
 
 
 def _beats(word: Word, known: Word) -> bool:

@@ -118,8 +118,8 @@ class Antichain:
         left, right = floats(vector, weighted=self.weighted)
         if number == len(self._left):
             room = max(16, 2 * number)
-            self._left = np.vstack([self._left.reshape(-1, len(left)), np.zeros((room - number, len(left)))])
-            self._right = np.vstack([self._right.reshape(-1, len(right)), np.zeros((room - number, len(right)))])
+            self._left = np.vstack([self._left.reshape(number, len(left)), np.zeros((room - number, len(left)))])
+            self._right = np.vstack([self._right.reshape(number, len(right)), np.zeros((room - number, len(right)))])
         self._left[number], self._right[number] = left, right
         self.generators.append(vector)
         return number

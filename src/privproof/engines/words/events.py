@@ -3,9 +3,9 @@
 For one pair of situations the smallest delta at ``c = e^epsilon`` is ``sum over outcomes w of max(0, P(w) - c Q(w))``: the
 event that attains it is ``{w : P(w) > c Q(w)}``.  The outcomes are what an observer has seen in the end: words of the full
 length, and shorter words after which the run has halted.  What is seen after fewer letters is a function of that, so the
-full length decides; only where words are restricted every length of the horizon is looked at.  Where an adversary chooses
-inputs, he may choose each after seeing the earlier outputs, so the value of a vector is the maximum over pairs of inputs of
-the sum over outputs.
+full length decides; only where words are restricted, or inputs are listed and come to an end, every length of the horizon is
+looked at.  Where an adversary chooses inputs, he may choose each after seeing the earlier outputs, so the value of a vector is
+the maximum over pairs of inputs of the sum over outputs.
 
 As a function of c the value is convex and piecewise linear, so Newton's method from below finds the tight c for a given
 delta exactly in finitely many steps.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 
 from privproof.compiling import Compiled
 from privproof.engines.findings import EnumerationProof, Finding
@@ -26,6 +26,8 @@ from privproof.models import Edge, Letter, Word, WordProblem
 
 _MOST_NODES = 1_000_000
 _BITS = 192
+_OFTEN = 1_000
+"""Steps between two looks at the monitor."""
 
 
 class _TooLarge(Exception):
@@ -71,10 +73,14 @@ class _Search:
         return self.value(start.location, start.left, start.right, 0)
 
     def _ended(self, location: int, left: Vector, right: Vector, level: int) -> Iterator[tuple[str, _Value]]:
-        """The outcomes that a word of this length is: complete ones on the way, everything at the end."""
+        """The outcomes that a word of this length is: complete ones on the way, everything at the end.
+
+        Where complete words alone are compared, only those of the horizon's lengths are.
+        """
         finals = {final.name: final for final in self.problem.locations[location].finals}
         name = "any" if level == self.length and "any" in finals else "complete"
-        if level > 0 and name in finals:
+        compared = "any" in finals or self.problem.horizon.counts(level)
+        if level > 0 and name in finals and compared:
             value = _Value(dot(left, finals[name].left), dot(right, finals[name].right))
             if value.at(self.c) > 0:
                 yield name, value
@@ -90,10 +96,8 @@ class _Search:
         self.nodes += 1
         if self.nodes > _MOST_NODES:
             raise _TooLarge(f"more than {_MOST_NODES} words to look at")
-        if self.nodes % 1000 == 0:
-            reason = self.monitor.stopped()
-            if reason is not None:
-                raise _TooLarge(reason)
+        if self.nodes % _OFTEN == 0:
+            self._look()
             self.monitor.listen(Progress("sum over outcomes", level, self.nodes))
         result = _NOTHING
         for _, value in self._ended(location, left, right, level):
@@ -110,12 +114,22 @@ class _Search:
             result = result.plus(self.value(edge.target, edge.left.after(left), edge.right.after(right), level + 1))
         return result
 
+    def _look(self) -> None:
+        """An opportunity to stop."""
+        reason = self.monitor.stopped()
+        if reason is not None:
+            raise _TooLarge(reason)
+
     def event(self, number: int) -> list[Word]:
         """The outcomes that count, along the adversary's best choices, heaviest first."""
         start = self.problem.starts[number]
         found: list[Word] = []
         stack: list[tuple[int, Vector, Vector, tuple[Letter, ...]]] = [(start.location, start.left, start.right, ())]
-        while stack:
+        for step in count(1):
+            if not stack:
+                break
+            if step % _OFTEN == 0:
+                self._look()
             location, left, right, letters = stack.pop()
             level = len(letters)
             if self.value(location, left, right, level) == _NOTHING:
@@ -132,11 +146,17 @@ class _Search:
 
 
 def _lengths(compiled: Compiled) -> range:
-    """The lengths that have to be looked at."""
-    horizon, scenario = compiled.problem.horizon, compiled.question.scenario
+    """The lengths that have to be looked at.
+
+    Where words of every length are asked about and end by themselves, an observer may also wait for one letter more than any
+    word has: by then he has seen which of the longest words are complete.
+    """
+    horizon, wanted, scenario = compiled.problem.horizon, compiled.question.horizon, compiled.question.scenario
     assert horizon.high is not None
     restricted = scenario.words.only is not None or scenario.words.without or any(p.only for p in scenario.pairs)
-    return range(horizon.low if restricted else horizon.high, horizon.high + 1)
+    restricted = restricted or (scenario.neighbours is not None and scenario.neighbours.kind == "pairs")
+    every = (wanted is None or wanted.high is None) and horizon.low == 1
+    return range(horizon.low if restricted else horizon.high, horizon.high + (2 if every else 1))
 
 
 class Events:
@@ -155,7 +175,7 @@ class Events:
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
         """Whether the sum over outcomes stays within delta for every pair of situations."""
         if budget.epsilon.infinite:
-            return Finding(Epsilon(), INFINITE, proof=EnumerationProof())
+            return self.tight(compiled, budget.delta, monitor, pointwise=False)
         low, high = budget.epsilon.enclosure(_BITS)
         try:
             for number, length in product(range(len(compiled.problem.starts)), _lengths(compiled)):
@@ -186,7 +206,8 @@ class Events:
                     if value.right == 0:
                         return Finding(INFINITE, event=event, length=length)
                     best = (value.left - delta) / value.right
-                monitor.listen(Progress("sum over outcomes", lower=decimal(best)))
+                    known = log(best) if best > 1 else None
+                    monitor.listen(Progress("sum over outcomes", lower=decimal(best), established=known))
         except _TooLarge as reason:
             return Finding(log(best) if best > 1 else epsilon(0), stopped=str(reason))
         tight = log(best) if best > 1 else epsilon(0)

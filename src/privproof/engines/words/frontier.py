@@ -143,7 +143,10 @@ class Frontier:
                 frontier = {location: self._prune(level, location, c) for location, c in candidates.items()}
                 kept = sum(map(len, frontier.values()))
                 self.kept += kept
-                self.monitor.listen(Progress("frontier search", level, kept, self.judge.lower()))
+                event = Progress(
+                    "frontier search", level, kept, self.judge.lower(), established=self.judge.established()
+                )
+                self.monitor.listen(event)
                 if not kept:
                     break
         except Stopped:
@@ -239,8 +242,11 @@ class Frontier:
     def _last_product(self, level: int, location: int, edge: Edge) -> Product:
         source = self.trace.active[level, location]
         if edge.target not in self.trace.counted:
-            finals = self.problem.locations[edge.target].finals
-            self.trace.counted[edge.target] = _counted([f.left for f in finals]), _counted([f.right for f in finals])
+            place = self.problem.locations[edge.target]
+            self.trace.counted[edge.target] = (
+                _counted([f.left for f in place.finals], place.left_size),
+                _counted([f.right for f in place.finals], place.right_size),
+            )
         left, right = self.trace.counted[edge.target]
         one = _collapsed(edge.left, source[0], left)
         same = edge.right is edge.left and source[0] is source[1] and left == right
@@ -314,7 +320,8 @@ def _collapsed(matrix: Matrix, rows: Active, classes: Counted) -> Matrix:
 
 def _final(final: Final, finals: Sequence[Final]) -> Final:
     """The final column on classes of equal entries."""
-    left, right = _counted([f.left for f in finals]), _counted([f.right for f in finals])
+    left = _counted([f.left for f in finals], len(final.left))
+    right = _counted([f.right for f in finals], len(final.right))
     return Final(final.name, _by_class(final.left, left), _by_class(final.right, right))
 
 
@@ -323,7 +330,8 @@ def _by_class(column: Vector, classes: Counted) -> Vector:
     return tuple(values[c] for c in range(len(values)))
 
 
-def _counted(columns: Sequence[Vector]) -> Counted:
+def _counted(columns: Sequence[Vector], size: int) -> Counted:
+    """For so many coordinates which of the distinct entries of the columns each has; where no word ends, none counts."""
     numbers: dict[tuple[Rational, ...], int] = {}
-    entries = list(zip(*columns, strict=True)) if columns else []
+    entries = list(zip(*columns, strict=True)) if columns else [()] * size
     return tuple(numbers.setdefault(e, len(numbers)) if any(x != 0 for x in e) else None for e in entries)

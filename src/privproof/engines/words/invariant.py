@@ -164,8 +164,9 @@ class Invariant:
                 continue
             if found is not None or (self.goal is None and self.judge.ratio == inf):
                 return self._outcome(found, None)
+            kept, known = sum(map(len, self.chains)), self.judge.established()
             self.monitor.listen(
-                Progress("inductive invariant", self.level, sum(map(len, self.chains)), self._lower(), self._upper())
+                Progress("inductive invariant", self.level, kept, self._lower(), self._upper(), established=known)
             )
         for location, chain in enumerate(self.chains):
             self.trace.kept[0, location] = chain.generators

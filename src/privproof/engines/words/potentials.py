@@ -123,11 +123,15 @@ class Potential:
 def potential_of(problem: WordProblem, bound: Rational, delta: Rational) -> Potential | None:
     """A proved potential, or None where none is found: the problem is too large, or mass circles without loss.
 
+    Without a bound (an infinite epsilon) there is none either: the ratios of its grid lie around ``1/c``.
+
     Args:
         problem: the word problem.
         bound: a lower bound on ``e^epsilon``.
         delta: the delta granted to each output.
     """
+    if bound == 0:
+        return None
     moves = [list(_moves(problem, location)) for location in range(len(problem.locations))]
     if sum(len(move.entries) for place in moves for each in place for move in each) > _MOST_ENTRIES:
         return None

@@ -1,4 +1,4 @@
-"""The one door to Z3: a script of SMT-LIB text in, a verdict and the values of the named variables out.
+"""The door to Z3 for scripts: SMT-LIB text in, a verdict and the values of the named variables out.
 
 Z3 is not typed, so nothing of it leaves this module, and it is optional, so it is imported only when a script is
 checked.  A check is deterministic: a fresh context, one thread, a fixed seed, and an effort counted in Z3's own

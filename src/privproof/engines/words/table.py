@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from privproof.compiling import Begin, Compiled, near_inputs
+from privproof.compiling import Begin, Compiled, near_inputs, refuse_equal_sides
 from privproof.engines.findings import EnumerationProof, Finding, TensorProof
 from privproof.engines.monitor import Monitor, Progress
 from privproof.exact import INFINITE, ZERO, Budget, Rational, asked_for
@@ -32,6 +32,7 @@ def one_step(question: Question) -> Compiled | None:
     pairs = ordered_pairs(question)
     if any(b.output is not None for b in branches) or any(pair.left != pair.right for pair in pairs):
         return None
+    refuse_equal_sides(question, model, pairs)
     begins = tuple(Begin(pair, output) for pair in pairs for output in model.outputs)
     return Compiled(question, WordProblem((), (), Horizon.exactly(2)), begins, (), ())
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from privproof.compiling import Compiled
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.vectors import quotient
-from privproof.exact import ZERO, Epsilon, Rational, decimal, fraction, rational
+from privproof.exact import ZERO, Epsilon, Rational, asked_for, decimal, fraction, rational
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import Letter, Transducer, Word
 from privproof.scenarios import Neighbours
@@ -45,6 +45,8 @@ def reason_against(compiled: Compiled) -> str | None:
     model, scenario = compiled.question.model, compiled.question.scenario
     if not isinstance(model, Transducer) or model.finish is None:
         return "the mechanism does not write exactly one output, at the end"
+    if any(b.output is not None for step in model.steps for row in step.values() for bs in row.values() for b in bs):
+        return "the mechanism writes on the way, not only at the end"
     if scenario.neighbours is None or scenario.neighbours.kind == "pairs":
         return "the neighbours are not given coordinate by coordinate"
     if any(begin.pair.left != begin.pair.right for begin in compiled.begins):
@@ -228,7 +230,8 @@ def largest_ratio(compiled: Compiled, *, monitor: Monitor | None = None) -> Extr
         reason = search.monitor.stopped()
         if reason is not None:
             return Extreme(_exact(best), word, reason)
-        search.monitor.listen(Progress(f"tensors, output {chain.output}", lower=_shown(best)))
+        known = asked_for(best, 1) if isinstance(best, Fraction) and best else None
+        search.monitor.listen(Progress(f"tensors, output {chain.output}", lower=_shown(best), established=known))
         array, total = _tensor(chain)
         for window in search.windows:
             eroded = search.eroded(array, window)

@@ -44,6 +44,8 @@ def read_question(value: object, limits: Limits) -> Question:
         )
         emissions = read_emissions(given, states, observations, limits)
         system = Chain(states, read_transitions(given, states, limits), emissions, observations, scenario, limits)
+        if all(start.left == start.right for start in system.starts):
+            refuse("both sides are the same, so nothing is compared", "question.scenario")
     horizon = _for_system(_horizon(given.get("horizon"), limits), system)
     starts: dict[tuple[Masses, Masses], list[Start]] = {}
     for start in system.starts:

@@ -1,5 +1,5 @@
-"""The checker of certificates about formulas of dpCTL*; like the whole checker it imports the standard library,
-python-flint and `privproof.exact` only.
+"""The checker of certificates about formulas of dpCTL*; it imports the standard library, python-flint and
+`privproof.exact` only.
 
 A question asks whether a formula holds in some states of a Markov chain or decision process.  The probabilities are
 computed again (Liu, Wang and Zhang, "Model Checking Differentially Private Properties", sections 4, 5 and 8); for

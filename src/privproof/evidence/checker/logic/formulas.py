@@ -315,7 +315,7 @@ def outermost(formula: State) -> Iterator[Probability | Private]:
 
 
 def written(formula: State | Path) -> str:
-    """A formula in words: ``D[ln(3), 0](X out1)``."""
+    """A formula in words: ``D[ln(3), 0](X out1)``; a temporal operator below another kind of operator stands in parentheses."""
     match formula:
         case States(_, words):
             return words
@@ -324,17 +324,17 @@ def written(formula: State | Path) -> str:
         case Several(every, ()):
             return "true" if every else "false"
         case Several(every, parts) | PathSeveral(every, parts):
-            return "(" + (" & " if every else " | ").join(written(part) for part in parts) + ")"
+            return "(" + (" & " if every else " | ").join(_closed(part) for part in parts) + ")"
         case PathNot(Until(left, right, low, high)) if left == TRUE:
             return f"G{_window(low, high)} {_negated(right)}"
         case Not(inner) | PathNot(inner):
-            return f"!{written(inner)}"
+            return f"!{_closed(inner)}"
         case Next(steps, inner):
             return f"X{f'^{steps}' if steps > 1 else ''} {written(inner)}"
         case Until(left, right, low, high) if left == TRUE:
             return f"F{_window(low, high)} {written(right)}"
         case Until(left, right, low, high):
-            return f"({written(left)} U{_window(low, high)} {written(right)})"
+            return f"({_closed(left)} U{_window(low, high)} {_closed(right)})"
         case Probability(within, path):
             return f"P{within}({_bare(path)})"
         case Private(epsilon, delta, path):
@@ -347,7 +347,14 @@ def _negated(path: Path) -> str:
     match path:
         case PathNot(inner) | Leaf(Not(inner)):
             return written(inner)
-    return f"!{written(path)}"
+    return f"!{_closed(path)}"
+
+
+def _closed(formula: State | Path) -> str:
+    """In parentheses where it begins with X, F or G, which reach further in some conventions than in others."""
+    words = written(formula)
+    temporal = isinstance(formula, Next | Until | PathNot) and not words.startswith(("(", "!"))
+    return f"({words})" if temporal else words
 
 
 def _bare(path: Path) -> str:

@@ -164,6 +164,8 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
     if relation not in RELATIONS:
         refuse(f"{relation[:40]!r} is none of {', '.join(RELATIONS)}", "question.relation")
     size = _size(question.get("size"), "question.size")
+    if not any(_can_differ(each, size) for each in inputs.values()):
+        refuse("no two data sets are neighbours, so nothing is compared", "question.inputs")
     if "epsilon" not in question and "claim" not in question:
         refuse("the question claims nothing", "question.epsilon")
     epsilon = read_epsilon(question["epsilon"], "question.epsilon", limits) if "epsilon" in question else None
@@ -265,6 +267,16 @@ def _input(name: str, value: object, place: str, limits: Limits) -> Input:
         if not values:
             refuse("no value is allowed", f"{place}.values")
     return Input(name, shape, sort, public, apart, low, high, size, values)
+
+
+def _can_differ(declared: Input, size: int | None) -> bool:
+    """Whether an input may hold different values in neighbouring data sets."""
+    length = size if declared.size is None else declared.size
+    if declared.public or (declared.shape == "list" and length == 0):
+        return False
+    if declared.low is not None and declared.low == declared.high:
+        return False
+    return declared.values is None or len(declared.values) > 1
 
 
 def _among(value: object, choices: Iterable[str], place: str) -> str:

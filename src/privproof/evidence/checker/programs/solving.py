@@ -1,5 +1,8 @@
 """Validity of conditions, asked of an SMT solver: cvc5 if it is installed, otherwise Z3.
 
+This is the checker's only door to anything outside the standard library, python-flint and `privproof.exact`: the solver is loaded
+when a certificate is read whose evidence needs one.
+
 The conditions are linear over integers and reals and without quantifiers, so solvers decide them.  The effort is bounded
 in the solver's own units.  A condition counts as valid only if its negation is found to be unsatisfiable.
 """
@@ -48,12 +51,15 @@ class Solver:
     """The solver that is installed."""
 
     def __init__(self) -> None:
-        names = [name for name in ("cvc5", "z3") if importlib.util.find_spec(name) is not None]
-        if not names:
+        self._module: Any
+        if importlib.util.find_spec("cvc5") is not None:
+            self.name, self._module = "cvc5", importlib.import_module("cvc5")
+            self.version = str(self._module.__version__)
+        elif importlib.util.find_spec("z3") is not None:
+            self.name, self._module = "z3", importlib.import_module("z3")
+            self.version = str(self._module.get_version_string())
+        else:
             refuse("neither cvc5 nor Z3 is installed, and one of them is needed for this evidence", "evidence")
-        self.name = names[0]
-        self._module: Any = importlib.import_module(names[0])
-        self.version = str(self._module.__version__ if names[0] == "cvc5" else self._module.get_version_string())
 
     def establish(self, condition: Condition, definitions: str) -> None:
         """Refuse a condition that is not found to be valid."""

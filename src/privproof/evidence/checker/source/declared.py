@@ -213,8 +213,10 @@ def _input(name: str, value: object, length: int | None, limits: Limits) -> Inpu
     if not real and low is not None and high is not None:
         if high - low > limits.symbols or low.q != 1 or high.q != 1:
             raise Beyond(f"the input {name!r} has too many values", place)
-        if values != tuple(range(int(low.p), int(high.p) + 1)):
+        between = tuple(range(int(low.p), int(high.p) + 1))
+        if not between or values not in (None, between):
             refuse("the values are not those between the bounds", f"{place}.values")
+        values = between
     elif low is not None or high is not None:
         values = None
     final = (length if fixed is None else fixed) if shape == "list" else None

@@ -34,4 +34,8 @@ def check_stream(verdict: str, asked: dict[str, object], certificate: dict[str, 
     method = a_text(evidence.get("method"), "evidence.method")
     if (verdict, method) not in _METHODS:
         refuse(f"{method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")
-    return _METHODS[verdict, method](read_automaton(asked, limits), evidence, limits)
+    automaton = read_automaton(asked, limits)
+    found = _METHODS[verdict, method](automaton, evidence, limits)
+    if not any(each.step.reads for each in automaton.transitions if each.source in automaton.origins):
+        refuse("no number of the stream is read, so nothing is compared", "question.transitions")
+    return found

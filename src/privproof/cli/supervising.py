@@ -1,0 +1,429 @@
+"""The supervisor: starts the worker, keeps its limits, and alone decides what is printed and with which status the command ends.
+
+A verdict's status is given only after the worker has sent its whole answer and the answer has been delivered.  A worker that ends by
+itself (``os._exit`` in the user's file, a crash of a library, a kill) has given none: status 2.  A worker that does not stop at the
+command's time limit, or after an interrupt, is killed shortly after, and the last draft it sent is the answer: unknown, status 3, with
+what was established by then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.status import Status
+
+from privproof.cli.answers import WRONG, Answer, Shown, deliver, json_line
+from privproof.cli.working import MEMORY, WHY, built, memory_limit, work
+from privproof.errors import FormatError, PrivproofError
+
+UNKNOWN, INTERRUPTED = 3, 130
+
+_TICK = 0.05
+"""Seconds between two looks at the clock and at the worker."""
+_GRACE = 1.0
+"""Seconds that a worker has to stop in after its time limit, at least."""
+_INTERRUPT = 0.8
+"""The same after an interrupt."""
+_GRACE_SHARE = 0.2
+"""Of the time limit, if that is longer."""
+_LAST_WORDS = 0.3
+"""Seconds in which what a worker has sent before its end still counts."""
+_MOST_SAID = 1_000_000
+"""Bytes that a user's file may print."""
+_PRIVATE = 64
+"""The least number of the descriptor of the worker's pipe, out of the way of what the user's file opens and closes."""
+
+
+def supervised(application: typer.Typer) -> int:
+    """Run the command that ``sys.argv`` names in a worker; the status to end with."""
+    _open_standard_streams()
+    begun = time.monotonic()
+    built(application)
+    process = _forked(application, begun) if hasattr(os, "fork") else _spawned()
+    answer = _Supervision(process, begun).answer()
+    try:
+        return answer if isinstance(answer, int) else deliver(answer)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _open_standard_streams() -> None:
+    """Where a standard stream is closed, its number must not be given to something else."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+# ---------------------------------------------------------------------------------------------------------- processes
+
+
+@dataclass
+class _Process:
+    """A worker, seen from outside.
+
+    Attributes:
+        number: its process number.
+        messages: the end of its pipe.
+        said: the end of the pipe into which goes what is printed.
+        started: where it was not forked, the object that waits for it.
+        status: the status that it ended with; negative for a signal; None while it runs.
+    """
+
+    number: int
+    messages: int
+    said: int
+    started: subprocess.Popen[bytes] | None = None
+    status: int | None = None
+
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        if self.status is None and self.started is not None:
+            self.status = self.started.poll()
+        elif self.status is None:
+            with suppress(ChildProcessError):
+                number, status = os.waitpid(self.number, os.WNOHANG)
+                self.status = os.waitstatus_to_exitcode(status) if number else None
+        return self.status is not None
+
+    def interrupt(self) -> None:
+        """Ask it to stop."""
+        if not self.ended() and os.name == "posix":
+            with suppress(ProcessLookupError):
+                os.kill(self.number, signal.SIGINT)
+
+    def kill(self) -> None:
+        """End it, and what it has started."""
+        if self.started is not None and os.name != "posix":
+            self.started.kill()
+        else:
+            for send, to in ((os.killpg, self.number), (os.kill, self.number)):
+                with suppress(ProcessLookupError, PermissionError):
+                    if send is os.killpg or not self.ended():
+                        send(to, signal.SIGKILL)
+        until = time.monotonic() + _GRACE
+        while not self.ended() and time.monotonic() < until:
+            time.sleep(0.005)
+
+
+def _forked(application: typer.Typer, begun: float) -> _Process:
+    """A worker that is a copy of this process, so that nothing is imported twice."""
+    import fcntl
+
+    (messages, sending), (said, saying) = os.pipe(), os.pipe()
+    private = fcntl.fcntl(sending, fcntl.F_DUPFD_CLOEXEC, _PRIVATE)
+    os.close(sending)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.flush()
+    parent = os.getpid()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that libraries have started
+        number = os.fork()
+    if number == 0:
+        status = 70
+        try:
+            os.setpgid(0, 0)
+            _end_with(parent)
+            for mine in (messages, said):
+                os.close(mine)
+            for standard in (1, 2):
+                os.dup2(saying, standard)
+            os.close(saying)
+            if os.isatty(0):
+                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            for name in ("SIGTTIN", "SIGTTOU"):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+            atexit._clear()
+            work(application, private, begun)
+            status = 0
+            atexit._run_exitfuncs()
+        finally:
+            os._exit(status)
+    for theirs in (private, saying):
+        os.close(theirs)
+    with suppress(OSError):
+        os.setpgid(number, number)
+    return _Process(number, messages, said)
+
+
+def _end_with(parent: int) -> None:
+    """Where the system can (Linux), the worker ends when its supervisor is killed."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
+        if os.getppid() != parent:
+            os._exit(70)
+
+
+def _spawned() -> _Process:
+    """A worker that is a new interpreter, where a process cannot be copied; it sends on what is its standard output at first."""
+    code = "from privproof.cli.supervising import _begin; _begin()"
+    started = subprocess.Popen(
+        [sys.executable, "-c", code, *sys.argv[1:]],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=os.name == "posix",
+    )
+    assert started.stdout is not None
+    assert started.stderr is not None
+    return _Process(started.pid, os.dup(started.stdout.fileno()), os.dup(started.stderr.fileno()), started)
+
+
+def _begin() -> None:
+    """What a worker does that is a new interpreter."""
+    from privproof.cli import app
+
+    private = os.dup(1)
+    os.dup2(2, 1)
+    sys.argv[0] = "privproof"
+    work(app, private, time.monotonic())
+
+
+# -------------------------------------------------------------------------------------------------------- supervision
+
+
+@dataclass
+class _Supervision:
+    """One worker, from its start to its answer."""
+
+    process: _Process
+    begun: float
+    arrived: queue.Queue[tuple[str, bytes]] = field(default_factory=lambda: queue.Queue(64))
+    buffer: bytearray = field(default_factory=bytearray)
+    closed: set[str] = field(default_factory=set)
+    said: int = 0
+    limit: float | None = None
+    due: float | None = None
+    why: str = ""
+    interrupts: int = 0
+    doing: str = ""
+    draft: dict[str, Any] | None = None
+    reply: Answer | dict[str, Any] | None = None
+    status: Status | None = None
+
+    def answer(self) -> Answer | int:
+        """The worker's answer, or what is said in its place; a status alone where nothing is said at all."""
+        for name, number in (("messages", self.process.messages), ("said", self.process.said)):
+            threading.Thread(target=_read, args=(number, name, self.arrived), daemon=True).start()
+        with self._signals():
+            try:
+                return self._outcome()
+            finally:
+                if self.status is not None:
+                    self.status.stop()
+                self._part()
+
+    def _outcome(self) -> Answer | int:
+        while self.reply is None:
+            self._take(_TICK)
+            if self.interrupts > 1:
+                self.process.kill()
+                return INTERRUPTED
+            if self.due is not None and time.monotonic() > self.due and self.reply is None:
+                self.process.kill()
+                self._last_words()
+                return self._stopped(self.why) if self.reply is None else self._replied(self.reply)
+            if self.process.ended():
+                self._last_words()
+                return self._gone() if self.reply is None else self._replied(self.reply)
+        return self._replied(self.reply)
+
+    def _replied(self, reply: Answer | dict[str, Any]) -> Answer:
+        if isinstance(reply, Answer):
+            return reply
+        return self._stopped(f"out of memory: {_memory()}")
+
+    def _part(self) -> None:
+        """Let a worker that has answered end, but do not wait for it long."""
+        until = time.monotonic() + _GRACE
+        while not self.process.ended() and time.monotonic() < until and self.interrupts < 2:
+            self._take(0.01)
+        if not self.process.ended():
+            self.process.kill()
+        self._last_words(said_only=True)
+
+    # ------------------------------------------------------------------------------------------------------ what arrives
+
+    def _take(self, seconds: float) -> None:
+        """Take the next that arrives, or wait so long."""
+        try:
+            name, data = self.arrived.get(timeout=seconds)
+        except queue.Empty:
+            return
+        if not data:
+            self.closed.add(name)
+        elif name == "said":
+            self._forward(data)
+        else:
+            self.buffer += data
+            self._messages()
+
+    def _last_words(self, *, said_only: bool = False) -> None:
+        """Take what a worker that has ended has still sent."""
+        needed = {"said"} if said_only else {"said", "messages"}
+        until = time.monotonic() + _LAST_WORDS
+        while not needed <= self.closed and time.monotonic() < until:
+            self._take(0.01)
+
+    def _messages(self) -> None:
+        """The messages that have arrived whole."""
+        while len(self.buffer) >= 8:
+            length = int.from_bytes(self.buffer[:8], "big")
+            if len(self.buffer) < 8 + length:
+                return
+            message = json.loads(bytes(self.buffer[8 : 8 + length]))
+            del self.buffer[: 8 + length]
+            self._message(message)
+
+    def _message(self, message: dict[str, Any]) -> None:
+        if "answer" in message:
+            self.reply = Answer(**message["answer"])
+        elif "memory" in message:
+            self.reply = message
+        if "limit" in message:
+            self.limit = float(message["limit"])
+            self._until(self.begun + self.limit + max(_GRACE, _GRACE_SHARE * self.limit), "out of time")
+        if "draft" in message:
+            self.draft = message["draft"]
+        if "doing" in message:
+            self.doing = message["doing"]
+            self._show(self.doing)
+
+    def _until(self, due: float, why: str) -> None:
+        if self.due is None or due < self.due:
+            self.due, self.why = due, why
+
+    def _forward(self, data: bytes) -> None:
+        """What the user's file prints goes to standard error, up to a point."""
+        left = _MOST_SAID - self.said
+        self.said += len(data)
+        if left <= 0:
+            return
+        text = data[:left].decode("utf-8", errors="backslashreplace")
+        if len(data) > left:
+            text += f"\nprivproof: what the file prints beyond {_MOST_SAID} bytes is left out\n"
+        if self.status is not None:
+            self.status.stop()
+            self.status = None
+        Shown().on(sys.stderr, text)
+
+    def _show(self, text: str) -> None:
+        """Show what is being done, on a terminal."""
+        if self.status is None:
+            errors = Console(stderr=True)
+            if not errors.is_terminal:
+                return
+            self.status = errors.status(text)
+            self.status.start()
+        self.status.update(text)
+
+    # ----------------------------------------------------------------------------------------------------------- endings
+
+    def _stopped(self, why: str) -> Answer:
+        """The last draft, with the reason."""
+        seconds = time.monotonic() - self.begun
+        if why == "out of time" and self.limit is not None:
+            why = f"out of time: stopped {seconds:.1f} s after the start (--time-limit {self.limit:g})"
+        if self.doing:
+            why = f"{why}; last: {self.doing}"
+        draft = self.draft or {"err": f"privproof: {WHY}\n"}
+        if "object" in draft:
+            said = {**draft["object"], "reason": why}
+            if "seconds" in said:
+                said["seconds"] = round(seconds, 6)
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+            return Answer(UNKNOWN, json_line(said, encoding), draft.get("err", ""))
+        out, err = (str(draft.get(name, "")).replace(WHY, why) for name in ("out", "err"))
+        return Answer(UNKNOWN, out.replace(", 0.00 s\n", f", {seconds:.2f} s\n"), err)
+
+    def _gone(self) -> Answer:
+        """The complaint about a worker that has ended by itself."""
+        status = self.process.status
+        assert status is not None
+        if status >= 0:
+            told = f"the file ended the program with status {status} before there was an answer"
+            hint = "nothing in a file may end the program (os._exit); run the file with Python"
+        else:
+            named = next((known.name for known in signal.Signals if known == -status), str(-status))
+            told = f"the program was ended by the signal {named} before there was an answer"
+            hint = f"a crash of a library, or the memory ran out ({_memory()})"
+        last = f"; last: {self.doing}" if self.doing else ""
+        error = FormatError("ended", f"{told}{last}", hint=hint)
+        return Answer(WRONG, err=f"privproof: {error}\n")
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """The supervisor's signals: the first interrupt stops the command, the second ends it; others reach the worker, too."""
+
+        def interrupt(number: int, frame: FrameType | None) -> None:
+            self.interrupts += 1
+            if self.interrupts == 1:
+                self.process.interrupt()
+                self._until(time.monotonic() + _INTERRUPT, "interrupted")
+
+        def end(number: int, frame: FrameType | None) -> None:
+            self.process.kill()
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
+        def pause(number: int, frame: FrameType | None) -> None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.number, signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.number, signal.SIGCONT)
+
+        handlers = {"SIGINT": interrupt, "SIGTERM": end, "SIGHUP": end, "SIGQUIT": end, "SIGTSTP": pause}
+        before = {}
+        if threading.current_thread() is threading.main_thread():
+            for name, handler in handlers.items():
+                known = getattr(signal, name, None)
+                if known is not None and (name == "SIGINT" or signal.getsignal(known) is not signal.SIG_IGN):
+                    before[known] = signal.signal(known, handler)
+        try:
+            yield
+        finally:
+            for known, earlier in before.items():
+                signal.signal(known, earlier)
+
+
+def _read(number: int, name: str, arrived: queue.Queue[tuple[str, bytes]]) -> None:
+    """Hand on what a pipe brings, to its end."""
+    while True:
+        try:
+            data = os.read(number, 65536)
+        except OSError:
+            data = b""
+        arrived.put((name, data))
+        if not data:
+            os.close(number)
+            return
+
+
+def _memory() -> str:
+    """How much memory a command may use, and who says so."""
+    try:
+        limit = memory_limit()
+    except PrivproofError:
+        limit = None
+    return f"{MEMORY} sets the limit" if limit is None else f"the limit is {limit / 2**30:.3g} GiB, {MEMORY} changes it"
