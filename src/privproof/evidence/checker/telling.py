@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from privproof.evidence.checker.machines import Machine as Model
 from privproof.evidence.checker.outcomes import Accepted, Limits
 from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.source import Established, established
@@ -79,9 +78,7 @@ def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limit
     kind, method = asked.get("kind"), evidence.get("method")
 
     def finite(source: Source, work: Work) -> Findings:
-        question = read_question(asked, limits)
-        assert isinstance(question.system, Model)
-        return establish_finite(source, question.system, question.horizon, asked, limits, work)
+        return establish_finite(source, read_question(asked, limits), asked, limits, work)
 
     def loss(source: Source, work: Work) -> Findings:
         return establish_loss(source, asked, evidence, limits, work)
