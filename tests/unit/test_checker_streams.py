@@ -467,7 +467,9 @@ def test_thresholds_without_noise_may_tie():
 def test_an_automaton_that_reads_nothing_compares_nothing():
     """Everything else is right, so a number that is read, and changes nothing, is all that is missing."""
     nodes = [node("a", constant(0), follows={0: [1]}), node("b", constant(0))]
-    silent = proved(question(["a", "b"], [arrow("a", "b", "go", samples=[("1/2", 0, 0)])], epsilon="0"), ((-1, 1), nodes))
+    silent = proved(
+        question(["a", "b"], [arrow("a", "b", "go", samples=[("1/2", 0, 0)])], epsilon="0"), ((-1, 1), nodes)
+    )
     rejected(silent, "nothing is compared")
     beside = [arrow("a", "b", "go", samples=[("1/2", 0, 0)]), arrow("c", "b", "go", samples=QUERY)]
     rejected(proved(question(["a", "b", "c"], beside, epsilon="0"), ((-1, 1), nodes)), "nothing is compared")

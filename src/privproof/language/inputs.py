@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import LanguageError
@@ -63,7 +64,7 @@ class Input:
             if self.within is None:
                 return len(self.values) > 1
             ordered = sorted(self.values)
-            return any(above - below <= self.within for below, above in zip(ordered, ordered[1:], strict=False))
+            return any(above - below <= self.within for below, above in pairwise(ordered))
         if self.within is not None and not self.real and self.within < 1:
             return False
         return self.low is None or self.low != self.high
