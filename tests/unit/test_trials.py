@@ -140,14 +140,20 @@ def test_the_conditions_of_programs_are_covered():
 
 def test_the_transitions_of_automata_are_covered():
     asked = stream_question(program_question(watched))
-    assert asked.trials == "the function and the automaton agree on 60 runs with the same data and noise (all 3 transitions)"
+    assert (
+        asked.trials
+        == "the function and the automaton agree on 60 runs with the same data and noise (all 3 transitions)"
+    )
     assert asked.trials in check(watched).notes
 
 
 def test_the_function_is_run_however_many_queries_there_are():
     for size in (3, 11):
         notes = tight_epsilon(improved_noisy_max, size=size).notes
-        assert any(note.startswith("running the function itself on") and "ways" in note for note in notes), (size, notes)
+        assert any(note.startswith("running the function itself on") and "ways" in note for note in notes), (
+            size,
+            notes,
+        )
 
 
 def test_choices_can_be_repeated():
