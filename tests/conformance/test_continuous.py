@@ -65,6 +65,11 @@ def test_values_that_may_be_none_are_shown_as_the_function_shows_them(folder, na
     assert disagreement(relational(load(folder, OPTIONAL[name]))) is None
 
 
+def test_a_list_that_nothing_is_ever_written_to(folder):
+    text = ONE + "    out = []\n    return out\n    out.append(y)\n"
+    assert disagreement(relational(load(folder, text))) is None
+
+
 def test_every_way_has_data_and_noise(folder):
     text = ONE + "    if y > 500 and x < -500:\n        return 'both'\n    return 'above' if y > 500 else 'below'\n"
     found = [way.leaf.output for way in ways(load(folder, text), 0, Random(1))]

@@ -35,6 +35,7 @@ from privproof.language.syntax import (
     Return,
     Sample,
     Variable,
+    statements,
 )
 from privproof.language.values import MISSING
 
@@ -156,7 +157,7 @@ def _types(value: Any) -> Any:
 
 
 def _writes_on_the_way(program: Program) -> bool:
-    return program.mechanism.generator or any(isinstance(step, Emit) for step in program.code)
+    return program.mechanism.generator or any(isinstance(s, Emit) for s in statements(program.body))
 
 
 def _plain(value: Any) -> Any:
