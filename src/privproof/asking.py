@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from privproof.compiling import Compiled, mechanism_question, translated_rightly, word_problem
+from privproof.compiling import Compiled, given_in_advance, mechanism_question, translated_rightly, word_problem
 from privproof.engines import ENGINES, Engine, Finding, Monitor, one_step
 from privproof.errors import QuestionError
 from privproof.evidence import Growth, Unknown, Verdict, Witness
@@ -225,6 +225,7 @@ def _ask(question: Question, budget: Budget, engine: str | None, monitor: Monito
     begun = time.perf_counter()
     over_events = budget.delta != 0 and not budget.pointwise
     observed: tuple[str, ...] = ()
+    question = given_in_advance(question) if over_events else question
     if over_events and question.scenario.words.ending == "any" and can_halt(question.model):
         words = replace(question.scenario.words, ending="visible")
         question = replace(question, scenario=replace(question.scenario, words=words))

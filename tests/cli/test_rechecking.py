@@ -194,3 +194,108 @@ def test_a_verdict_turned_round_is_rejected(written, within):
     other = {"proved": "refuted", "refuted": "proved"}[document["verdict"]]
     path.write_text(json.dumps({**document, "verdict": other}), encoding="utf-8")
     assert_rejected(within("recheck", path))
+
+
+# -------------------------------------------------------------------------------------- is the file still the program?
+
+PROGRAM = """\
+from privproof import mechanism, queries, truncated_geometric
+
+LIMIT = 2
+
+
+def noisy(value, alpha="1/2"):
+    return truncated_geometric(value, alpha=alpha, low=0, high=LIMIT)
+
+
+@mechanism(epsilon="ln(8)")
+def largest(q: queries(0, 2), start=-1):
+    best, winner = start, 0
+    for i, value in enumerate(q):
+        found = noisy(value)
+        if found > best:
+            best, winner = found, i
+    return winner
+"""
+
+
+@pytest.fixture
+def verified(command):
+    """A folder with a program and the certificate of a verdict about it."""
+    command.write("program.py", PROGRAM)
+    assert command("check", "program.py:largest", "--size", "2", "--certificate", "c.json").returncode == 0
+    return command
+
+
+def test_recheck_says_how_and_from_which_source(verified):
+    result = verified("recheck", "c.json")
+    assert result.returncode == 0
+    assert "re-established from the source of largest" in result.stdout
+    assert re.search(r"^  (witnessed by the certificate|recomputed): ", result.stdout, re.MULTILINE)
+    status, said = verified.json("recheck", "c.json")
+    assert status == 0
+    assert said["how"]["by"] in ("witnessed", "recomputed")
+    assert said["source"]["function"] == "largest"
+    assert said["source"]["established"]
+    assert "same_program" not in said
+
+
+def test_the_same_file_is_the_same_program_wherever_its_functions_stand(verified):
+    assert verified("recheck", "c.json", "--source", "program.py:largest").returncode == 0
+    verified.write("moved.py", PROGRAM.replace("\n\n\n", "\n\n\n\n# moved\n\n\n"))
+    status, said = verified.json("recheck", "c.json", "--source", "moved.py:largest")
+    assert (status, said["accepted"], said["same_program"], said["changed"]) == (0, True, True, [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("LIMIT = 2", "LIMIT = 3", "noisy: name LIMIT: 2 -> 3"),
+        ('alpha="1/2"', 'alpha="1/3"', "noisy: default alpha: '1/2' -> '1/3'"),
+        ("start=-1", "start=0", "parameter start: -1 -> 0"),
+        ("queries(0, 2)", "queries(0, 3)", "input q: queries(0, 2) -> queries(0, 3)"),
+        ('(epsilon="ln(8)")', '(epsilon="ln(8)", neighbours="one")', "neighbours: each -> one"),
+        ("found > best", "found >= best", "if found > best: -> if found >= best:"),
+        ("low=0", "low=-1", "low=0, high=LIMIT) -> return truncated_geometric"),
+    ],
+)
+def test_another_program_is_told_with_what_has_changed(verified, old, new, said):
+    verified.write("other.py", PROGRAM.replace(old, new, 1))
+    result = verified("recheck", "c.json", "--source", "other.py:largest")
+    assert result.returncode == 3
+    assert "✗ another program" in result.stdout
+    assert said in result.stdout
+
+
+def test_parameters_that_are_set_count(verified):
+    assert verified("recheck", "c.json", "--source", "program.py:largest", "--set", "start=-1").returncode == 0
+    assert verified("recheck", "c.json", "--source", "program.py:largest", "--set", "start=1").returncode == 3
+
+
+def test_what_cannot_be_compared_is_a_wrong_request(verified):
+    assert verified("recheck", "c.json", "--source", "program.py:noisy").returncode == 2
+    assert verified("recheck", "c.json", "--source", "absent.py:largest").returncode == 2
+    assert verified("recheck", "c.json", "--set", "start=1").returncode == 2
+    verified("check", MODELS / "geometric.yaml", "--certificate", "model.json")
+    result = verified("recheck", "model.json", "--source", "program.py:largest")
+    assert result.returncode == 2
+    assert "holds no source" in result.stderr
+
+
+@pytest.mark.parametrize("program", [None, 7, {}, {"functions": 3}, {"functions": [{}]}, {"functions": [None]}])
+def test_a_record_that_is_none_is_a_wrong_request(verified, program):
+    document = json.loads((verified.folder / "c.json").read_text(encoding="utf-8"))
+    document["question"]["source"] |= {"claims": "taken", "reason": "of something", "program": program}
+    verified.write("c.json", json.dumps(document))
+    assert verified("recheck", "c.json").returncode == 0
+    result = verified("recheck", "c.json", "--source", "program.py:largest")
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+
+
+def test_a_certificate_whose_text_is_exchanged_is_rejected(verified):
+    document = json.loads((verified.folder / "c.json").read_text(encoding="utf-8"))
+    function = document["question"]["source"]["program"]["functions"][0]
+    function["text"] = function["text"].replace("found > best", "found >= best")
+    verified.write("c.json", json.dumps(document))
+    assert verified("recheck", "c.json").returncode == 2

@@ -9,14 +9,20 @@ from fractions import Fraction
 import pytest
 
 from privproof import (
+    bernoulli,
     check,
+    exponential,
     geometric,
     integer,
+    laplace,
     mechanism,
     one_of,
     public,
     queries,
     randomized_response,
+    real,
+    real_queries,
+    real_stream,
     records,
     stream,
     stream_of,
@@ -45,7 +51,7 @@ def asked(mechanism_, *, size=None, horizon=None):
 def established(document):
     """What the checker says about the source of a question; raises its refusal."""
     read_question(document, Limits())
-    return _from_source(document, Limits())
+    return _from_source(document, {}, Limits())
 
 
 LIBRARY = [
@@ -393,6 +399,117 @@ def test_every_way_in_which_a_verdict_is_re_established_is_told():
         ).how["by"],
     }
     assert set(said.values()) <= {"witnessed", "recomputed"}
+
+
+# ---------------------------------------------------------------------------------------- refutations with continuous noise
+
+
+def clipped(x, bound):
+    return max(min(x, bound), -bound)
+
+
+@mechanism(epsilon="epsilon")
+def above(q: real_queries(), threshold: public(integer(low=1)), epsilon=1):
+    bar = laplace(threshold, scale=4 / epsilon)
+    for answer in q:
+        if laplace(clipped(answer, 5), scale=1 / epsilon) >= bar:
+            yield True
+        else:
+            yield False
+
+
+@mechanism(epsilon="1/2", neighbours="one")
+def mixed(x: real(low=0), y: integer()):
+    noisy_sum = exponential(x, scale=2) + laplace(y, scale="1/2")
+    if bernoulli("1/3"):
+        return "none"
+    return noisy_sum > 3, noisy_sum
+
+
+@mechanism(epsilon="1/2")
+def whole(n: integer()):
+    found = geometric(n, alpha="1/2")
+    return found > 3, found
+
+
+@mechanism(epsilon="1/4")
+def on_a_stream(s: real_stream()):
+    total = 0
+    for value in s:
+        total = total + value
+        yield laplace(total, scale=1)
+
+
+LOSSES = {"list": (above, {"size": 2}), "mixed": (mixed, {}), "whole": (whole, {}), "stream": (on_a_stream, {})}
+
+
+@pytest.fixture(params=LOSSES, scope="module")
+def loss(request):
+    mechanism_, given = LOSSES[request.param]
+    verdict = check(mechanism_, "1/10", **given)
+    assert verdict.status == "refuted"
+    certificate = dict(verdict.certificate)
+    if certificate["evidence"]["method"] != "loss" or certificate["question"]["kind"] != "program":
+        pytest.skip("refuted in another way")
+    return certificate
+
+
+def test_a_refutation_with_continuous_noise_is_re_established(loss):
+    outcome = recheck(loss)
+    assert isinstance(outcome, Accepted)
+    assert outcome.details["source"]["established"] == [
+        "both probabilities of the event, the inputs, and that they are neighbours"
+    ]
+    assert outcome.details["source"]["taken"] == []
+
+
+def _rejected(certificate):
+    outcome = recheck(certificate)
+    assert isinstance(outcome, Rejected), outcome
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("scale=4 / epsilon", "scale=5 / epsilon"), (">= bar", "< bar"), ("clipped(answer, 5)", "2 * answer"),
+     ("yield True", "yield 1"), ("scale=2", "scale=3"), ('"1/3"', '"1/2"'), ("> 3", "<= 3"), ('alpha="1/2"', 'alpha="1/3"'),
+     ("total + value", "total - value"), ("scale=1)", "scale=2)")],
+)  # fmt: skip
+def test_another_text_than_that_of_a_refutation_is_rejected(loss, old, new):
+    certificate = copy.deepcopy(loss)
+    function = certificate["question"]["source"]["program"]["functions"][0]
+    if old not in function["text"]:
+        pytest.skip("another mechanism")
+    function["text"] = function["text"].replace(old, new)
+    assert "another probability" in _rejected(certificate).reason
+
+
+def test_other_trees_than_those_of_the_text_are_rejected(loss):
+    certificate = copy.deepcopy(loss)
+    for leaf in certificate["evidence"]["left"]["leaves"]:
+        leaf["event"] = True
+        leaf["also"] = []
+    assert _rejected(certificate)
+
+
+@pytest.mark.parametrize(
+    "pattern", [None, {}, {"between": []}, {"between": ["0", "1", "2"]}, {"int": "77"}, {"list": 3}]
+)
+def test_another_event_is_rejected(loss, pattern):
+    certificate = copy.deepcopy(loss)
+    certificate["evidence"]["pattern"] = pattern
+    assert _rejected(certificate)
+
+
+@pytest.mark.parametrize("member", ["relation", "inputs"])
+def test_another_relation_or_input_of_a_refutation_is_rejected(loss, member):
+    certificate = copy.deepcopy(loss)
+    source = certificate["question"]["source"]
+    if member == "relation":
+        source["relation"] = "monotone"
+    else:
+        next(iter(source["program"]["inputs"].values()))["within"] = "3"
+    assert _rejected(certificate)
 
 
 # --------------------------------------------------------------------------------------------------------------- hostility

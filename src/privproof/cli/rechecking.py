@@ -36,7 +36,12 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
             hint="--source FILE:NAME, a function below @mechanism",
         )
     parameters = parameters_of(settings)
-    return differences(member, subject.having(**parameters) if parameters else subject)
+    try:
+        return differences(member, subject.having(**parameters) if parameters else subject)
+    except (KeyError, TypeError, AttributeError):
+        raise QuestionError(
+            "source", "the certificate's record of the program is no such record", place="question.source.program"
+        ) from None
 
 
 def recheck_data(outcome: Outcome, seconds: float, changed: list[str] | None) -> dict[str, Any]:
@@ -54,8 +59,6 @@ def recheck_data(outcome: Outcome, seconds: float, changed: list[str] | None) ->
 def recheck_text(outcome: Accepted, seconds: float, target: str | None, changed: list[str] | None) -> str:
     """The answer in words, one line for each part."""
     lines = [f"✓ accepted  {outcome.verdict}: {outcome.statement} ({seconds:.2f} s)", f"  {how_words(outcome)}"]
-    if "source" not in outcome.details:
-        lines.append("  the certificate is about a model")
     if changed:
         lines.append(f"✗ another program  {target} is not what was verified:")
         lines += [f"  {each}" for each in changed]
@@ -67,6 +70,7 @@ def recheck_text(outcome: Accepted, seconds: float, target: str | None, changed:
 def how_words(outcome: Accepted) -> str:
     """How a verdict was re-established, in words."""
     how = outcome.how
-    if how["by"] == "solver":
-        return f"by a solver, {how['solver']}: {how['words']}"
-    return f"{'witnessed by the certificate' if how['by'] == 'witnessed' else 'recomputed'}: {how['words']}"
+    by = {"witnessed": "witnessed by the certificate", "recomputed": "recomputed", "solver": "by a solver"}[how["by"]]
+    about = "" if "source" in outcome.details else ", about a model"
+    solver = f", {how['solver']}" if "solver" in how else ""
+    return f"{by}{solver}{about}: {how['words']}"

@@ -3,6 +3,7 @@
 from privproof.compiling.distributions import output_distribution, output_probability, printable
 from privproof.compiling.labelled import mechanism_process
 from privproof.compiling.lumping import Classes, Lumped, lump
+from privproof.compiling.programs import given_in_advance
 from privproof.compiling.programs import question as mechanism_question
 from privproof.compiling.series import time_series
 from privproof.compiling.trials import translated_rightly
@@ -13,6 +14,7 @@ __all__ = [
     "Classes",
     "Compiled",
     "Lumped",
+    "given_in_advance",
     "lump",
     "mechanism_process",
     "mechanism_question",

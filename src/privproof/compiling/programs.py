@@ -61,6 +61,24 @@ def question(
         raise (problem if problem.place else problem.at(mechanism.place)) from None
 
 
+def given_in_advance(question: Question) -> Question:
+    """The same question with all outputs of a generator on a list shown at the end, as one.
+
+    A claim over events is about every adversary, who chooses the next inputs by the outputs so far.  On a stream it may; a list is
+    given in advance, so nothing may be shown before all of it is read.  Without delta both are the same: one word decides.
+    """
+    origin, model = question.origin, question.model
+    if origin is None or origin.fed is None or origin.collected or origin.mechanism.stream is not None:
+        return question
+    assert isinstance(model, Transducer)
+    left_open = any(i.shape == "list" and i.size is None for i in origin.mechanism.inputs.values())
+    compiler = _Compiler(origin.mechanism, len(model.steps) if left_open else None, None, collected=True)
+    made = compiler.question(question.name)
+    names = {pair.name for pair in question.scenario.pairs}
+    pairs = tuple(pair for pair in made.scenario.pairs if pair.name in names)
+    return replace(made, scenario=replace(made.scenario, pairs=pairs), budget=question.budget)
+
+
 @dataclass(frozen=True)
 class _Start:
     """One value of the public inputs."""
@@ -71,7 +89,10 @@ class _Start:
 
 
 class _Compiler:
-    def __init__(self, mechanism: Mechanism, size: int | None, horizon: Horizon | None) -> None:
+    def __init__(
+        self, mechanism: Mechanism, size: int | None, horizon: Horizon | None, *, collected: bool = False
+    ) -> None:
+        self.collected = collected
         self.mechanism = mechanism.pinned()
         self.horizon = horizon
         if horizon is not None and horizon.high is not None:  # a run may end before the last answer
@@ -198,7 +219,7 @@ class _Compiler:
         steps = self._levels(begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=False)
         horizon = Horizon.exactly(size)
         finished = not self.generator
-        if not finished and not aligned(begins, steps):
+        if not finished and (self.collected or not aligned(begins, steps)):
             steps = self._levels(
                 begins, declared, size, lambda state, k, v: self._fed(state, fed, k, v), collected=True
             )

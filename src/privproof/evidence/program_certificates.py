@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +11,12 @@ from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.exact.affine import Affine
-from privproof.language.branching import Leaf
+from privproof.language.branching import Draw, Drawn, Leaf
+from privproof.language.branching import Test as Branching
+from privproof.language.constants import typed
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.linear import Linear
-from privproof.language.patterns import shown
+from privproof.language.patterns import Between, shown
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -204,7 +206,24 @@ def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) 
         {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves]}
         for arguments, leaves in zip((loss.left, loss.right), trees, strict=True)
     ]
-    return {"method": "loss", "event": shown(loss.event), "left": sides[0], "right": sides[1]}
+    event = {"event": shown(loss.event), "pattern": pattern_document(loss.event)}
+    return {"method": "loss", **event, "left": sides[0], "right": sides[1]}
+
+
+def pattern_document(pattern: Any) -> dict[str, Any]:
+    """An event as plain data: values with their types, and ``between`` in the place of noisy numbers."""
+    match pattern:
+        case Between(low, high):
+            return {"between": [None if end is None else str(end) for end in (low, high)]}
+        case list() | tuple():
+            kind = "list" if isinstance(pattern, list) else "tuple"
+            return {kind: [pattern_document(part) for part in pattern]}
+        case bool() | str() | None:
+            return typed(pattern)
+        case int():
+            return typed(int(pattern))
+        case _:
+            return typed(Fraction(pattern))
 
 
 def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,14 +244,25 @@ def _leaf(leaf: Leaf, event: Any) -> dict[str, Any]:
     also = leaf.within(event) if leaf.complete else None
     return {
         "noises": [[noise.kind, str(noise.scale)] for noise in leaf.noises],
-        "steps": [_step(step) for step in leaf.steps],
+        "steps": [_step(step, leaf.noises) for step in leaf.steps],
         "event": also is not None,
         "also": [_form(form) for form in also or ()],
         "output": shown(leaf.output) if leaf.complete else "another",
     }
 
 
-def _step(step: Any) -> list[Any]:
-    if hasattr(step, "form"):
-        return ["test", _form(step.form), step.outcome]
-    return ["draw", [str(p) for p in step.probabilities], step.chosen]
+def _step(step: Branching | Draw, noises: Sequence[Drawn]) -> list[Any]:
+    if isinstance(step, Draw):
+        return ["draw", [str(p) for p in step.probabilities], step.chosen]
+    return ["test", _form(_without_ties(step, noises)), step.outcome]
+
+
+def _without_ties(test: Branching, noises: Sequence[Drawn]) -> Linear:
+    """A form that is at least 0 exactly where the test holds: of geometric noise, moved by half a step where it may be 0."""
+    atoms = list(test.form.terms.items())
+    if len(atoms) != 1 or not isinstance(atoms[0][0], int) or noises[atoms[0][0]].kind != "geometric":
+        return test.form
+    step = abs(atoms[0][1])
+    if (test.form.constant / step).q != 1:
+        return test.form
+    return Linear(test.form.terms, test.form.constant + step / 2 * (-1 if test.strict else 1))

@@ -8,10 +8,9 @@ from privproof.evidence.logic_certificates import formula_document
 from privproof.evidence.parametric_certificates import table_document
 from privproof.evidence.program_certificates import program_document
 from privproof.evidence.release_certificates import release_document
-from privproof.evidence.sources import finite_source, taken_source
+from privproof.evidence.sources import finite_source, loss_source, taken_source
 from privproof.evidence.stream_certificates import stream_document
 from privproof.formats import document
-from privproof.language import Mechanism
 from privproof.scenarios import (
     FormulaQuestion,
     LocationQuestion,
@@ -44,11 +43,14 @@ def question_document(question: Verified, compiled: Any = None) -> dict[str, Any
     """
     match question:
         case StreamQuestion():
-            return _with_source(stream_document(question), question.mechanism, _AUTOMATON)
+            made = question.mechanism
+            return _with(stream_document(question), None if made is None else taken_source(made, _AUTOMATON))
         case ProgramQuestion():
             if compiled is not None and (compiled.mechanism, compiled.size) != (question.mechanism, question.size):
                 raise OtherQuestion(f"the program is that of {compiled.mechanism.name} at size {compiled.size}")
-            return _with_source(program_document(question, compiled), question.mechanism, _PROGRAM)
+            if compiled is None:
+                return _with(program_document(question, None), loss_source(question.mechanism, question.size))
+            return _with(program_document(question, compiled), taken_source(question.mechanism, _PROGRAM))
         case PufferfishQuestion() | ParametricQuestion():
             assert question.budget is not None
             if compiled.question.under(question.budget) != question:
@@ -62,11 +64,9 @@ def question_document(question: Verified, compiled: Any = None) -> dict[str, Any
             listed = {} if question.sites is None else {"sites": [list(site) for site in question.sites]}
             return {"kind": "location", "mechanism": compiled, "epsilon": str(question.epsilon), **listed}
         case _:
-            source = finite_source(question)
-            return document(question) if source is None else {**document(question), "source": source}
+            return _with(document(question), finite_source(question))
 
 
-def _with_source(said: dict[str, Any], mechanism: Mechanism | None, reason: str) -> dict[str, Any]:
-    """A document with the source of the mechanism, of which the checker takes on trust what the compiler made."""
-    source = None if mechanism is None else taken_source(mechanism, reason)
+def _with(said: dict[str, Any], source: dict[str, Any] | None) -> dict[str, Any]:
+    """A document with the source of the mechanism, where there is one."""
     return said if source is None else {**said, "source": source}

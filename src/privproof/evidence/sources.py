@@ -53,6 +53,14 @@ def taken_source(mechanism: Mechanism, reason: str) -> dict[str, Any] | None:
     }
 
 
+def loss_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | None:
+    """The source member of a refutation with continuous noise: the event's probabilities follow from the text."""
+    if mechanism.proposed is not None:
+        return None
+    program = mechanism.program.document()
+    return {"claims": ESTABLISHED, "program": program, "relation": _relation(mechanism), "size": size}
+
+
 def _relation(mechanism: Mechanism) -> str:
     return mechanism.neighbours if isinstance(mechanism.neighbours, str) else "function"
 

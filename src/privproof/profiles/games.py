@@ -19,7 +19,7 @@ from typing import TypeAlias, TypeVar
 
 from flint import fmpq
 
-from privproof.compiling import word_problem
+from privproof.compiling import given_in_advance, word_problem
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.matrices import Matrix, Vector
@@ -182,7 +182,7 @@ def game(question: Question) -> Game:
     >>> played.envelope.epsilon().show()
     'ln(8) ≈ 2.07944'
     """
-    asked = _shown_at_the_end(question)
+    asked = _shown_at_the_end(given_in_advance(question))
     ending = asked.scenario.words.ending
     if ending == "complete" or (ending == "any" and can_halt(asked.model)):
         words = replace(asked.scenario.words, ending="visible")

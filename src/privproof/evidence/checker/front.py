@@ -91,7 +91,7 @@ def checked(document: object, limits: Limits) -> Accepted:
     accepted = _with_bounds(_established(verdict, held, certificate, limits), asked, held, limits)
     if "above" in certificate:
         accepted = _with_above(accepted, asked, certificate["above"], limits)
-    return explained(accepted, asked, limits)
+    return explained(accepted, asked, an_object(certificate.get("evidence"), "evidence"), limits)
 
 
 def _established(

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from privproof.evidence.checker.machines import Machine as Model
 from privproof.evidence.checker.outcomes import Accepted, Limits
 from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.source import Established, established
 from privproof.evidence.checker.source.declared import Findings, Source
 from privproof.evidence.checker.source.finite import establish_finite
+from privproof.evidence.checker.source.losses import establish_loss
 from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.values import Beyond
 
@@ -47,6 +47,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
 }
 """For every kind of question and every method: what a verdict rests on, in a word and in words."""
 _WORDS = ("hmm", "markov-chain", "transducer")
+_LOSS = "both probabilities of the event, the inputs, and that they are neighbours"
 _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
@@ -63,27 +64,31 @@ def how(accepted: Accepted, asked: Mapping[str, object]) -> dict[str, str]:
     return found
 
 
-def explained(accepted: Accepted, asked: Mapping[str, object], limits: Limits) -> Accepted:
+def explained(accepted: Accepted, asked: dict[str, object], evidence: Mapping[str, object], limits: Limits) -> Accepted:
     """What was accepted, with how, and with what the checker re-established from the source of the question."""
     accepted = replace(accepted, how=how(accepted, asked))
-    found = _from_source(asked, limits)
+    found = _from_source(asked, evidence, limits)
     if found is None:
         return accepted
     statement = f"{accepted.statement}; {found.statement}"
     return replace(accepted, statement=statement, details={**accepted.details, "source": found.details})
 
 
-def _from_source(asked: Mapping[str, object], limits: Limits) -> Established | None:
-    if asked.get("kind") != "transducer":
-        return established(asked, "the program", _not_yet, limits)
+def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limits: Limits) -> Established | None:
+    kind, method = asked.get("kind"), evidence.get("method")
 
-    def check(source: Source, work: Work) -> Findings:
-        question = read_question(asked, limits)
-        assert isinstance(question.system, Model)
-        return establish_finite(source, question.system, question.horizon, asked, limits, work)
+    def finite(source: Source, work: Work) -> Findings:
+        return establish_finite(source, read_question(asked, limits), asked, limits, work)
 
-    return established(asked, _FINITE, check, limits)
+    def loss(source: Source, work: Work) -> Findings:
+        return establish_loss(source, asked, evidence, limits, work)
+
+    if kind == "transducer":
+        return established(asked, _FINITE, finite, limits)
+    if (kind, method) == ("program", "loss"):
+        return established(asked, _LOSS, loss, limits)
+    return established(asked, "the program", _not_followed, limits)
 
 
-def _not_yet(source: Source, work: Work) -> Findings:
+def _not_followed(source: Source, work: Work) -> Findings:
     raise Beyond("a question of this kind is not re-established from the source", "question.source")

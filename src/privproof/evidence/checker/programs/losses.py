@@ -31,28 +31,23 @@ Arguments = dict[str, tuple[Scalar, ...]]
 
 def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that the loss of an event exceeds the claim."""
-    only_members(evidence, ("method", "event", "left", "right"), "evidence")
+    only_members(evidence, ("method", "event", "pattern", "left", "right"), "evidence")
     a_text_or_null(evidence.get("event"), "evidence.event")
     sides = {}
     for name in ("left", "right"):
         given = an_object(evidence.get(name), f"evidence.{name}")
         only_members(given, ("arguments", "leaves"), f"evidence.{name}")
         sides[name] = given
-    left, right = (_arguments(sides[s].get("arguments"), declared, f"evidence.{s}.arguments", limits) for s in sides)
+    left, right = (
+        read_arguments(sides[s].get("arguments"), declared, f"evidence.{s}.arguments", limits) for s in sides
+    )
     _neighbours(declared, left, right)
     budget = _budget(declared, left)
     integrator = Integrator()
-    chances = []
-    leaves = 0
-    for name, side in sides.items():
-        found = read_leaves(side.get("leaves"), f"evidence.{name}.leaves", limits)
-        leaves += len(found)
-        total = ExponentialSum.constant(0)
-        for leaf in found:
-            if leaf.event:
-                total = total + probability(leaf, integrator)
-        chances.append(total)
-    above, below = chances
+    above, below = (
+        event_probability(side.get("leaves"), f"evidence.{name}.leaves", integrator, limits)
+        for name, side in sides.items()
+    )
     more = "" if declared.delta == 0 else f" plus {text(declared.delta)}"
     if not exceeds(above - declared.delta, below, budget, 1):
         refuse(f"{_shown(above)} does not exceed e^({budget}) times {_shown(below)}{more}", "evidence")
@@ -60,9 +55,28 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
         "refuted",
         f"an event has probability {_shown(above)} on the left inputs and {_shown(below)} on the right ones, more than "
         f"e^({budget}) times as much{more}",
-        {"method": "loss", "left": _shown(above), "right": _shown(below), "leaves": leaves, "epsilon": str(budget)},
+        {
+            "method": "loss",
+            "left": _shown(above),
+            "right": _shown(below),
+            "leaves": _leaves(sides),
+            "epsilon": str(budget),
+        },
         lower=_needed(above - declared.delta, below),
     )
+
+
+def event_probability(value: object, place: str, integrator: Integrator, limits: Limits) -> ExponentialSum:
+    """The probability of the event by the leaves of a tree."""
+    total = ExponentialSum.constant(0)
+    for leaf in read_leaves(value, place, limits):
+        if leaf.event:
+            total = total + probability(leaf, integrator)
+    return total
+
+
+def _leaves(sides: dict[str, dict[str, object]]) -> int:
+    return sum(len(a_list(side.get("leaves"), "evidence")) for side in sides.values())
 
 
 def _needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
@@ -92,7 +106,7 @@ def _shown(value: ExponentialSum) -> str:
     return exact if len(exact) <= _MOST_SHOWN else f"about {float(value.ball(1)):.9g}"
 
 
-def _arguments(value: object, declared: Declared, place: str, limits: Limits) -> Arguments:
+def read_arguments(value: object, declared: Declared, place: str, limits: Limits) -> Arguments:
     """The inputs of one side, each within its declaration."""
     given = an_object(value, place)
     only_members(given, declared.inputs, place)

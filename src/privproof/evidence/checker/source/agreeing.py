@@ -51,8 +51,8 @@ class Transducer:
     finish: Mapping[State, Mapping[str, Rational]] | None
 
 
-def agree(program: Transducer, model: Transducer, work: Work) -> None:
-    """Refuse if some word tells the program and the model apart."""
+def agree(program: Transducer, model: Transducer, work: Work, *, halting: bool) -> None:
+    """Refuse if some word tells the program and the model apart; also a word that has ended, where halting is seen."""
     if len(program.starts) != len(model.starts):
         refuse("the program begins in another number of situations than the model", "question.scenario")
     if program.repeats != model.repeats or len(program.steps) != len(model.steps):
@@ -63,7 +63,7 @@ def agree(program: Transducer, model: Transducer, work: Work) -> None:
     for number in range(len(program.starts)):
         difference = _difference(*(classes.sums(side, number) for side in (0, 1)))
         if difference:
-            _followed(difference, classes, work)
+            _followed(difference, classes, work, halting=halting)
 
 
 def _difference(left: Vector, right: Vector) -> Vector:
@@ -182,13 +182,13 @@ def _said(moves: Moves) -> State:
     )
 
 
-def _followed(difference: Vector, classes: _Classes, work: Work) -> None:
+def _followed(difference: Vector, classes: _Classes, work: Work, *, halting: bool) -> None:
     """Refuse if a word has another probability in the program than in the model."""
     bases: dict[int, _Basis] = {}
     waiting: list[tuple[int, Vector, tuple[tuple[str, str | None], ...]]] = [(0, difference, ())]
     while waiting:
         level, vector, word = waiting.pop()
-        if not classes.sides[0].finish and sum(vector.values(), ZERO) != 0:
+        if classes.sides[0].finish is None and (sum(vector.values(), ZERO) != 0 or (halting and 0 in vector)):
             _told_apart(word)
         if not classes.repeats and level == classes.last:
             _same_ends(vector, classes, word)

@@ -41,6 +41,10 @@ class Input:
         within: by how much an entry may differ; None: in any way.
         public: whether it is the same on both sides.
         size: the length of a list.
+        low: the least value of a number.
+        high: the largest value of a number.
+        real: whether it takes real numbers.
+        own_size: the length that its declaration fixes.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Input:
     low: Rational | None
     high: Rational | None
     real: bool
+    own_size: int | None
 
     def all_values(self) -> Iterator[Value]:
         """Every value: of a list, every list of its length."""
@@ -215,7 +220,7 @@ def _input(name: str, value: object, length: int | None, limits: Limits) -> Inpu
     elif low is not None or high is not None:
         values = None
     final = (length if fixed is None else fixed) if shape == "list" else None
-    return Input(name, shape, values, within, public, final, numbers["low"], numbers["high"], real)
+    return Input(name, shape, values, within, public, final, low, high, real, fixed)
 
 
 # ------------------------------------------------------------------------------------------------------------- neighbours

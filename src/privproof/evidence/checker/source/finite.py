@@ -43,7 +43,7 @@ from privproof.evidence.checker.source.values import (
     key,
     read_value,
 )
-from privproof.evidence.checker.systems import Horizon
+from privproof.evidence.checker.systems import Horizon, Question
 from privproof.exact import ONE, ZERO, Rational, rational
 
 _MOST_GROUPS = 3_000
@@ -51,10 +51,10 @@ _HALTED = "halted"
 
 
 def establish_finite(
-    source: Source, model: Model, horizon: Horizon, question: Mapping[str, object], limits: Limits, work: Work
+    source: Source, read: Question, question: Mapping[str, object], limits: Limits, work: Work
 ) -> Findings:
     """Refuse if the model is not that of the source; what was taken on trust, and what else must be said."""
-    finite = _Finite(source, model, horizon, question, limits, work)
+    finite = _Finite(source, read, question, limits, work)
     return Findings(tuple(finite.establish()), tuple(finite.notes))
 
 
@@ -62,13 +62,15 @@ class _Finite:
     def __init__(
         self,
         source: Source,
-        model: Model,
-        horizon: Horizon,
+        read: Question,
         question: Mapping[str, object],
         limits: Limits,
         work: Work,
     ) -> None:
-        self.source, self.model, self.horizon, self.limits, self.work = source, model, horizon, limits, work
+        model = read.system
+        assert isinstance(model, Model)
+        self.source, self.model, self.horizon, self.limits, self.work = source, model, read.horizon, limits, work
+        self.events = read.claim.events
         self.machine = Machine(source.functions, work)
         self.explorer = Explorer(self.machine)
         self.outputs = Outputs(source.member.get("outputs"))
@@ -76,8 +78,8 @@ class _Finite:
         self.pairs = self._pairs(question)
         self.generator = source.mechanism.generator
         self.notes: list[str] = []
-        if model.ending != "any":
-            refuse("the words of a mechanism end in any way", "question.scenario.words")
+        if model.ending == "complete":
+            refuse("a mechanism is not asked about complete runs alone", "question.scenario.words")
         if set(self.named) != set(model.inputs):
             refuse("the inputs are not those of the model", f"{PLACE}.inputs")
 
@@ -282,6 +284,8 @@ class _Finite:
         collected = self.model.finish is not None
         if not collected and not self.generator:
             refuse("the output is shown at the end", "question.finish")
+        if not collected and self.events:
+            refuse("a list is given in advance: over events its outputs are shown at the end", "question.finish")
         values = self._values(declared)
         begins = []
         for public in self._situations():
@@ -317,7 +321,7 @@ class _Finite:
         program = Transducer([_masses(begin) for begin in begins], steps, repeats=False, finish=finish)
         if not collected:
             self._aligned(program)
-        agree(program, self._as_transducer(), self.work)
+        agree(program, self._as_transducer(), self.work, halting=self.model.ending == "visible")
 
     def _answered(self, node: Rest, name: str, number: int, value: Value) -> Law:
         """Where a run rests after an answer; one that has ended stays where it is."""
@@ -436,7 +440,7 @@ class _Finite:
         steps += [{}] * (len(self.model.steps) - len(steps))
         self._ends_told(known)
         program = Transducer([_masses(begin) for begin in begins], steps, repeats=repeats, finish=None)
-        agree(program, self._as_transducer(starts), self.work)
+        agree(program, self._as_transducer(starts), self.work, halting=self.model.ending == "visible")
 
     def _element(self, node: Rest, name: str, value: Value) -> list[Branch]:
         law: Law = {node: ONE}

@@ -6,10 +6,12 @@ computes are linear forms in these numbers; a comparison whose outcome is open i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from privproof.evidence.checker.outcomes import Refusal
 
@@ -53,8 +55,28 @@ class Deciding(Exception):
         self.strict = strict
 
 
+Known: TypeAlias = "Callable[[Form, bool], bool | None]"
+"""Whether a form is above zero (at least zero, if not strict), as far as that was decided before; None if it is open."""
+
+_known: ContextVar[Known | None] = ContextVar("known", default=None)
+
+
+@contextmanager
+def knowing(known: Known) -> Iterator[None]:
+    """Inside this context comparisons are settled by what was decided before."""
+    token = _known.set(known)
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
 def above_zero(form: Form, *, strict: bool) -> bool:
-    """Whether a form is above zero; asks where noise takes part."""
-    if form.terms:
+    """Whether a form is above zero; asks where noise takes part and nothing has decided it."""
+    if not form.terms:
+        return form.constant > 0 if strict else form.constant >= 0
+    known = _known.get()
+    found = None if known is None else known(form, strict)
+    if found is None:
         raise Deciding(form, strict=strict)
-    return form.constant > 0 if strict else form.constant >= 0
+    return found
