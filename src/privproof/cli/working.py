@@ -186,10 +186,10 @@ def answered(application: typer.Typer) -> Answer | dict[str, Any]:
     except PrivproofError as error:
         return Answer(WRONG, err=f"privproof: {error}\n")
     except Unforeseen as unforeseen:
-        return _explained(unforeseen.error)
+        return explain_error(unforeseen.error)
     except BaseException as error:
         if not isinstance(error, _USAGE):
-            return _explained(error)
+            return explain_error(error)
         error.show(here.err)  # type: ignore[attr-defined]
         status = WRONG
     if here.ended is None:
@@ -197,7 +197,7 @@ def answered(application: typer.Typer) -> Answer | dict[str, Any]:
     return here.answer()
 
 
-def _explained(error: BaseException) -> Answer | dict[str, Any]:
+def explain_error(error: BaseException) -> Answer | dict[str, Any]:
     """What is said about an exception that is no message to the user."""
     if isinstance(error, MemoryError):
         return {"memory": True}
@@ -220,7 +220,10 @@ def _explained(error: BaseException) -> Answer | dict[str, Any]:
     return Answer(WRONG, err=text)
 
 
-_OURS = (str(Path(__file__).resolve().parents[1]), *{str(Path(p)) for p in sysconfig.get_paths().values()})
+_OURS = (
+    str(Path(__file__).resolve().parents[1]),
+    *{str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+)
 
 
 def _known(file: str) -> bool:
