@@ -28,7 +28,7 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
-from privproof.cli.answers import WRONG, Answer, Shown, deliver, json_line
+from privproof.cli.answers import WRONG, Answer, Shown, deliver, gather, json_line
 from privproof.cli.working import MEMORY, WHY, built, memory_limit, work
 from privproof.errors import FormatError, PrivproofError
 
@@ -57,6 +57,7 @@ def supervised(application: typer.Typer) -> int:
     _open_standard_streams()
     begun = time.monotonic()
     built(application)
+    gather()  # now, because it looks at the true streams
     process = _forked(application, begun) if hasattr(os, "fork") else _spawned()
     answer = _Supervision(process, begun).answer()
     try:
@@ -196,6 +197,7 @@ def _begin() -> None:
     """What a worker does that is a new interpreter."""
     from privproof.cli import app
 
+    gather()
     private = os.dup(1)
     os.dup2(2, 1)
     sys.argv[0] = "privproof"

@@ -237,7 +237,6 @@ def _known(file: str) -> bool:
 def work(application: typer.Typer, pipe: int, begun: float) -> None:
     """Be the worker: run the command, send its answer, end."""
     global _worker
-    gather()  # now, because it looks at the true streams
     said = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = said  # type: ignore[misc]
     _worker = Worker(pipe, begun, said)
