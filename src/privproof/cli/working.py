@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import cache, wraps
+from math import isnan
 from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TextIO
@@ -107,6 +108,8 @@ def doing(what: str) -> None:
 
 def limited(limit: float | None) -> None:
     """Tell the supervisor how many seconds the command may take, all in all."""
+    if limit is not None and isnan(limit):
+        raise QuestionError("time", "not a number of seconds", place="--time-limit", hint="--time-limit 60")
     _worker.limit = limit
     if limit is not None:
         _worker.send({"limit": limit})
