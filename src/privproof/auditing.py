@@ -66,6 +66,7 @@ def audit(
     exact: bool = True,
     exact_seconds: float = _EXACT_SECONDS,
     monitor: Monitor | None = None,
+    so_far: Callable[[Audit], None] = lambda _: None,
 ) -> Audit:
     """Test a mechanism by running it, and certify what is found.
 
@@ -86,6 +87,7 @@ def audit(
         exact: whether candidates are handed to the exact engines.
         exact_seconds: how long the exact engines may take, about.
         monitor: progress, a time limit for the search, an interrupt.
+        so_far: told what the runs say, before the exact engines are asked.
 
     >>> from privproof.library.mechanisms import improved_noisy_max
     >>> found = audit(improved_noisy_max, "1", size=3, samples=20_000)
@@ -141,6 +143,7 @@ def audit(
         seconds={"search": searched - begun, "test": tested - searched},
     )
     if exact and made.mechanism is not None:
+        so_far(result)
         if monitor.deadline is not None:
             exact_seconds = min(exact_seconds, max(0.0, monitor.deadline - time.monotonic()))
         lists = made.mechanism.stream is None

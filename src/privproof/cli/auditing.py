@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from privproof.cli.answers import console, end, say_json, write
+from privproof.cli.answers import console, end, rendered, say_json, write
 from privproof.cli.common import (
     STATUS,
     AsJson,
@@ -24,9 +24,10 @@ from privproof.cli.common import (
     writable,
 )
 from privproof.cli.loading import load_subject, parameters_of
-from privproof.cli.working import command, doing, monitored
+from privproof.cli.working import WHY, command, doing, monitored, unfinished
 from privproof.engines.sampling import runnable
 from privproof.errors import QuestionError
+from privproof.evidence.audits import Audit
 from privproof.reporting import Fact, audit_data, audit_page, print_audit
 
 
@@ -96,6 +97,34 @@ def audit(
         exactly = bool(runnable(subject).inputs)
         pairs = [(_literal(left, "--left", exactly=exactly), _literal(right, "--right", exactly=exactly))]
     sizes = named_sizes(size)
+
+    def asked_for(found: Audit) -> str:
+        """The command that repeats the audit."""
+        given: list[tuple[str, object]] = [
+            ("--epsilon", epsilon_),
+            ("--delta", delta_),
+            ("--size", size),
+            ("--left", left),
+            ("--right", right),
+        ]
+        given += [("--set", setting) for setting in settings or ()]
+        given += [("--neighbours", neighbours), ("--samples", found.samples), ("--search", search), ("--seed", seed)]
+        if confidence != "0.95":
+            given.append(("--confidence", confidence))
+        parts = [str(part) for option, value in given if value is not None for part in (option, value)]
+        parts += [] if exact else ["--no-exact"]
+        return shlex.join(["privproof", "audit", target, *parts])
+
+    def so_far(found: Audit) -> None:
+        """If the command is stopped from now on, this is what the runs say."""
+        told = asked_for(found)
+        if as_json:
+            said = {**audit_data(found, command=told), "certificate": None, "reason": WHY}
+            unfinished(lambda _: {"object": said})
+            return
+        text = rendered(lambda console: print_audit(console, found, command=told, more=[Fact("reason", WHY)]))
+        unfinished(lambda _: {"out": text})
+
     doing("auditing")
     with monitored() as monitor:
         found = ask(
@@ -113,25 +142,13 @@ def audit(
             processes=processes,
             exact=exact,
             monitor=monitor,
+            so_far=so_far,
         )
     written = None
     if certificate is not None and found.verdict is not None and found.verdict.certificate is not None:
         write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         written = str(certificate)
-    given: list[tuple[str, object]] = [
-        ("--epsilon", epsilon_),
-        ("--delta", delta_),
-        ("--size", size),
-        ("--left", left),
-        ("--right", right),
-    ]
-    given += [("--set", setting) for setting in settings or ()]
-    given += [("--neighbours", neighbours), ("--samples", found.samples), ("--search", search), ("--seed", seed)]
-    if confidence != "0.95":
-        given.append(("--confidence", confidence))
-    parts = [str(part) for option, value in given if value is not None for part in (option, value)]
-    parts += [] if exact else ["--no-exact"]
-    asked = shlex.join(["privproof", "audit", target, *parts])
+    asked = asked_for(found)
     if report is not None:
         write(report, audit_page(found, command=asked))
     if as_json:

@@ -15,10 +15,22 @@ from typing import Annotated, NoReturn
 import typer
 
 import privproof
-from privproof.cli.answers import console, end, gathered, json_line, rendered, say, say_json, write
+from privproof.cli.answers import (
+    WRONG,
+    Answer,
+    console,
+    deliver,
+    end,
+    gathered,
+    json_line,
+    rendered,
+    say,
+    say_json,
+    write,
+)
 from privproof.cli.loading import load, only_pair, parameters_of
 from privproof.cli.supervising import INTERRUPTED, supervised
-from privproof.cli.working import WHY, doing, limited, unfinished
+from privproof.cli.working import WHY, doing, explain_error, limited, unfinished
 from privproof.engines import Progress
 from privproof.errors import FormatError, QuestionError
 from privproof.evidence import Unknown, Verdict
@@ -334,4 +346,7 @@ def main() -> NoReturn:
         status = supervised(app)
     except KeyboardInterrupt:
         status = INTERRUPTED
+    except Exception as error:
+        explained = explain_error(error)
+        status = deliver(explained) if isinstance(explained, Answer) else WRONG
     raise SystemExit(status)

@@ -28,7 +28,7 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
-from privproof.cli.answers import WRONG, Answer, Shown, deliver, json_line
+from privproof.cli.answers import WRONG, Answer, Shown, deliver, gather, json_line
 from privproof.cli.working import MEMORY, WHY, built, memory_limit, work
 from privproof.errors import FormatError, PrivproofError
 
@@ -42,8 +42,10 @@ _INTERRUPT = 0.8
 """The same after an interrupt."""
 _GRACE_SHARE = 0.2
 """Of the time limit, if that is longer."""
-_LAST_WORDS = 0.3
-"""Seconds in which what a worker has sent before its end still counts."""
+_LAST_WORDS = 3.0
+"""Seconds in which what a worker has sent before its end is waited for, where something keeps its pipe open."""
+_LAST_PRINTS = 0.3
+"""The same for what was printed."""
 _MOST_SAID = 1_000_000
 """Bytes that a user's file may print."""
 _PRIVATE = 64
@@ -55,6 +57,7 @@ def supervised(application: typer.Typer) -> int:
     _open_standard_streams()
     begun = time.monotonic()
     built(application)
+    gather()  # now, because it looks at the true streams
     process = _forked(application, begun) if hasattr(os, "fork") else _spawned()
     answer = _Supervision(process, begun).answer()
     try:
@@ -194,6 +197,7 @@ def _begin() -> None:
     """What a worker does that is a new interpreter."""
     from privproof.cli import app
 
+    gather()
     private = os.dup(1)
     os.dup2(2, 1)
     sys.argv[0] = "privproof"
@@ -220,6 +224,7 @@ class _Supervision:
     doing: str = ""
     draft: dict[str, Any] | None = None
     reply: Answer | dict[str, Any] | None = None
+    errors: Console | None = None
     status: Status | None = None
 
     def answer(self) -> Answer | int:
@@ -281,9 +286,9 @@ class _Supervision:
 
     def _last_words(self, *, said_only: bool = False) -> None:
         """Take what a worker that has ended has still sent."""
-        needed = {"said"} if said_only else {"said", "messages"}
-        until = time.monotonic() + _LAST_WORDS
-        while not needed <= self.closed and time.monotonic() < until:
+        needed, seconds = ("said", _LAST_PRINTS) if said_only else ("messages", _LAST_WORDS)
+        until = time.monotonic() + seconds
+        while needed not in self.closed and (said_only or self.reply is None) and time.monotonic() < until:
             self._take(0.01)
 
     def _messages(self) -> None:
@@ -292,9 +297,14 @@ class _Supervision:
             length = int.from_bytes(self.buffer[:8], "big")
             if len(self.buffer) < 8 + length:
                 return
-            message = json.loads(bytes(self.buffer[8 : 8 + length]))
+            text = bytes(self.buffer[8 : 8 + length])
             del self.buffer[: 8 + length]
-            self._message(message)
+            try:
+                self._message(json.loads(text))
+            except (ValueError, TypeError, AttributeError):
+                error = FormatError("ended", "the file has written into the pipe that the answer comes through")
+                self.reply = Answer(WRONG, err=f"privproof: {error}\n")
+                self.process.kill()
 
     def _message(self, message: dict[str, Any]) -> None:
         if "answer" in message:
@@ -329,12 +339,13 @@ class _Supervision:
         Shown().on(sys.stderr, text)
 
     def _show(self, text: str) -> None:
-        """Show what is being done, on a terminal."""
+        """Show what is being done, on a terminal, unless the answer is for a program."""
+        if self.errors is None:
+            self.errors = Console(stderr=True)
+        if not self.errors.is_terminal or "object" in (self.draft or {}):
+            return
         if self.status is None:
-            errors = Console(stderr=True)
-            if not errors.is_terminal:
-                return
-            self.status = errors.status(text)
+            self.status = self.errors.status(text)
             self.status.start()
         self.status.update(text)
 

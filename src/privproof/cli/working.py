@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import cache, wraps
+from math import isnan
 from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TextIO
@@ -107,6 +108,8 @@ def doing(what: str) -> None:
 
 def limited(limit: float | None) -> None:
     """Tell the supervisor how many seconds the command may take, all in all."""
+    if limit is not None and isnan(limit):
+        raise QuestionError("time", "not a number of seconds", place="--time-limit", hint="--time-limit 60")
     _worker.limit = limit
     if limit is not None:
         _worker.send({"limit": limit})
@@ -186,10 +189,10 @@ def answered(application: typer.Typer) -> Answer | dict[str, Any]:
     except PrivproofError as error:
         return Answer(WRONG, err=f"privproof: {error}\n")
     except Unforeseen as unforeseen:
-        return _explained(unforeseen.error)
+        return explain_error(unforeseen.error)
     except BaseException as error:
         if not isinstance(error, _USAGE):
-            return _explained(error)
+            return explain_error(error)
         error.show(here.err)  # type: ignore[attr-defined]
         status = WRONG
     if here.ended is None:
@@ -197,7 +200,7 @@ def answered(application: typer.Typer) -> Answer | dict[str, Any]:
     return here.answer()
 
 
-def _explained(error: BaseException) -> Answer | dict[str, Any]:
+def explain_error(error: BaseException) -> Answer | dict[str, Any]:
     """What is said about an exception that is no message to the user."""
     if isinstance(error, MemoryError):
         return {"memory": True}
@@ -220,7 +223,10 @@ def _explained(error: BaseException) -> Answer | dict[str, Any]:
     return Answer(WRONG, err=text)
 
 
-_OURS = (str(Path(__file__).resolve().parents[1]), *{str(Path(p)) for p in sysconfig.get_paths().values()})
+_OURS = (
+    str(Path(__file__).resolve().parents[1]),
+    *{str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+)
 
 
 def _known(file: str) -> bool:
@@ -234,7 +240,6 @@ def _known(file: str) -> bool:
 def work(application: typer.Typer, pipe: int, begun: float) -> None:
     """Be the worker: run the command, send its answer, end."""
     global _worker
-    gather()  # now, because it looks at the true streams
     said = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = said  # type: ignore[misc]
     _worker = Worker(pipe, begun, said)
