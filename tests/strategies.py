@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from privproof.models import HiddenMarkovModel, Horizon, Transducer
-from privproof.scenarios import Neighbours, Pair, Question, Scenario
+from privproof.scenarios import Neighbours, Pair, Question, Scenario, Words
 
 
 @st.composite
@@ -132,3 +132,77 @@ def transducer_questions(draw, *, finite: bool):
     )
     horizon = None if finite else Horizon.up_to(length)
     return Question(model=model, scenario=Scenario(neighbours=relation), horizon=horizon, name="random")
+
+
+@st.composite
+def _horizons(draw):
+    length = draw(st.integers(1, 4))
+    return draw(st.sampled_from([None, Horizon.unbounded(), Horizon.exactly(length), Horizon.up_to(length)]))
+
+
+@st.composite
+def _sparse(draw, names):
+    """A distribution that is often certain, or nearly."""
+    chosen = draw(st.lists(st.sampled_from(list(names)), min_size=1, max_size=3, unique=True))
+    return draw(distributions(chosen, zeros=False))
+
+
+@st.composite
+def restricted_questions(draw):
+    """Hidden Markov models of all kinds: chains that end or never do, restrictions on words, endings, horizons, several pairs."""
+    states = [f"s{i}" for i in range(draw(st.integers(2, 4)))]
+    symbols = [f"o{i}" for i in range(draw(st.integers(1, 3)))]
+    forward = draw(st.booleans())
+    transitions = {}
+    for number, state in enumerate(states):
+        later = states[number + 1 :] if forward else states
+        if later and draw(st.integers(0, 3)):
+            transitions[state] = draw(_sparse(later))
+    emissions = {s: draw(_sparse(symbols)) for s in states}
+    model = HiddenMarkovModel(states=states, observations=symbols, transitions=transitions, emissions=emissions)
+    only = draw(st.sampled_from([None, None, None, "o0*", "(o0|.)+ o0", "o0 .*", ". ."]))
+    words = Words(only=only, ending=draw(st.sampled_from(["any", "any", "complete", "visible"])))
+    pairs = [Pair.of(model, "first", {states[0]: 1}, {states[1]: 1})]
+    if draw(st.booleans()):
+        pairs.append(Pair.of(model, "second", draw(_sparse(states)), draw(_sparse(states))))
+    scenario = Scenario(pairs=tuple(pairs), words=words)
+    return Question(model=model, scenario=scenario, horizon=draw(_horizons()), name="restricted")
+
+
+@st.composite
+def reading_questions(draw):
+    """Transducers of all kinds: with a last output or without, that halt or repeat, that write on the way, every relation."""
+    states = [f"s{i}" for i in range(draw(st.integers(1, 3)))]
+    inputs = [str(i) for i in range(draw(st.integers(2, 3)))]
+    outputs = ["a", "b", "c"][: draw(st.integers(1, 3))]
+    kind = draw(st.sampled_from(["finish", "stream", "steps", "later"]))
+    forward = draw(st.booleans()) and kind != "finish"
+    length = 1 if kind == "stream" else draw(st.integers(1, 3))
+    on_the_way = kind != "finish" or draw(st.integers(0, 3)) == 0
+
+    def table():
+        result = {}
+        for number, state in enumerate(states):
+            targets = states[number + 1 :] if forward else states
+            if targets and (kind == "finish" or draw(st.integers(0, 3))):
+                ways = [(t, o) for t in targets for o in ([*outputs, None] if on_the_way else [None])]
+                rows = {v: draw(_sparse(range(len(ways)))) for v in inputs}
+                result[state] = {v: [(p, *ways[k]) for k, p in row.items()] for v, row in rows.items()}
+        return result
+
+    model = Transducer(
+        states=states,
+        inputs=inputs,
+        outputs=outputs,
+        initial=draw(_sparse(states)),
+        steps=[table() for _ in range(length)],
+        repeats=kind in ("stream", "later"),
+        finish={s: draw(_sparse(outputs)) for s in states} if kind == "finish" else None,
+    )
+    within = draw(st.integers(1, 2))
+    made = [Neighbours.each(within=within), Neighbours.one(within=within), Neighbours.monotone(within=within)]
+    listed = [(("0",) * length, ("1",) * length), (("1",) * length, ("1", *("0",) * (length - 1)))]
+    relation = draw(st.sampled_from([*made, Neighbours.pairs(listed)]))
+    words = Words(ending=draw(st.sampled_from(["any", "any", "complete", "visible"])))
+    horizon = None if kind == "finish" else draw(_horizons())
+    return Question(model=model, scenario=Scenario(neighbours=relation, words=words), horizon=horizon, name="reading")

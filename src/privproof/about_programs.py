@@ -23,6 +23,7 @@ from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
+from privproof.engines.laplace.solver import own_context
 from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at
 from privproof.engines.monitor import Stopped
 from privproof.errors import LanguageError, QuestionError
@@ -38,6 +39,7 @@ from privproof.scenarios import ProgramQuestion, program_question
 ENGINE = "laplace"
 
 
+@own_context()
 def check_program(question: ProgramQuestion, monitor: Monitor) -> Verdict:
     """Is the mechanism private within its claim, for every size and all public numbers (or at the size that is asked for)?"""
     begun = time.perf_counter()
@@ -54,6 +56,7 @@ def check_program(question: ProgramQuestion, monitor: Monitor) -> Verdict:
     return replace(verdict, seconds=time.perf_counter() - begun)
 
 
+@own_context()
 def tight_program(question: ProgramQuestion, delta: Rational, monitor: Monitor) -> Verdict:
     """The smallest epsilon: bounds from both sides, and a formula over all sizes where the size is open."""
     begun = time.perf_counter()
@@ -351,6 +354,7 @@ class _Tight:
 # ------------------------------------------------------------------------------------------------------------- repairing
 
 
+@own_context()
 def repaired(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
     """Changes after which a refuted claim, or another one, is proved; each with a certificate that the checker accepts."""
     assert question.claim is not None

@@ -80,7 +80,7 @@ def model_check(
         truth,
         checker.measured,
         tuple(dict.fromkeys(checker.reasons)),
-        notes=() if reading is None else (reading,),
+        notes=(*process.relies, *(() if reading is None else (reading,))),
     )
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)

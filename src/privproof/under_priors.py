@@ -67,9 +67,18 @@ def _compared(question: UnderPriors, budget: Budget) -> Compared:
 
 
 def _nothing(question: UnderPriors, compared: Compared) -> Unknown:
-    listed = ", ".join(repr(s) for s in compared.impossible)
-    reason = f"nothing is compared: under the prior these secrets are impossible: {listed}"
-    return Unknown(question, _ENGINE, reason=reason)
+    return Unknown(question, _ENGINE, reason=f"nothing is compared: {'; '.join(_left_out(compared))}")
+
+
+def _left_out(compared: Compared) -> list[str]:
+    """Which secrets are not compared, and why."""
+    found = []
+    if compared.impossible:
+        found.append(f"under the prior these secrets are impossible: {', '.join(map(repr, compared.impossible))}")
+    if compared.alike:
+        alike = ", ".join(f"{s!r} and {t!r}" for s, t in compared.alike)
+        found.append(f"under the prior these secrets hold on the same data: {alike}")
+    return found
 
 
 def _notes(compared: Compared) -> tuple[str, ...]:
@@ -78,6 +87,9 @@ def _notes(compared: Compared) -> tuple[str, ...]:
     if compared.impossible:
         listed = ", ".join(repr(s) for s in compared.impossible)
         notes.append(f"impossible under the prior, so not compared: {listed}")
+    if compared.alike:
+        listed = ", ".join(f"{s!r} and {t!r}" for s, t in compared.alike)
+        notes.append(f"the same data under the prior, so not compared: {listed}")
     return tuple(notes)
 
 

@@ -223,7 +223,8 @@ def test_a_lock_that_cannot_be_had(path):
     holder = held(path)
     begun = time.monotonic()
     unchanged(path, lambda: spend(path, COST, wait=0.3), r"another process has held account.json.lock for 0.3 seconds")
-    unchanged(path, lambda: write_account(read_account(path), path, wait=0), "another process")
+    for wait in (0, -1, float("nan")):
+        unchanged(path, lambda wait=wait: write_account(read_account(path), path, wait=wait), "another process")
     assert time.monotonic() - begun < 10
     holder.kill()
     holder.join(60)
@@ -261,6 +262,8 @@ def test_a_lock_that_cannot_be_made(path):
     (path.parent / "account.json.lock").mkdir()
     with pytest.raises(FormatError, match=r"the lock account\.json\.lock cannot be made: Is a directory"):
         spend(path, COST)
+    with pytest.raises(FormatError, match="null"):
+        spend("account\0.json", COST)
     with pytest.raises(FormatError, match="cannot be made: No such file or directory"):
         spend(path.parent / "nowhere" / "account.json", COST)
 

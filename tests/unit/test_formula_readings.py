@@ -287,6 +287,10 @@ def test_a_text_too_deep_in_the_other_convention():
     assert "nests deeper" in note
 
 
+def test_a_note_is_not_endless():
+    assert len(note_on_reading("P>0 [ F " + " & ".join(["a"] * 2000) + " ]")) < 1000
+
+
 def test_the_verdict_carries_the_note():
     """The survey asked twice: yes and then yes has probability 9/16, yes at first 3/4, at both readings of one text."""
     process = double_survey()

@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 import pytest
 
-from privproof import LanguageError, check, mechanism_question
+from privproof import LanguageError, check, mechanism_process, mechanism_question, model_check
 from privproof.language import NOISES, Mechanism, bernoulli, mechanism, one_of, prior
 from privproof.language.comparing import difference
 from privproof.language.constants import NotPlain, frozen, typed
@@ -502,6 +502,51 @@ def test_a_question_is_about_the_program_it_was_asked_about(write):
     assert relied_on(question) == ("relies on TRUTH = '3/4'",)
 
 
+def test_what_changes_while_a_question_is_answered_has_no_verdict(write):
+    text = (
+        "TRUTH = '3/4'\ndef close(left, right):\n    global TRUTH\n    TRUTH = LATER\n    return True\nLATER = '3/4'\n"
+        "@mechanism(neighbours=close)\ndef m(bit: one_of(0, 1)):\n    return randomized_response(bit, truth=TRUTH)\n"
+    )
+    found = write(text)
+    verdict = check(found.m, "ln(3)")
+    assert verdict.status == "proved"
+    assert "relies on TRUTH = '3/4'" in verdict.notes
+    found.LATER = "1"
+    with pytest.raises(LanguageError, match="TRUTH was '3/4' and is '1'"):
+        check(found.m, "ln(3)")
+    assert status(found.m) == "refuted"
+
+
+def test_a_question_that_is_asked_again_later_is_about_the_old_program(write):
+    found = write(body("return randomized_response(bit, truth=TRUTH)", before="TRUTH = '3/4'\n"))
+    question = mechanism_question(found.m)
+    found.TRUTH = "1"
+    with pytest.raises(LanguageError, match="has changed since the question was asked"):
+        check(question, "ln(3)")
+
+
+def test_a_program_with_continuous_noise_is_the_one_that_runs(write):
+    before = "from privproof import laplace, real\nSCALE = 1\nSHARE = Fraction(1, 2)\n"
+    text = "@mechanism(epsilon=1)\ndef m(x: real()):\n    return laplace(SHARE * x + SHARE * x, scale=SCALE)\n"
+    found = write(before + text)
+    verdict = check(found.m)
+    assert verdict.status == "proved"
+    assert "relies on SHARE = 1/2, SCALE = 1" in verdict.notes
+    question = verdict.question
+    found.SCALE = Fraction(1, 2)
+    assert check(found.m).status == "refuted"
+    with pytest.raises(LanguageError, match="SCALE was 1 and is 1/2"):
+        check(question)
+
+
+def test_a_formula_about_a_mechanism_relies_on_its_constants_too(write):
+    found = write(body("return randomized_response(bit, truth=TRUTH)", before="TRUTH = '3/4'\n"))
+    answer = model_check(mechanism_process(found.m), 'D[ln(3), 0](X "1")')
+    assert (answer.status, answer.notes) == ("proved", ("relies on TRUTH = '3/4'",))
+    found.TRUTH = "1"
+    assert model_check(mechanism_process(found.m), 'D[ln(3), 0](X "1")').status == "refuted"
+
+
 def test_a_question_notices_every_kind_of_change(write):
     before = (
         "LIMIT = 1\nOTHER = 'a'\ndef helper(bit, *, truth='3/4'):\n    return randomized_response(bit, truth=truth)\n"
@@ -643,6 +688,9 @@ STATE = {
     "a float": ("N = 0.5\n", "N > 1"),
     "a module that computes its attributes": ("import computing\n", "computing.ON"),
     "a module of its own kind": ("import turning\n", "turning.ON"),
+    "a number that cannot be written": ("N = 10**5000\n", "N > 0"),
+    "a fraction that cannot be written": ("N = Fraction(1, 10**5000)\n", "N > 0"),
+    "a table that holds itself": ("T = {}\nTABLE = MappingProxyType(T)\nT[0] = TABLE\n", "TABLE[0]"),
     "an iterator": ("N = iter((0, 1))\n", "1 in N"),
     "a range": ("N = range(3)\n", "1 in N"),
     "bytes": ("N = bytearray(b'a')\n", "N[0]"),

@@ -186,7 +186,8 @@ def _spawned() -> _Process:
     )
     assert started.stdout is not None
     assert started.stderr is not None
-    return _Process(started.pid, os.dup(started.stdout.fileno()), os.dup(started.stderr.fileno()), started)
+    with started.stdout as messages, started.stderr as said:
+        return _Process(started.pid, os.dup(messages.fileno()), os.dup(said.fileno()), started)
 
 
 def _begin() -> None:

@@ -9,7 +9,7 @@ the first two.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from privproof.language import Mechanism
 from privproof.language.values import ENDED, Cells
 from privproof.models import DecisionProcess, Horizon, Transducer
 from privproof.models.process import Bools, Builder, Probability
-from privproof.scenarios import Origin, Question, Several, ordered_pairs
+from privproof.scenarios import Origin, Question, Several, ordered_pairs, relied_on
 
 INPUT, END = "input", "end"
 _MOST_SETS = 20_000
@@ -55,7 +55,7 @@ def mechanism_process(
     origin, model = question.origin, question.model
     assert origin is not None
     assert isinstance(model, Transducer)
-    return _Chain(question, model, origin).process()
+    return replace(_Chain(question, model, origin).process(), relies=relied_on(question))
 
 
 Pending: TypeAlias = "tuple[str, ...]"

@@ -68,9 +68,16 @@ class Compared:
         return tuple(s for s in self.secrets if whole.probability(s).is_zero)
 
     @cached_property
+    def alike(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of secrets that hold on the same data sets of the prior, so that there is nothing to tell apart."""
+        rows = [set(row.secrets) for row in self.rows if not row.weight.is_zero]
+        possible = [pair for pair in self.named if not set(pair) & set(self.impossible)]
+        return tuple((s, t) for s, t in possible if all((s in held) == (t in held) for held in rows))
+
+    @cached_property
     def table(self) -> Table:
-        """The rows with the pairs of which both secrets are possible."""
-        pairs = tuple(p for p in self.named if not set(p) & set(self.impossible))
+        """The rows with the pairs of which both secrets are possible, and are not the same."""
+        pairs = tuple(p for p in self.named if not set(p) & set(self.impossible) and p not in self.alike)
         return Table(self.region, self.rows, pairs, relative=self.relative)
 
 

@@ -36,6 +36,7 @@ from privproof.language.syntax import (
     Return,
     Sample,
     Variable,
+    statements,
 )
 from privproof.language.values import MISSING
 
@@ -176,7 +177,7 @@ def _types(value: Any) -> Any:
 
 
 def _writes_on_the_way(program: Program) -> bool:
-    return program.mechanism.generator or any(isinstance(step, Emit) for step in program.code)
+    return program.mechanism.generator or any(isinstance(s, Emit) for s in statements(program.body))
 
 
 def _plain(value: Any) -> Any:
@@ -188,38 +189,10 @@ def _plain(value: Any) -> Any:
 
 
 def _told(program: Program, shown: Any) -> Any:
-    """An output as the program shows it, where a value that may be None is shown as a truth value and a number."""
+    """An output as the program shows it: without the constant that is added to a number afterwards."""
     if program.offset and isinstance(shown, tuple) and shown[0] == "number":
         return ("number", shown[1] - program.offset)
-    if not program.optional:
-        return shown
-
-    def parts(value: Any, expression: Expression) -> Any:
-        names = expression.arguments if isinstance(expression, Operation) and expression.name == "tuple of" else ()
-        if not any(isinstance(n, Variable) and n.name in program.optional.values() for n in names):
-            return value
-        given = value if isinstance(value, list) else [value]
-        result: list[Any] = []
-        place = 0
-        for name in names:
-            if isinstance(name, Variable) and name.name in program.optional.values():
-                result.append(("bool", given[place] == ("NoneType", None)))
-                result.append(("number", Fraction(0)) if given[place] == ("NoneType", None) else given[place])
-                place += 1
-            elif not (
-                isinstance(name, Conditional)
-                and isinstance(name.test, Variable)
-                and name.test.name in program.optional.values()
-            ):
-                result.append(given[place])
-                place += 1
-        return result
-
-    returned = [s.value for s in program.code if isinstance(s, Return)]
-    emitted = [s.value for s in program.code if isinstance(s, Emit)]
-    if emitted:
-        return [parts(value, emitted[0]) for value in shown] if len(emitted) == 1 else shown
-    return parts(shown, returned[0]) if returned else shown
+    return shown
 
 
 def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
@@ -306,7 +279,7 @@ class _Follower:
                 case Sample():
                     self.values[step.name] = self.noise(step)
                 case Emit(value):
-                    self.written.append(self.value(value))
+                    self.written.append(self.shown(value))
                 case Next(name, stream):
                     if self.read >= len(self.arguments[stream]):
                         return self.written
@@ -318,13 +291,32 @@ class _Follower:
                     at = target
                 case Return(value):
                     if not (isinstance(value, Constant) and value.value is None):
-                        self.written.append(self.value(value))
+                        self.written.append(self.shown(value))
                     elif not _writes_on_the_way(self.program):
                         self.written.append(None)
                     return self.written
                 case _:
                     raise _Disagree(f"{type(step).__name__} is not followed")
         raise _Endless
+
+    def shown(self, expression: Expression) -> Any:
+        """An output; a truth value and a number that stand for a value that may be None are that value again."""
+        if not (isinstance(expression, Operation) and expression.name == "tuple of" and self.program.optional):
+            return self.value(expression)
+        flags = set(self.program.optional.values())
+        result: list[Any] = []
+        paired = False
+        given = list(expression.arguments)
+        while given:
+            part = given.pop(0)
+            match part, given[:1]:
+                case Variable(flag), [Conditional(Variable(same), Constant(), Variable())] if flag == same in flags:
+                    number = self.value(given.pop(0))
+                    result.append(None if self.value(part) else number)
+                    paired = True
+                case _:
+                    result.append(self.value(part))
+        return result[0] if paired and len(result) == 1 else tuple(result)
 
     def noise(self, step: Sample) -> Any:
         if self.drawn is None:

@@ -199,7 +199,9 @@ class _Trials:
                     store[name], at = given, at + 1
                 case Sample(name, kind):
                     law, value = next(noise, (None, None))
-                    if law is None or _told_apart(law_outcomes(law, kind)) != _told_apart(result):
+                    if law is None:
+                        raise _Apart("the model draws more noise than the function")
+                    if _told_apart(law_outcomes(law, kind)) != _told_apart(result):
                         raise _Apart(f"the noise at {step.place} has another law in the model")
                     store[name], at = held(value), at + 1
                 case Emit():

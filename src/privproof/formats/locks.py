@@ -56,17 +56,16 @@ def locked(path: str | Path, *, wait: float) -> Iterator[None]:
     Raises:
         FormatError: the lock cannot be had; nothing was done.
     """
-    lock = Path(f"{os.path.realpath(path)}.lock")
-    deadline = time.monotonic() + wait
+    name = f"{Path(path).name}.lock"
     try:
-        handle = _held(lock, deadline)
+        handle = _held(Path(f"{os.path.realpath(path)}.lock"), time.monotonic() + wait)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise FormatError("lock", f"the lock {lock.name} cannot be made: {reason}", place=str(path)) from None
+        raise FormatError("lock", f"the lock {name} cannot be made: {reason}", place=str(path)) from None
     if handle is None:
         raise FormatError(
             "lock",
-            f"another process has held {lock.name} for {wait:g} seconds",
+            f"another process has held {name} for {wait:g} seconds",
             place=str(path),
             hint="nothing was changed: wait for it, or see what it does, and try again",
         )
@@ -90,7 +89,7 @@ def _held(lock: Path, deadline: float) -> int | None:
             os.close(handle)
             raise
         os.close(handle)
-        if time.monotonic() >= deadline:
+        if not time.monotonic() < deadline:
             return None
         time.sleep(_PAUSE)
 

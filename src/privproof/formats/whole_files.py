@@ -179,12 +179,25 @@ def _special(path: Path) -> bool:
         mode = path.stat().st_mode
     except (OSError, ValueError):
         return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    if stat.S_ISDIR(mode):
+        return False
+    named = path.absolute().as_posix().startswith(("/dev/", "/proc/"))  # such as /dev/stdout, whatever it stands for
+    return named or not stat.S_ISREG(mode) or _standard(path) is not None
+
+
+def _standard(path: Path) -> int | None:
+    """The number of the standard stream that is this very file."""
+    for number in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(path.stat(), os.fstat(number)):
+                return number
+    return None
 
 
 def _write_special(path: Path, text: bytes) -> None:
     try:
-        with path.open("wb", buffering=0) as file:
+        number = _standard(path)
+        with open(path if number is None else number, "wb", buffering=0, closefd=number is None) as file:
             left = memoryview(text)
             while left:
                 left = left[file.write(left) or 0 :]

@@ -26,6 +26,9 @@ from privproof.formulas.syntax import (
     show_formula,
 )
 
+_LONGEST = 400
+"""Characters of a reading in a note: two of them fill half a screen."""
+
 
 def note_on_reading(text: str) -> str | None:
     """What to tell a reader about a text that textbooks read as another formula; None where both read the same.
@@ -42,7 +45,7 @@ def note_on_reading(text: str) -> str | None:
         return f"read by PRISM's precedence; where temporal operators bind tighter than & and |, {problem.message}"
     if taken == other:
         return None
-    here, there = _difference(taken, other)
+    here, there = map(_shortened, _difference(taken, other))
     return f"read as {here}, by PRISM's precedence; {there} is another formula: parentheses make it plain"
 
 
@@ -93,6 +96,10 @@ def _difference(first: Formula, second: Formula) -> tuple[str, str]:
             variables |= {first.variable}
         ((first, second),) = differing
     return show_formula(first, variables), show_formula(second, variables)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def _own(formula: Formula) -> list[object]:

@@ -11,6 +11,7 @@ import __future__
 
 import ast
 import copy
+import inspect
 import linecache
 import os
 import tokenize
@@ -39,6 +40,8 @@ _COMPARED: Final = {
     "co_exceptiontable": "its handling of exceptions",
 }
 """What is compared, and what a message calls it; the constants are compared by themselves."""
+
+_ASYNCHRONOUS: Final = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +83,7 @@ def compare(function: FunctionType, text: Text) -> ast.FunctionDef:
     definition = text.definitions.get(key)
     found = text.codes.get(key, ())
     if definition is None or len(found) != 1:
-        if running.co_name == "<lambda>":
+        if running.co_name == "<lambda>" or running.co_flags & _ASYNCHRONOUS:
             raise LanguageError(
                 "construct",
                 f"{running.co_qualname} is not defined by a def of its own",

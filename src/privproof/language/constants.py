@@ -15,6 +15,8 @@ from typing import Any
 ATOMS = (bool, int, str, Fraction, NoneType)
 _LONGEST = 120
 """A text longer than this is cut where constants are listed; the record of the program holds it whole."""
+_MOST_BITS = 13_000
+"""Python writes no larger number in decimal digits (4300 of them), unless it is told to."""
 
 
 class NotPlain(Exception):
@@ -46,7 +48,11 @@ def frozen(value: object, name: str, *, lists: bool = False) -> Any:
         assert isinstance(value, Fraction)
         if type(value.numerator) is not int or type(value.denominator) is not int:
             raise NotPlain("a fraction of numbers of another kind", f"{name} = Fraction(1, 3)")
+        frozen(value.numerator, name)
+        frozen(value.denominator, name)
         return Fraction(value.numerator, value.denominator)
+    if kind is int and isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise NotPlain(f"a number of {value.bit_length()} binary digits", f"a number of at most {_MOST_BITS}")
     if kind in ATOMS:
         return value
     if kind is float:

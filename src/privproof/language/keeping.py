@@ -15,7 +15,8 @@ from privproof.errors import LanguageError
 from privproof.language.flow import Flow, flow
 from privproof.language.inputs import Input
 from privproof.language.reading import Translated, translate
-from privproof.language.resolving import Program, Recorder
+from privproof.language.recording import Program
+from privproof.language.resolving import Recorder
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from privproof.language.flow import Flow
 from privproof.language.inputs import Input
 from privproof.language.keeping import Kept, current, pinned
 from privproof.language.reading import Translated
-from privproof.language.resolving import Program, signature
+from privproof.language.recording import Program
+from privproof.language.resolving import signature
 
 Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
 RELATIONS = ("each", "one", "monotone")

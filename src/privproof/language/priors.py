@@ -24,7 +24,8 @@ from privproof.language.constants import fresh
 from privproof.language.flow import Flow
 from privproof.language.keeping import Kept, current, pinned
 from privproof.language.mechanism import Mechanism, constant_parameter, place_of, placed
-from privproof.language.resolving import Program, signature
+from privproof.language.recording import Program
+from privproof.language.resolving import signature
 from privproof.language.values import held
 
 

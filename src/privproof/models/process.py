@@ -86,6 +86,7 @@ class DecisionProcess:
         neighbours: pairs of states that must look alike; reflexive and symmetric closure is understood.
         variables: for models that have them, the value of each variable in each state.
         name: how reports call the process.
+        relies: what it relies on outside the text it was made from, as sentences for the notes of verdicts.
     """
 
     names: Sequence[str]
@@ -101,6 +102,7 @@ class DecisionProcess:
     neighbours: tuple[tuple[int, int], ...] = ()
     variables: Mapping[str, Ints] = field(default_factory=dict)
     name: str = ""
+    relies: tuple[str, ...] = ()
 
     @classmethod
     def of(

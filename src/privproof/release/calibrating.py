@@ -269,7 +269,7 @@ def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]
         raise QuestionError("noise", f"unknown noise {kind!r}", place="noise", hint="geometric, laplace")
     step = query.step
     cost = min(rate * fraction(step), Fraction(_CHEAPEST))  # a chance of 1e-30 to differ from the truth at all
-    with precision(256):
+    with precision(512):  # costs of a step go down to 1e-80 and further
         least = upper((-arb(rational(cost))).exp())
         most = upper((-arb(rational(cost * (1 - _COARSER)))).exp())
     return Geometric.of(simplest(least, most), step=step)

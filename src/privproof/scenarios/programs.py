@@ -73,9 +73,7 @@ def claims(
     return question.budget is not None or (isinstance(question, ProgramQuestion) and question.claim is not None)
 
 
-def relied_on(
-    question: Question | PufferfishQuestion | ParametricQuestion | ProgramQuestion | StreamQuestion | ReleaseQuestion,
-) -> tuple[str, ...]:
+def relied_on(question: object) -> tuple[str, ...]:
     """What a verdict on a question relies on outside the text of its functions, as sentences for its notes.
 
     Raises:

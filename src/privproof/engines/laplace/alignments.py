@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from privproof.engines.laplace.blocks import Blocks, Drawn, Path
-from privproof.engines.laplace.solver import TRUE, z3
+from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import Term, number
 
 Case: TypeAlias = tuple[tuple[Any, ...], ...]
@@ -89,7 +89,7 @@ def condition(blocks: Blocks, path: Path, case: Case) -> Term:
                 else:
                     test = output == blocks.program.tags[value]
         found.append(test if holds else z3.Not(test))
-    return z3.And(*found) if found else TRUE
+    return z3.And(*found) if found else true()
 
 
 def features(path: Path, drawn: Drawn) -> dict[Feature, Term]:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from privproof.compiling.relational import CONTINUOUS, Program, Sort, differs, output_parts, sort_of
 from privproof.compiling.rewriting import Unsupported
-from privproof.engines.laplace.solver import TRUE, z3
+from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import (
     Term,
     Value,
@@ -212,14 +212,14 @@ class Blocks:
             by = self.fixed["by"]
             for k, name in enumerate(self.private):
                 declared = self.program.inputs[name]
-                here = TRUE if len(self.private) == 1 else self.fixed["which"] == k
+                here = true() if len(self.private) == 1 else self.fixed["which"] == k
                 bound = number(declared.within)
                 found.append(z3.Implies(here, z3.And(by <= bound, -bound <= by)))
                 if not declared.real:
                     found.append(z3.Implies(here, z3.IsInt(by)))
             if len(self.private) > 1:
                 found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]
-        return z3.And(*found) if found else TRUE
+        return z3.And(*found) if found else true()
 
     def apart(self, name: str, index: Term) -> Term:
         """The distance of a private value, or of an element of a private list, where the relation says it."""
@@ -361,13 +361,13 @@ class Blocks:
                         if name in self.program.sorts:
                             walk.values[name] = self._any(walk, name)
                     else:
-                        found = self.evaluate(value, walk, TRUE)
+                        found = self.evaluate(value, walk, true())
                         walk.values[name] = as_sort(self.program.sorts[name], found, high=name in self.program.high)
                 case Sample():
                     self._sample(at, step, walk)
                 case Emit(value, place):
                     for part in output_parts(value):
-                        found = self.evaluate(part, walk, TRUE)
+                        found = self.evaluate(part, walk, true())
                         self._same(found, walk, "the two runs write the same", place)
                 case Next(name, stream):
                     walk.looks = True
@@ -376,7 +376,7 @@ class Blocks:
                     yield from self._branch(cut, at, step, walk)
                     return
                 case Return(value):
-                    parts = tuple(self.evaluate(part, walk, TRUE) for part in output_parts(value))
+                    parts = tuple(self.evaluate(part, walk, true()) for part in output_parts(value))
                     yield self._path(cut, None, walk, parts, step.place)
                     return
                 case _:
@@ -384,7 +384,7 @@ class Blocks:
             at += 1
 
     def _branch(self, cut: int, at: int, step: Test, walk: _Walk) -> Iterator[Path]:
-        found = self.evaluate(step.test, walk, TRUE)
+        found = self.evaluate(step.test, walk, true())
         if found.sort != "bool":
             raise Unsupported(f"a test that is no truth value, {step.place}")
         apart = self._gap(step.test, walk) if found.other is not None else None
@@ -432,7 +432,7 @@ class Blocks:
                         zero = z3.IntVal(0) if value.sort == "int" else z3.RealVal(0)
                         after[name] = zero if value.sort in ("int", "real") else value.one
         return Path(
-            cut, target, tuple(walk.tests), z3.And(*walk.condition) if walk.condition else TRUE,
+            cut, target, tuple(walk.tests), z3.And(*walk.condition) if walk.condition else true(),
             tuple(walk.safety), tuple(obligations), tuple(walk.drawn), tuple(walk.reads), tuple(walk.fresh), after, parts,
             walk.looks,
         )  # fmt: skip
@@ -455,21 +455,21 @@ class Blocks:
     def _sample(self, at: int, step: Sample, walk: _Walk) -> None:
         if step.noise not in CONTINUOUS:
             for argument in step.arguments:
-                if self.evaluate(argument, walk, TRUE).other is not None:
+                if self.evaluate(argument, walk, true()).other is not None:
                     raise Unsupported(f"{step.noise} noise that depends on the data, {step.place}")
             walk.values[step.name] = Value(
                 self.program.sorts[step.name], self._unknown(walk, step.name, self.program.sorts[step.name])
             )
             if step.noise == "uniform":
-                low, high = (self.evaluate(a, walk, TRUE).one for a in step.arguments[:2])
+                low, high = (self.evaluate(a, walk, true()).one for a in step.arguments[:2])
                 drawn = walk.values[step.name].one
                 walk.condition += [drawn >= low, drawn <= high]
             if step.name in self.program.high:
                 walk.values[step.name] = as_sort(self.program.sorts[step.name], walk.values[step.name], high=True)
             return
-        center = self.evaluate(step.arguments[0], walk, TRUE)
+        center = self.evaluate(step.arguments[0], walk, true())
         if isinstance(step.arguments[0], Variable) and step.arguments[0].name in self.program.optional:
-            self._present(step.arguments[0].name, step.place, walk, TRUE)
+            self._present(step.arguments[0].name, step.place, walk, true())
         scale = self.program.scale(step)
         noise = self._unknown(walk, "noise", "real")
         self._fresh += 1
@@ -686,7 +686,7 @@ class Blocks:
             case Operation("<" | "<=" | ">" | ">=" as name, (left, right)):
                 if not self.program.noisy.intersection(variables(test)):
                     return None
-                a, b = (self.evaluate(e, walk.copy(), TRUE) for e in (left, right))
+                a, b = (self.evaluate(e, walk.copy(), true()) for e in (left, right))
                 if {a.sort, b.sort} - {"int", "real"}:
                     return None
                 difference = real(a.distance) - real(b.distance)

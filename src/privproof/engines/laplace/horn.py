@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
 from privproof.engines.laplace.blocks import Blocks, Path
-from privproof.engines.laplace.solver import FALSE, TRUE, z3
+from privproof.engines.laplace.solver import false, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.exact import Rational, rational
 from privproof.exact.affine import Affine
@@ -123,7 +123,7 @@ def _attempt(
         body = found.else_value() if isinstance(found, z3.FuncInterp) else found
         terms = list(symbols(blocks, cut).values())
         if body is None:
-            formulas[cut] = TRUE
+            formulas[cut] = true()
             continue
         if isinstance(found, z3.FuncInterp) and found.num_entries():
             return "unknown"
@@ -168,7 +168,7 @@ def clauses(
     result = []
 
     def never(*bad: Term) -> None:
-        result.append(_clause(variables, z3.And(*taken, *bad), FALSE))
+        result.append(_clause(variables, z3.And(*taken, *bad), false()))
 
     for safe in path.safety:
         never(z3.Not(put(safe.condition)))

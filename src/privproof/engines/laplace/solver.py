@@ -1,14 +1,43 @@
-"""Z3, for the search for alignments and invariants: every other module of the engine has it from here."""
+"""Z3, for the search for alignments and invariants: every other module of the engine has it from here.
+
+Z3 numbers all terms of a context in the order in which they are made, and its heuristics look at the numbers.  So every question
+has a context of its own (`own_context`): what a search finds does not depend on what was asked before in the same process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import z3
 
-TRUE = z3.BoolVal(val=True)
-FALSE = z3.BoolVal(val=False)
+
+@contextmanager
+def own_context() -> Iterator[None]:
+    """Inside, terms that are made belong to a new context; the one before comes back afterwards.
+
+    >>> with own_context():
+    ...     inside = z3.Int("x")
+    >>> inside.ctx == z3.Int("x").ctx
+    False
+    """
+    before = z3.z3._main_ctx
+    z3.z3._main_ctx = z3.Context()
+    try:
+        yield
+    finally:
+        z3.z3._main_ctx = before
+
+
+def true() -> Any:
+    """The formula that always holds."""
+    return z3.BoolVal(val=True)
+
+
+def false() -> Any:
+    """The formula that never holds."""
+    return z3.BoolVal(val=False)
 
 
 class Substitution:
@@ -36,4 +65,4 @@ class Substitution:
         return result
 
 
-__all__ = ["FALSE", "TRUE", "Substitution", "z3"]
+__all__ = ["Substitution", "false", "own_context", "true", "z3"]

@@ -28,7 +28,7 @@ from privproof.engines.laplace.alignments import (
     features,
 )
 from privproof.engines.laplace.blocks import Blocks, Obligation, Path
-from privproof.engines.laplace.solver import TRUE, Substitution, z3
+from privproof.engines.laplace.solver import Substitution, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
 from privproof.exact import fraction
@@ -325,7 +325,7 @@ class _Search:
         self.deepest = max(self.deepest, 2 * instance.values.get("size", 0) + 6)
 
     def found(self) -> Counterexample | None:
-        return self.follow(0, self.blocks.initial(), (), {}, TRUE, 0, None)
+        return self.follow(0, self.blocks.initial(), (), {}, true(), 0, None)
 
     def follow(
         self,

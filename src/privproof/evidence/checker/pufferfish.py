@@ -157,6 +157,8 @@ def read_question(given: dict[str, object], limits: Limits) -> Question:
     within(len(outputs), limits.symbols, "outputs", "question.data")
     secrets = {secret for row in rows for secret in row.secrets}
     pairs = _pairs(given.get("pairs"), secrets, limits)
+    if all((one in row.secrets) == (other in row.secrets) for one, other in pairs for row in rows):
+        refuse("the secrets of every pair hold in the same rows, so nothing is compared", "question.pairs")
     return Question(parameters, constraints, rows, outputs, pairs, claim)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import py_compile
 from pathlib import Path
 
@@ -96,3 +97,11 @@ def test_what_a_file_does_to_its_functions_is_seen(command, tmp_path, after):
     assert result.returncode == 2, result.stdout
     assert result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_the_report_lists_the_constants_that_a_verdict_relies_on(command, tmp_path):
+    text = QUIET.replace("'3/4'", "TRUTH").replace("\n\n\n", '\n\nTRUTH = "3/4"\n\n\n', 1)
+    (tmp_path / "m.py").write_text(text)
+    assert "relies on TRUTH = '3/4'" in command("check", "m.py").stdout
+    result = json.loads(command("check", "m.py", "--json").stdout)
+    assert "relies on TRUTH = '3/4'" in result["notes"]

@@ -1,0 +1,109 @@
+"""Programs with continuous noise against CPython: on every way through the function, the unlikely ones too."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from tests.conformance.random_continuous import ContinuousAuthor, outcome
+from tests.laplace_programs import load
+
+from privproof import LanguageError, check
+from privproof.compiling.covering import ways
+from privproof.compiling.relational import relational
+from privproof.compiling.translation import disagreement
+
+ONE = "@mechanism\ndef m(x: real()):\n    y = laplace(x, scale=1)\n"
+FAILING = {
+    "a sum with None": ONE + "    if y > 1000:\n        return None + 1\n    return 1\n",
+    "a variable without a value": ONE + "    if y > -1000:\n        z = 1\n    return z\n",
+    "an argument without a value": (
+        "def h(a):\n    return 1\n\n\n" + ONE + "    if y < 1000:\n        z = 1\n    return h(z)\n"
+    ),
+    "a variable without a value on a stream": (
+        "@mechanism\ndef m(q: real_stream()):\n    t = laplace(0, scale=2)\n    for v in q:\n"
+        "        if laplace(v, scale=4) > t - 1000000:\n            z = 1\n        yield z\n"
+    ),
+}
+PRINTED = {
+    "a fraction and a whole number": ONE + "    return y > 0, Fraction(1) if x > 0 else 1\n",
+    "a fraction that is computed": (
+        ONE + "    z = 1\n    if x > 0:\n        z = Fraction(1, 2) + Fraction(1, 2)\n    return y > 0, z\n"
+    ),
+}
+OPTIONAL = {
+    "a value that may be None beside whether it is": (
+        ONE + "    best = None\n    if y > 0:\n        best = y\n    return best is None, best\n"
+    ),
+    "several outputs, some of them None": (
+        "@mechanism\ndef m(x: real()):\n    best = None\n    yield best\n    y = laplace(x, scale=1)\n"
+        "    if y > 0:\n        best = y\n    yield best\n    yield 'end'\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("continuous")
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_function_that_fails_with_small_probability_is_refused(folder, name):
+    with pytest.raises(LanguageError, match="the mechanism itself fails here"):
+        check(load(folder, FAILING[name]), 1)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_equal_numbers_that_print_differently_are_not_one_output(folder, name):
+    mechanism = load(folder, PRINTED[name])
+    assert "in how equal outputs print" in disagreement(relational(mechanism))
+    assert check(mechanism, 1).status != "proved"
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_values_that_may_be_none_are_shown_as_the_function_shows_them(folder, name):
+    assert disagreement(relational(load(folder, OPTIONAL[name]))) is None
+
+
+def test_a_list_that_nothing_is_ever_written_to(folder):
+    text = ONE + "    out = []\n    return out\n    out.append(y)\n"
+    assert disagreement(relational(load(folder, text))) is None
+
+
+def test_every_way_has_data_and_noise(folder):
+    text = ONE + "    if y > 500 and x < -500:\n        return 'both'\n    return 'above' if y > 500 else 'below'\n"
+    found = [way.leaf.output for way in ways(load(folder, text), 0, Random(1))]
+    assert sorted(found) == ["above", "below", "both"]
+
+
+def test_targets_are_assigned_in_order(folder):
+    text = "@mechanism\ndef m(q: real_queries()):\n    for i, i in enumerate(q):\n        yield i\n"
+    assert check(load(folder, text), 1).status == "refuted"
+
+
+def test_a_program_that_forgets_a_way_is_told_apart(folder):
+    mechanism = load(folder, ONE + "    return 'rare' if y > 5000 else 'often'\n")
+    other = load(folder, ONE + "    return 'often'\n")
+    mechanism.__dict__["translated"] = other.translated
+    assert "rare" in disagreement(relational(mechanism))
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_random_programs_do_what_their_functions_do(folder, first):
+    for seed in range(first, first + 10):
+        text = ContinuousAuthor(seed).text
+        try:
+            outcome(load(folder, text), seed, runs=8)
+        except AssertionError as problem:
+            raise AssertionError(f"seed {seed}: {problem}\n{text}") from None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 5000, 50))
+def test_many_random_programs_do_what_their_functions_do(folder, first):
+    for seed in range(first, first + 50):
+        text = ContinuousAuthor(seed).text
+        try:
+            outcome(load(folder, text), seed)
+        except AssertionError as problem:
+            raise AssertionError(f"seed {seed}: {problem}\n{text}") from None
