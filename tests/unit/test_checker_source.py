@@ -528,6 +528,7 @@ HOSTILE = {
     "a huge list": "return [0] * 10 ** 12",
     "a list that grows": "xs = [0]\n    while True:\n        xs = xs + xs",
     "a list in itself": "xs = []\n    xs.append(xs)\n    return xs",
+    "a list in itself, before an answer": "xs = []\n    xs.append(xs)\n    for x in q:\n        xs = [xs, xs]\n    return x",
     "a tuple in a tuple": "x = ()\n    while True:\n        x = (x,)",
     "states that grow": "x = 0\n    while bernoulli('1/2'):\n        x += 1\n    return x",
     "wide noise": "return uniform(0, 10 ** 12)",

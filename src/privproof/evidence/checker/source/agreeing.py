@@ -222,7 +222,9 @@ def _same_ends(vector: Vector, classes: _Classes, word: Sequence[tuple[str, str 
 
 
 def _told_apart(word: Sequence[tuple[str, str | None]]) -> None:
-    shown = " ".join(f"{symbol}:{output}" if symbol else f"{output}" for symbol, output in word)[:120]
+    shown = " ".join(f"{symbol}:{output}" if symbol and output else symbol or str(output) for symbol, output in word)[
+        :120
+    ]
     refuse(f"the program does not do what the model does: {shown or 'at the beginning'}", "question.source")
 
 

@@ -468,8 +468,9 @@ def _unwalked(value: Value) -> Iterator[Value]:
 
 
 def _holders(run: Run) -> Iterator[Any]:
-    """The lists and streams that a run holds, each perhaps several times."""
+    """The lists and streams that a run holds, each once."""
     waiting: list[Value] = []
+    seen: set[int] = set()
     for frame in run.frames:
         waiting += [*frame.variables.values(), *frame.stack]
     while waiting:
@@ -478,9 +479,11 @@ def _holders(run: Run) -> Iterator[Any]:
             waiting += [value.over, *value.inner]
         elif isinstance(value, tuple):
             waiting += value
-        elif isinstance(value, Stream):
+        elif isinstance(value, Stream) and id(value) not in seen:
+            seen.add(id(value))
             yield value
-        elif isinstance(value, Cells):
+        elif isinstance(value, Cells) and id(value) not in seen:
+            seen.add(id(value))
             yield value
             if value.name is None:
                 waiting += value.items
