@@ -68,7 +68,7 @@ def three_times(values: stream(0, 1)):
     n = 0
     for value in values:
         yield randomized_response(value, truth="3/4")
-        n += 1  # noqa: SIM113
+        n = n + 1
         if n == 3:
             return
 
@@ -81,7 +81,7 @@ def until_hit(values: stream(0, 1)):
             yield "hit"
             return
         yield "miss"
-        n += 1  # noqa: SIM113
+        n = n + 1
         if n >= 2:
             return
 
@@ -101,7 +101,7 @@ def silent_at_first(values: stream(0, 1)):
         if bernoulli("1/2"):
             yield randomized_response(value, truth="2/3")
             return
-        n += 1  # noqa: SIM113
+        n = n + 1
         if n == 2:
             yield "never"
             return
@@ -114,7 +114,7 @@ def one_behind(values: stream(0, 1)):
     for value in values:
         yield randomized_response(last if n else value, truth="2/3")
         last = value
-        n += 1  # noqa: SIM113
+        n = n + 1
         if n == 3:
             return
 
