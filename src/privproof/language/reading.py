@@ -18,7 +18,7 @@ from typing import Any
 from privproof.errors import LanguageError
 from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS
 from privproof.language.loops import Loops
-from privproof.language.sources import Shared, source
+from privproof.language.sources import Shared, Source, source
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -97,6 +97,15 @@ def translate(function: FunctionType, *, streams: Iterable[str], known: Iterable
 
 class _Reader(Loops):
     """Reads statements."""
+
+    def __init__(self, read: Source, shared: Shared, names: dict[str, str], *, called: bool = False) -> None:
+        super().__init__(read, shared, names, called=called)
+        around = read.function.__code__.co_qualname.split(".")[-2:-1]
+        if around and around != ["<locals>"]:
+            for node in ast.walk(read.tree):
+                for word in (getattr(node, field, None) for field in ("id", "attr", "arg")):
+                    if isinstance(word, str) and word.startswith("__") and not word.endswith("__"):
+                        self.refuse(node, f"the name {word}, which Python changes inside a class,", "another name")
 
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
         out: list[Statement] = []
