@@ -63,7 +63,8 @@ def ways(mechanism: Mechanism, size: int, chance: random.Random, *, most: int = 
         if not waiting:
             return
         try:
-            leaf, others = walk(mechanism, given, waiting.pop(chance.randrange(len(waiting))), failing=True)
+            begun = waiting.pop(chance.randrange(len(waiting)))
+            leaf, others = walk(mechanism, given, begun, failing=True, chance=chance)
         except LanguageError:
             return  # what is done with forms is outside the class; the trials at random remain
         waiting.extend(others)
