@@ -76,6 +76,12 @@ def test_every_way_has_data_and_noise(folder):
     assert sorted(found) == ["above", "below", "both"]
 
 
+def test_a_loop_that_noise_may_prolong_for_ever_is_walked_through(folder):
+    text = ONE + "    n = 0\n    while y < 10:\n        y = y + 1\n        n += 1\n    return n > 3\n"
+    found = [way.leaf.output for way in ways(load(folder, text), 0, Random(1))]
+    assert {True, False} <= set(found)
+
+
 def test_targets_are_assigned_in_order(folder):
     text = "@mechanism\ndef m(q: real_queries()):\n    for i, i in enumerate(q):\n        yield i\n"
     assert check(load(folder, text), 1).status == "refuted"

@@ -203,6 +203,7 @@ class Explorer:
     def _assigning(self, step: Assign, following: int) -> Callable[[Store], int]:
         name, evaluate = step.name, evaluator(step.value)
         whole, looping = self._aliased(step.value, following), into_itself(step)
+        very = set(itself(step.value)).intersection(whole)
         if not whole and not looping:
 
             def assign(store: Store) -> int:
@@ -216,8 +217,10 @@ class Explorer:
             new = evaluate(store)
             if looping and isinstance(new, Cells):
                 raise Stuck(ITSELF)
-            if has_list(new) and _share(store, [other for other in whole if other != name]):
-                new = shared(new)
+            if has_list(new):
+                _share(store, [other for other in whole if other != name])
+                if _share(store, [other for other in very if other != name]):
+                    new = shared(new)
             store[name] = shared(new) if isinstance(new, Answers) else new
             return following
 
@@ -382,26 +385,32 @@ def stored(expression: Expression) -> Iterator[str]:
 
     What the value of a variable holds was marked when it was put there.
     """
+    yield from itself(expression)
+    yield from inside(expression)
+
+
+def itself(expression: Expression) -> Iterator[str]:
+    """The variables whose very list the value of an expression may be."""
     match expression:
         case Variable(name):
             yield name
         case Element(sequence):
             yield from inside(sequence)
         case Conditional(_, then, otherwise):
-            yield from stored(then)
-            yield from stored(otherwise)
+            yield from itself(then)
+            yield from itself(otherwise)
         case Operation("max" | "min", (only,)):
             yield from inside(only)
-        case Operation("max or" | "min or" | "sum", (first, *others)):
+        case Operation("max or" | "min or", (first, default)):
             yield from inside(first)
-            for other in others:
-                yield from stored(other)
-        case Operation(name, arguments) if name in _PASSING:
+            yield from itself(default)
+        case Operation("sum", (_, start)):
+            yield from itself(start)
+        case Operation("and" | "or" | "max" | "min", arguments):
             for argument in arguments:
-                yield from stored(argument)
-        case Operation(name, arguments) if name in _EMPTYING:
-            for argument in arguments:
-                yield from inside(argument)
+                yield from itself(argument)
+        case _:
+            pass
 
 
 def inside(expression: Expression) -> Iterator[str]:
@@ -410,17 +419,16 @@ def inside(expression: Expression) -> Iterator[str]:
         case Operation(name, arguments) if name in _HOLDING:
             for argument in arguments:
                 yield from stored(argument)
-        case Element() | Operation() | Conditional():
+        case Operation("sum", (Operation(name, summands), *start)) if name in _HOLDING:
+            for part in (*summands, *start):
+                yield from inside(part)
+        case _:
             for part in parts(expression):
                 yield from inside(part)
 
 
 _HOLDING = ("tuple of", "list of", "table of", "fixed list of")
 """Operations whose value holds the very lists that its arguments are."""
-_PASSING = (*_HOLDING, "and", "or", "max", "min")
-"""Operations whose value may be, or hold, the very list that an argument is."""
-_EMPTYING = ("+", "extend", "*", "repeat", "list", "tuple", "slice", "copy", "sorted", "unpack")
-"""Operations whose value is new, and holds what its arguments hold."""
 
 
 def into_itself(step: Assign | Append | Replace) -> bool:

@@ -23,6 +23,8 @@ from privproof.language.mechanism import Mechanism
 
 _WAYS = 60
 """How many ways are looked at for each size; a run of the function is cheap beside a proof."""
+_ANSWERS = 1000
+"""How many answers all ways of a size may read together, beyond the first five: long runs take longer than short ones."""
 _ROUNDS = 200
 _MARGINS = (1.0, 1e-3)
 """How far inside the inequalities a point shall lie: far where there is room, near the border otherwise."""
@@ -47,7 +49,7 @@ class Way:
     choices: tuple[int, ...]
 
 
-def ways(mechanism: Mechanism, size: int, chance: random.Random, *, most: int = _WAYS) -> Iterator[Way]:
+def ways(mechanism: Mechanism, size: int, chance: random.Random) -> Iterator[Way]:
     """Ways through a mechanism on lists of a size, in random order, each with a point inside; those that fail included.
 
     >>> from privproof.language import laplace, mechanism, real
@@ -59,11 +61,12 @@ def ways(mechanism: Mechanism, size: int, chance: random.Random, *, most: int = 
     """
     given = {name: _open(name, declared, size, chance) for name, declared in mechanism.inputs.items()}
     waiting: list[tuple[int, ...]] = [()]
-    for _ in range(most):
+    for _ in range(min(_WAYS, max(5, _ANSWERS // max(size, 1)))):
         if not waiting:
             return
         try:
-            leaf, others = walk(mechanism, given, waiting.pop(chance.randrange(len(waiting))), failing=True)
+            begun = waiting.pop(chance.randrange(len(waiting)))
+            leaf, others = walk(mechanism, given, begun, failing=True, chance=chance)
         except LanguageError:
             return  # what is done with forms is outside the class; the trials at random remain
         waiting.extend(others)

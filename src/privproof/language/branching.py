@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError, PrivproofError
@@ -23,6 +24,8 @@ from privproof.language.running import run
 
 _MOST = 100_000
 _DRAWS = 400
+_CHOICES = 3000
+"""A run that is decided so often is given up: its beginnings, one for each choice, would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,7 @@ def walk(
     *,
     follow: Follow | None = None,
     failing: bool = False,
+    chance: Random | None = None,
 ) -> tuple[Leaf, list[tuple[int, ...]]]:
     """One way through a mechanism, which begins with the choices given; and the beginnings of the ways that branch off after them.
 
@@ -162,10 +166,11 @@ def walk(
         choices: how the first tests and draws go.
         follow: for a generator: whether to go on after the outputs so far.
         failing: whether a run that fails is a leaf that is not complete, and no error.
+        chance: decides how the other tests and draws go; without it the first way is taken.
     """
     exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
     given = {name: exactly(value) for name, value in arguments.items()}
-    player = _Player(choices)
+    player = _Player(choices, chance)
     complete, output = True, None
     try:
         with drawing(player.draw), deciding(player.decide):
@@ -194,8 +199,9 @@ def _watched(follow: Follow | None) -> Callable[[Sequence[Any]], None] | None:
 class _Player:
     """Makes the decisions of one run: those given, then the first way of each, and notes the others."""
 
-    def __init__(self, given: tuple[int, ...]) -> None:
+    def __init__(self, given: tuple[int, ...], chance: Random | None = None) -> None:
         self.given = given
+        self.chance = chance
         self.made: list[int] = []
         self.noises: list[Drawn] = []
         self.steps: list[Test | Draw] = []
@@ -204,9 +210,17 @@ class _Player:
 
     def choose(self, ways: int) -> int:
         position = len(self.made)
-        chosen = self.given[position] if position < len(self.given) else 0
-        if position >= len(self.given):
-            self.others += [(*self.made, other) for other in range(1, ways)]
+        if position > _CHOICES:
+            refuse(
+                "paths",
+                f"a run makes more than {_CHOICES} comparisons and draws that are not settled",
+                hint="a loop that surely ends, or a smaller size",
+            )
+        if position < len(self.given):
+            chosen = self.given[position]
+        else:
+            chosen = 0 if self.chance is None else self.chance.randrange(ways)
+            self.others += [(*self.made, other) for other in range(ways) if other != chosen]
         self.made.append(chosen)
         return chosen
 

@@ -99,6 +99,16 @@ def translate(running: Running, *, streams: Iterable[str], known: Iterable[str])
 class _Reader(Loops):
     """Reads statements."""
 
+    def __init__(self, running: Running, shared: Shared, names: dict[str, str], *, called: bool = False) -> None:
+        super().__init__(running, shared, names, called=called)
+        read = self.read
+        around = read.function.__code__.co_qualname.split(".")[-2:-1]
+        if around and around != ["<locals>"]:
+            for node in ast.walk(read.tree):
+                for word in (getattr(node, field, None) for field in ("id", "attr", "arg")):
+                    if isinstance(word, str) and word.startswith("__") and not word.endswith("__"):
+                        self.refuse(node, f"the name {word}, which Python changes inside a class,", "another name")
+
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
         out: list[Statement] = []
         for node in nodes:

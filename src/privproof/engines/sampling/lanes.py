@@ -7,13 +7,13 @@ lets them meet: the lanes inside a loop go first, those at its head wait for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from privproof.compiling.exploring import ITSELF, has_list, into_itself, stored
+from privproof.compiling.exploring import ITSELF, has_list, into_itself, itself, stored
 from privproof.compiling.relational import unit
 from privproof.engines.sampling.batches import Batch, Evaluate, evaluator, meeting
 from privproof.engines.sampling.columns import (
@@ -129,13 +129,13 @@ class _Machine:
                 return self._next(name, following)
             case Assign(name, value):
                 evaluate, aliased = evaluator(value), self._aliased(value, following)
-                looping = into_itself(step)
+                looping, very = into_itself(step), set(itself(value))
 
                 def assign(batch: Batch) -> list[tuple[int, Batch]]:
                     new = evaluate(batch)
                     if looping and _holds_list(new):
                         raise Stuck(ITSELF)
-                    batch.store[name] = self._named(batch, [other for other in aliased if other != name], new)
+                    batch.store[name] = self._named(batch, [other for other in aliased if other != name], new, very)
                     return [(following, batch)]
 
                 return assign
@@ -215,7 +215,7 @@ class _Machine:
             found = evaluate(batch)
             if looping and _holds_list(found):
                 raise Stuck(ITSELF)
-            new = shared(self._named(batch, aliased, found))
+            new = shared(self._named(batch, aliased, found, ()))
             operands = [column, new] if index is None else [column, new, index(batch)]
             batch.store[name] = changed(name, operands, len(batch))
             return [(following, batch)]
@@ -227,14 +227,14 @@ class _Machine:
         live = self.flow.live[following] if following < len(self.flow.live) else ()
         return tuple(name for name in dict.fromkeys(stored(value)) if name in live)
 
-    def _named(self, batch: Batch, others: Iterable[str], new: Column) -> Column:
-        """A value that gets a name; a list that other variables may hold too is marked as having two."""
+    def _named(self, batch: Batch, others: Iterable[str], new: Column, very: Collection[str]) -> Column:
+        """A value that gets a name; a list that other variables may hold too, or may be, is marked as having two."""
         if not _holds_list(new):
             return new
         for other in others:
             if other in batch.store and _holds_list(batch.store[other]):
                 batch.store[other] = shared(batch.store[other])
-                new = shared(new)
+                new = shared(new) if other in very else new
         return new
 
 
