@@ -468,7 +468,10 @@ def test_all_sizes_share_one_limit(run):
     said = json.loads(result.out)
     assert (result.status, said["verdict"]) == (3, "unknown")
     assert said["unasked"]
-    assert [row["size"] for row in said["sizes"]] + said["unasked"] == list(range(2, 15))
+    first, _, last = said["unasked"].partition("..")
+    asked = [row["size"] for row in said["sizes"]]
+    assert asked == list(range(2, int(first)))
+    assert (last or first) == "14"
 
 
 def test_a_release_out_of_time_releases_nothing(run):
