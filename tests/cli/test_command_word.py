@@ -300,12 +300,12 @@ def test_what_a_file_prints_is_not_the_answer(run):
 @pytest.mark.parametrize(
     "closing", ["os.closerange(3, 512)", "[os.write(n, b'x' * 99) for n in range(3, 99) if is_pipe(n)]"]
 )
-def test_a_file_that_reaches_for_the_pipe(run, closing):
+def test_a_file_that_reaches_for_the_pipe(fresh, closing):
     """Whatever a file does to descriptors that are not its own, it ends as no verdict."""
     pipes = "import os, stat\n\n\ndef is_pipe(n):\n    try:\n        return stat.S_ISFIFO(os.fstat(n).st_mode)\n"
     pipes += "    except OSError:\n        return False\n\n\n"
-    run.write("reaches.py", f"{pipes}{closing}\n{GOOD}")
-    result = run("check", "reaches.py", "--time-limit", 5)
+    fresh.write("reaches.py", f"{pipes}{closing}\n{GOOD}")
+    result = fresh("check", "reaches.py", "--time-limit", 5)
     assert result.status in (2, 3)
     assert "proved" not in result.out
 
