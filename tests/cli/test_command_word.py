@@ -206,20 +206,13 @@ CALLED = {
 from privproof import integer, mechanism, truncated_geometric
 
 
-class Related:
-    def __eq__(self, other):
-        {ends}
-
-    __hash__ = None
+def related(left, right):
+    {ends}
 
 
-@mechanism(epsilon=Related())
+@mechanism(epsilon="ln(2)", neighbours=related)
 def made(x: integer(0, 2)):
     return truncated_geometric(x, alpha="1/2", low=0, high=2)
-
-
-made == Related()
-Related() == 1
 """,
 }
 
@@ -336,6 +329,11 @@ HARD = {
         "endless.py",
         "def made():\n    while True:\n        pass\n",
         ["epsilon", "endless.py:made"],
+    ),
+    "an endless loop in a relation of one's own": (
+        "endless.py",
+        CALLED["in a relation of one's own"].format(ends="while True: pass"),
+        ["check", "endless.py:made"],
     ),
     "native code while a file is loaded": (
         "native.py",
