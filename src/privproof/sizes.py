@@ -49,10 +49,12 @@ class Table:
     def trend(self) -> str:
         """What the tight epsilons suggest, in words."""
         told = trend([size for size, _ in self.rows], [verdict.tight for _, verdict in self.rows])
-        if not self.unasked:
-            return told
-        left = f"{self.unasked[0]}..{self.unasked[-1]}" if len(self.unasked) > 1 else str(self.unasked[0])
-        return f"{told}; not asked: n = {left}"
+        return f"{told}; not asked: n = {self.left_out}" if self.unasked else told
+
+    @property
+    def left_out(self) -> str:
+        """The sizes that there was no time left for, as ``7..12``; empty where there are none."""
+        return "..".join(map(str, dict.fromkeys((self.unasked[0], self.unasked[-1])))) if self.unasked else ""
 
 
 def over_sizes(

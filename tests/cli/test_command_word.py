@@ -206,20 +206,13 @@ CALLED = {
 from privproof import integer, mechanism, truncated_geometric
 
 
-class Related:
-    def __eq__(self, other):
-        {ends}
-
-    __hash__ = None
+def related(left, right):
+    {ends}
 
 
-@mechanism(epsilon=Related())
+@mechanism(epsilon="ln(2)", neighbours=related)
 def made(x: integer(0, 2)):
     return truncated_geometric(x, alpha="1/2", low=0, high=2)
-
-
-made == Related()
-Related() == 1
 """,
 }
 
@@ -300,12 +293,12 @@ def test_what_a_file_prints_is_not_the_answer(run):
 @pytest.mark.parametrize(
     "closing", ["os.closerange(3, 512)", "[os.write(n, b'x' * 99) for n in range(3, 99) if is_pipe(n)]"]
 )
-def test_a_file_that_reaches_for_the_pipe(run, closing):
+def test_a_file_that_reaches_for_the_pipe(fresh, closing):
     """Whatever a file does to descriptors that are not its own, it ends as no verdict."""
     pipes = "import os, stat\n\n\ndef is_pipe(n):\n    try:\n        return stat.S_ISFIFO(os.fstat(n).st_mode)\n"
     pipes += "    except OSError:\n        return False\n\n\n"
-    run.write("reaches.py", f"{pipes}{closing}\n{GOOD}")
-    result = run("check", "reaches.py", "--time-limit", 5)
+    fresh.write("reaches.py", f"{pipes}{closing}\n{GOOD}")
+    result = fresh("check", "reaches.py", "--time-limit", 5)
     assert result.status in (2, 3)
     assert "proved" not in result.out
 
@@ -336,6 +329,11 @@ HARD = {
         "endless.py",
         "def made():\n    while True:\n        pass\n",
         ["epsilon", "endless.py:made"],
+    ),
+    "an endless loop in a relation of one's own": (
+        "endless.py",
+        CALLED["in a relation of one's own"].format(ends="while True: pass"),
+        ["check", "endless.py:made"],
     ),
     "native code while a file is loaded": (
         "native.py",
@@ -468,7 +466,10 @@ def test_all_sizes_share_one_limit(run):
     said = json.loads(result.out)
     assert (result.status, said["verdict"]) == (3, "unknown")
     assert said["unasked"]
-    assert [row["size"] for row in said["sizes"]] + said["unasked"] == list(range(2, 15))
+    first, _, last = said["unasked"].partition("..")
+    asked = [row["size"] for row in said["sizes"]]
+    assert asked == list(range(2, int(first)))
+    assert (last or first) == "14"
 
 
 def test_a_release_out_of_time_releases_nothing(run):

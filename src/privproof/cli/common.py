@@ -35,6 +35,7 @@ from privproof.engines import Progress
 from privproof.errors import FormatError, QuestionError
 from privproof.evidence import Unknown, Verdict
 from privproof.exact import Budget, delta, epsilon
+from privproof.formats.whole_files import is_special
 from privproof.models import Horizon
 from privproof.reporting import (
     Command,
@@ -276,10 +277,16 @@ def table_data(table: Table) -> dict[str, object]:
     rows = [{"size": size, **data(verdict, certificate=None)} for size, verdict in table.rows]
     whole = {**data(worst, certificate=None), "verdict": table.status, "sizes": rows, "trend": table.trend}
     if table.unasked:
-        whole |= {"unasked": list(table.unasked)}
+        whole["unasked"] = table.left_out
         if table.status == "unknown":
-            whole["reason"] = f"out of time, or interrupted: not asked at {len(table.unasked)} of the sizes"
+            whole["reason"] = f"out of time, or interrupted: not asked at the sizes {table.left_out}"
     return whole
+
+
+def _needed(path: Path) -> list[Path]:
+    """What has to be writable so that a file can appear: itself, if it is there, and the folder in which it is written first."""
+    beside = [] if is_special(path) else [Path(os.path.realpath(path)).parent]
+    return [path, *beside] if path.exists() else beside
 
 
 def writable(*paths: Path | None) -> None:
@@ -294,7 +301,7 @@ def writable(*paths: Path | None) -> None:
             reason = errno.ENOENT
         elif not path.parent.is_dir():
             reason = errno.ENOTDIR
-        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        elif not all(os.access(needed, os.W_OK) for needed in _needed(path)):
             reason = errno.EACCES
         if reason is not None:
             raise FormatError("file", f"cannot write: {os.strerror(reason)}", place=str(path))

@@ -50,7 +50,7 @@ class Together:
             for name, text in texts.items():
                 path = Path(name)
                 written = _encoded(path, text)
-                if _special(path):
+                if is_special(path):
                     self.special.append((path, written))
                 else:
                     self.files.append(_Beside(path, written))
@@ -173,7 +173,7 @@ def _encoded(path: Path, text: str | bytes) -> bytes:
         ) from None
 
 
-def _special(path: Path) -> bool:
+def is_special(path: Path) -> bool:
     """Whether something that is no ordinary file stands there: it is written, never replaced."""
     try:
         mode = path.stat().st_mode
