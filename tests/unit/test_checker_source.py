@@ -267,7 +267,7 @@ def _same_output(d):
 
 
 def _domain(d):
-    d["source"]["program"]["inputs"]["q"]["values"].pop()
+    d["source"]["program"]["inputs"]["q"]["high"] = "1"
 
 
 def _public(d):
@@ -291,6 +291,20 @@ def test_anything_else_that_is_exchanged_is_rejected(change):
     assert established(document).from_source
     change(document)
     assert refused(document)
+
+
+def test_parameters_that_are_set_otherwise_than_the_text_says_are_told():
+    assert established(asked(largest, size=2)).notes == ()
+    changed = established(asked(largest.having(alpha="1/3"), size=2))
+    assert changed.from_source
+    assert changed.notes == ("with alpha = '1/3' in largest, where the text says '1/2'",)
+
+
+def test_a_decorated_text_is_not_taken_for_the_function():
+    document = copy.deepcopy(asked(largest, size=2))
+    function = document["source"]["program"]["functions"][0]
+    function["text"] = f"@something\n{function['text']}"
+    assert beyond(refused(document))
 
 
 def test_pairs_of_data_sets_that_are_left_out_or_added_are_rejected():

@@ -21,7 +21,7 @@ from privproof.evidence.checker.documents import (
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.source.declarations import declaration
 from privproof.evidence.checker.source.reading import Function, read_functions
-from privproof.evidence.checker.source.values import Beyond, Cells, Value, key, read_value
+from privproof.evidence.checker.source.values import Beyond, Cells, Table, Value, key, printed, read_value
 from privproof.exact import Rational, rational
 
 PLACE = "question.source"
@@ -91,6 +91,7 @@ class Source:
         relation: ``each``, ``one``, ``monotone``, or ``function``.
         member: the whole member, for what depends on the kind of the question.
         taken: what of the declarations the text does not tell.
+        notes: the defaults and parameters that have other values than the text says.
     """
 
     functions: tuple[Function, ...]
@@ -99,6 +100,7 @@ class Source:
     relation: str
     member: Mapping[str, object]
     taken: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def mechanism(self) -> Function:
@@ -165,7 +167,17 @@ def read_source(value: object, limits: Limits) -> Source:
         refuse(f"{relation[:40]!r} is no relation", f"{PLACE}.relation")
     unclear = [name for name, each in inputs.items() if not _as_written(each, functions[0].annotations.get(name))]
     taken = (f"what may be given for {', '.join(unclear)[:200]}, which the text does not tell",) if unclear else ()
-    return Source(functions, inputs, parameters, relation, member, taken)
+    return Source(functions, inputs, parameters, relation, member, taken, tuple(_set_otherwise(functions, parameters)))
+
+
+def _set_otherwise(functions: tuple[Function, ...], parameters: Mapping[str, Value]) -> Iterator[str]:
+    """The values of parameters that differ from the defaults that the text writes out."""
+    for number, function in enumerate(functions):
+        for name, value in (parameters if number == 0 else function.defaults).items():
+            plain = not isinstance(value, Cells | Table)
+            if name in function.written and not (plain and key(value) == key(function.written[name])):
+                shown = printed(value)[:100] if plain else "a list or a table"
+                yield f"with {name} = {shown} in {function.name}, where the text says {function.written[name]!r:.100}"
 
 
 def _as_written(each: Input, annotation: ast.expr | None) -> bool:

@@ -82,7 +82,7 @@ def established(
         found = check(source, Work(limits.source_steps))
     except RecursionError:
         raise Beyond("values or texts are nested too deeply", PLACE) from None
-    return Established(source.mechanism.name, (what,), (*source.taken, *found.taken), found.notes)
+    return Established(source.mechanism.name, (what,), (*source.taken, *found.taken), (*source.notes, *found.notes))
 
 
 def _name(member: Mapping[str, object]) -> str:

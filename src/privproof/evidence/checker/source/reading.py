@@ -62,6 +62,7 @@ class Function:
         generator: whether it yields.
         line: the line of its file that its text begins with.
         annotations: what is written beside its parameters.
+        written: the defaults that its text writes out.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Function:
     generator: bool
     line: int
     annotations: Mapping[str, ast.expr]
+    written: Mapping[str, Value]
 
 
 def read_functions(value: object, place: str) -> tuple[Function, ...]:
@@ -141,6 +143,8 @@ def _parsed(text: str, name: str, place: str) -> ast.FunctionDef:
         refuse("the text is not the definition of one function", place)
     if body[0].name != name:
         refuse(f"the text defines {body[0].name!r}", place)
+    if body[0].decorator_list or getattr(body[0], "type_params", None):
+        raise Beyond("a decorator, or a parameter that is a type, is not known to the checker", place)
     return body[0]
 
 
@@ -205,6 +209,7 @@ class _Reader:
             generator=head.generator,
             line=head.line,
             annotations={a.arg: a.annotation for a in listed if a.annotation is not None},
+            written=_written(arguments),
         )
 
     # ------------------------------------------------------------------------------------------------------- instructions
@@ -725,6 +730,23 @@ class _Reader:
             self.expression(argument)
         self.line = node.lineno
         self.emit("append" if name == "append" else "method", name)
+
+
+def _written(arguments: ast.arguments) -> dict[str, Value]:
+    """The defaults that are numbers, texts, truth values or None, as they are written."""
+    places = [*arguments.posonlyargs, *arguments.args]
+    given = [*zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True)]
+    given += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
+    found: dict[str, Value] = {}
+    for argument, default in given:
+        negative = isinstance(default, ast.UnaryOp) and isinstance(default.op, ast.USub)
+        inner = default.operand if isinstance(default, ast.UnaryOp) and negative else default
+        if isinstance(inner, ast.Constant) and type(inner.value) in (bool, int, str, type(None)):
+            if not negative:
+                found[argument.arg] = inner.value
+            elif type(inner.value) is int:
+                found[argument.arg] = -inner.value
+    return found
 
 
 def _is_none(node: ast.expr) -> bool:
