@@ -10,6 +10,7 @@ import pytest
 from privproof import check
 from privproof.errors import CertificateRefused
 from privproof.evidence.confirming import accepted
+from privproof.formats import question_from_document
 from privproof.library.noisy_max import noisy_max_question
 
 
@@ -30,3 +31,20 @@ def test_a_refused_certificate_gives_an_unknown_verdict_and_a_warning():
 def test_in_the_tests_it_is_an_error():
     with pytest.raises(CertificateRefused):
         accepted(broken())
+
+
+def test_data_that_tie_are_moved_aside():
+    """Without noise a number at the border belongs to two guards as they are written in certificates."""
+    document = {
+        "kind": "stream-automaton",
+        "states": {"start": {"scale": 4, "reads": "nothing"}, "bare": {"scale": 0}, "done": {}},
+        "transitions": [
+            {"from": "start", "to": "bare", "store": "x"},
+            {"from": "bare", "to": "done", "when": "sample < 1", "output": "a"},
+            {"from": "bare", "to": "done", "when": "sample >= 1", "output": "b"},
+        ],
+        "scenario": {"neighbours": {"relation": "each", "within": 1}},
+    }
+    verdict = check(question_from_document(document), 2)
+    assert verdict.status == "refuted"
+    assert verdict.lower.infinite
