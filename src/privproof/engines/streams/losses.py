@@ -21,6 +21,7 @@ from privproof.models.stream_automaton import Order, StreamAutomaton, Term, Tran
 
 _BITS = 192
 _WINDOWS = (Rational(1, 8), Rational(1, 64), Rational(1, 1024), Rational(1, 65536))
+_HALF = Rational(1, 2)
 _LARGEST = 1 << 24
 _MOST_EXECUTIONS = 16
 _SIMPLE = 6
@@ -134,6 +135,10 @@ def _alike(automaton: StreamAutomaton, steps: Sequence[int]) -> Iterator[list[Tr
             raise OverflowError("too many executions write the same")
 
 
+class Tie(Exception):
+    """Two numbers without noise are equal where they are compared: guards of a state may hold together there."""
+
+
 def _measure(
     steps: Sequence[Transition],
     guards: Sequence[Sequence[Order]],
@@ -165,6 +170,8 @@ def _measure(
             if low == high:
                 if limit > 0:
                     return arb(0)
+                if limit == 0 and low is None:
+                    raise Tie
                 continue
             differences.append(Difference(low, high, limit))
         for name, number in step.stores:
@@ -179,15 +186,20 @@ def loss(
     within: Rational,
     far: int,
     width: Rational,
+    aside: Rational = ZERO,
 ) -> Loss:
-    """The loss of an execution on ``far * Δ`` and ``(far + 1) * Δ``, with written numbers that near to 0."""
+    """The loss of an execution on ``far * Δ`` and ``(far + 1) * Δ``, with written numbers that near to 0.
+
+    Raises:
+        Tie: numbers without noise are equal where they are compared; data that are moved `aside` by a part of Δ may not be.
+    """
     transitions = [automaton.transitions[number] for number in steps]
     sides = [
         tuple(
-            Rational(times * change) * within if step.reads else None
+            (times + aside) * change * within if step.reads else None
             for step, change in zip(transitions, changes, strict=True)
         )
-        for times in (far, far + 1)
+        for times in (Rational(far), Rational(far + 1))
     ]
     windows = tuple(tuple(Window(-width, width) for _ in step.values) for step in transitions)
     left, right = (probability(automaton, steps, side, windows) for side in sides)
@@ -210,10 +222,14 @@ def losses(
     far = -1 if bare else 0
     while far <= most:
         for width in _WINDOWS if real else _WINDOWS[:1]:
-            monitor.pause()
-            found = loss(automaton, steps, changes, within, far, width)
-            if found.left_probability > 0:
-                yield found
+            for aside in (ZERO, _HALF) if bare else (ZERO,):
+                monitor.pause()
+                try:
+                    found = loss(automaton, steps, changes, within, far, width, aside)
+                except Tie:
+                    continue
+                if found.left_probability > 0:
+                    yield found
         far = max(far + 1, pace * far)
 
 
