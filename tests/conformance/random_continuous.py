@@ -10,7 +10,7 @@ import re
 from random import Random
 
 from privproof.compiling.relational import Unsupported, relational
-from privproof.compiling.translation import disagreement
+from privproof.compiling.translation import disagreement, refuse_endless
 from privproof.errors import LanguageError
 from privproof.language import Mechanism
 
@@ -89,8 +89,8 @@ GRAMMAR: dict[str, list[str]] = {
         *("for i, i in enumerate(q):\n$block", "for a, b in zip(q, q):\n$block", "for a, a in zip(q, q):\n$block"),
         *("for k in range(2):\n$block", "for k in range(len(q)):\n$block", "for i in range(1, 4, 2):\n$block"),
         *(
-            "j = 0\nwhile j < len(q) and $bool:\n    v = q[j]\n    j += 1\n$block",
-            "j = 0\nwhile j < 2:\n    j += 1\n$block",
+            "$turn = 0\nwhile $turn < len(q) and $bool:\n    v = q[$turn]\n    $turn += 1\n$block",
+            "$turn = 0\nwhile $turn < 2:\n    $turn += 1\n$block",
         ),
         "match k:\n    case 0:\n        $name = $real\n    case 1 | 2:\n        $name = $real",
         *("$leave", "$leave", "$write", "$write", "$write"),
@@ -146,6 +146,7 @@ class ContinuousAuthor:
         self.shape = self.random.choice(("return", "return", "list", "yield", "yield"))
         self.draws = 4
         self.loops = 0
+        self.turns = 0
         lines = list(PROLOGUE)
         if self.random.random() < 0.1:
             lines.pop(self.random.randrange(len(lines)))
@@ -170,7 +171,9 @@ class ContinuousAuthor:
         if production == "$write":
             shown = self._phrase("shown", 1)
             return {"return": "pass", "list": f"out.append({shown})", "yield": f"yield {shown}"}[self.shape]
-        loop = production.startswith(("for", "j = 0"))
+        loop = production.startswith(("for", "$turn"))
+        self.turns += "$turn" in production
+        production = production.replace("$turn", f"j{self.turns}")
         head, *blocks = production.split("$block")
         filled = self._filled(head, 1)
         self.loops += loop
@@ -210,6 +213,7 @@ def outcome(mechanism: Mechanism, seed: int, *, runs: int = 15) -> str:
     for convert in (True, False):
         try:
             program = relational(mechanism, convert=convert)
+            refuse_endless(program)
             told = disagreement(program, runs=runs, seed=seed)
         except Unsupported:
             said = "unsupported"
