@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
-from privproof.exact import ONE, ZERO, Rational
+from privproof.evidence import PriorWitness
+from privproof.evidence.certificates import FORMAT, VERSION
+from privproof.evidence.parametric_certificates import point_evidence, proof_evidence, table_document
+from privproof.exact import ONE, ZERO, Rational, fraction
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.models.conditions import Condition, Conditions, Row, Table
@@ -99,3 +103,29 @@ def rare_causes():
 def _binary(weight, chance, secrets):
     yes = Rational(*map(int, chance.split("/")))
     return Row(weight, {"yes": yes, "no": 1 - yes}, secrets)
+
+
+def proved_certificate(table, budget, proof, monitor, *, witness=None):
+    """The certificate of a proof about a table; None where the sign of a weight is not established."""
+    evidence = proof_evidence(table, proof, monitor)
+    more = {} if witness is None else {"witness": point_evidence(as_witness(witness))}
+    return None if evidence is None else _certificate("proved", table, budget, evidence) | more
+
+
+def refuted_certificate(table, budget, violation):
+    """The certificate of parameters that violate a budget."""
+    evidence = {"method": "parameters", **point_evidence(as_witness(violation))}
+    return _certificate("refuted", table, budget, evidence)
+
+
+def _certificate(verdict, table, budget, evidence):
+    asked = table_document(table, budget)
+    return {"format": FORMAT, "version": VERSION, "verdict": verdict, "question": asked, "evidence": evidence}
+
+
+def as_witness(violation):
+    """A violation as the witness that a verdict shows."""
+    values = {name: fraction(value) for name, value in violation.values.items()}
+    left, right = fraction(violation.left), fraction(violation.right)
+    condition = violation.condition
+    return PriorWitness(condition.pair, condition.output, values, left, right, Fraction(1), Fraction(1))

@@ -8,11 +8,12 @@ from itertools import product
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.tables import proved_certificate, refuted_certificate
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Undecided, Violation, prove, supremum
 from privproof.evidence.checker import Accepted, recheck
-from privproof.evidence.parametric_certificates import proved_certificate, question_document, refuted_certificate
+from privproof.evidence.parametric_certificates import table_document
 from privproof.exact import Budget, Rational, log
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
@@ -150,7 +151,7 @@ def test_evidence_moved_to_another_question_is_accepted_only_if_that_holds_too(t
         replace(table, region=replace(table.region, box=region.box)),
     ):
         bound = other_c if data.draw(st.booleans()) else c
-        question = question_document(moved, Budget(log(bound)))
+        question = table_document(moved, Budget(log(bound)))
         if isinstance(recheck({**document, "question": question}), Accepted):
             no_violation(conditions_of(moved), bound, ZERO)
 

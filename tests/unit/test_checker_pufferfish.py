@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import comb
 
 import pytest
-from tests.tables import counting, noisy_max, rare_causes, simplex
+from tests.tables import counting, noisy_max, proved_certificate, rare_causes, refuted_certificate, simplex
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Violation, prove
@@ -17,7 +17,6 @@ from privproof.evidence.checker import Accepted, Limits, Rejected, recheck
 from privproof.evidence.checker.bernstein import Boxes, Side, check_tree, grid, halves, ordered
 from privproof.evidence.checker.outcomes import Refusal
 from privproof.evidence.checker.polynomials import at, read_polynomial
-from privproof.evidence.parametric_certificates import proved_certificate, refuted_certificate
 from privproof.exact import Budget, Rational, rational
 from privproof.exact.regions import Region
 from privproof.models.conditions import Table, conditions_of

@@ -896,7 +896,9 @@ def test_events():
     ):  # fmt: skip
         assert rejected(question, {**EVENT, **change}, "refuted")
     assert rejected(release([LAZY], [100], scale="9"), EVENT, "refuted")
-    assert rejected(release([LAZY], [10, 100], scale="8"), EVENT, "refuted")
+    several = check(release([LAZY], [10, 100], scale="8"), EVENT, "refuted")
+    assert "less what the other series add" in several.statement
+    assert rejected(release([LAZY], [10, 101], scale="8"), EVENT, "refuted")
     assert rejected(release([{**LAZY, "start": "any"}], [100], scale="8"), EVENT, "refuted")
     histogram = {"kind": "histogram", "bins": STATES}
     assert rejected(release([LAZY], [100], scale="1", query=histogram), EVENT, "refuted")

@@ -410,7 +410,7 @@ def test_missing_files_and_directories(tmp_path: Path) -> None:
         with pytest.raises(FormatError) as caught:
             read_question(path)
         assert caught.value.code == "file"
-    with pytest.raises(FormatError, match="cannot be written"):
+    with pytest.raises(FormatError, match="cannot write"):
         write_question(question_from_document(yaml.safe_load(CHAIN)), tmp_path / "no" / "such" / "folder.yaml")
 
 

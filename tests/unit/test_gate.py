@@ -15,6 +15,7 @@ from tests.cases import CASES
 
 import privproof
 from privproof import check, epsilon, tight_epsilon
+from privproof.compiling.covering import Covered
 from privproof.engines.findings import EnumerationProof, Finding, TensorProof
 from privproof.engines.parametric import Proof
 from privproof.errors import CertificateRefused
@@ -393,7 +394,7 @@ def lie_about_programs(monkeypatch):
         yield from true(honest, claim, monitor, size=size)
 
     monkeypatch.setattr(about_programs, "attempts", swapped)
-    monkeypatch.setattr(about_programs, "disagreement", lambda program: None)
+    monkeypatch.setattr(about_programs, "agreement", lambda program: Covered(None, 60, frozenset(), ()))
     monkeypatch.setattr(about_programs.Refuter, "stage", lambda *_: None)
     monkeypatch.setattr(about_programs.Refuter, "pumped", lambda *_: None)
     return lambda: check(broken)

@@ -393,9 +393,11 @@ def test_a_channel_of_balls():
 
     channel = Channel(rational(1), ((0, 0), (1, 0)), ((0, 0), (1, 0)), probability)
     rate = math.log(math.sqrt(2))
-    assert verify_locations(channel, "1/2").status == "proved"
-    assert verify_locations(channel, "1/3").status == "refuted"
-    assert verify_locations(channel, "ln(2)/2").status == "unknown"
+    assert verify_locations(channel, "1/2").computed == "proved"
+    assert verify_locations(channel, "1/3").computed == "refuted"
+    assert verify_locations(channel, "ln(2)/2").computed == "unknown"
+    assert verify_locations(channel, "1/2").status == "unknown"
+    assert "no certificate" in verify_locations(channel, "1/2").reason
     assert float(verify_locations(channel, "1/2").loss) == pytest.approx(rate)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import comb, exp, log
+from types import MappingProxyType
 
 import pytest
 
@@ -655,10 +656,14 @@ def unknown_household(p):
     return first, second, bernoulli(p)
 
 
-CHOSEN = {
-    ill: dict.fromkeys([who for who in product((0, 1), repeat=4) if sum(who) == ill], Fraction(1, comb(4, ill)))
-    for ill in (1, 2, 3)
-}
+CHOSEN = MappingProxyType(
+    {
+        ill: MappingProxyType(
+            dict.fromkeys([who for who in product((0, 1), repeat=4) if sum(who) == ill], Fraction(1, comb(4, ill)))
+        )
+        for ill in (1, 2, 3)
+    }
+)
 
 
 @prior

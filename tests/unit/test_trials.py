@@ -118,7 +118,7 @@ def changed(asked, before, after):
     code = tuple(replace(s, test=exchanged(s.test)) if isinstance(s, flows.Test) else s for s in flow.code)
     assert code != flow.code
     wrong = replace(asked)
-    wrong.__dict__["flow"] = replace(flow, code=code)
+    wrong.__dict__["kept"] = replace(asked._kept, flow=replace(flow, code=code))
     return wrong
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from privproof.evidence.logic_certificates import formula_document
 from privproof.evidence.parametric_certificates import table_document
-from privproof.evidence.program_certificates import program_document
 from privproof.evidence.release_certificates import release_document
 from privproof.evidence.sources import finite_source, loss_source, taken_source
 from privproof.evidence.stream_certificates import stream_document
@@ -46,6 +45,8 @@ def question_document(question: Verified, compiled: Any = None) -> dict[str, Any
             made = question.mechanism
             return _with(stream_document(question), None if made is None else taken_source(made, _AUTOMATON))
         case ProgramQuestion():
+            from privproof.evidence.program_certificates import program_document  # here, because it loads a solver
+
             if compiled is not None and (compiled.mechanism, compiled.size) != (question.mechanism, question.size):
                 raise OtherQuestion(f"the program is that of {compiled.mechanism.name} at size {compiled.size}")
             if compiled is None:

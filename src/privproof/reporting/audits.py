@@ -80,13 +80,14 @@ def audit_sentence(audit: Audit) -> str:
             return f"{name}: {bound}; no claim was tested, and its exact value is not known"
         return f"{name}: {known}, exactly; by the runs alone, {bound}"
     claim = claim_words(audit)
+    broken = (
+        "sampling found a violation, and its exact probabilities confirm it"
+        if audit.violated
+        else "the runs alone do not show it, but the exact probabilities of an event that sampling proposed do"
+    )
     if audit.status == "refuted":
         if audit.real is not None:
-            found = (
-                "sampling found a violation, and its exact probabilities confirm it"
-                if audit.violated
-                else "the runs alone do not show it, but the exact probabilities of an event that sampling proposed do"
-            )
+            found = broken
         elif audit.violated:
             found = "the runs speak against it, and the exact engine refutes it"
         else:
@@ -99,6 +100,8 @@ def audit_sentence(audit: Audit) -> str:
             )
             return f"{name} is {claim}: the exact engine proves it; {chance}"
         return f"{name} is {claim}: the runs do not speak against it, and the exact engine proves it"
+    if audit.real is not None:
+        return f"{name} seems not to be {claim}: {broken}; but no certificate shows it, so there is no verdict"
     undecided = "no exact engine decides it"
     if audit.violated:
         claimed = f"{bound} (claimed: {audit.budget.epsilon})"

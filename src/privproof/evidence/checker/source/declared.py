@@ -190,6 +190,10 @@ def _as_written(each: Input, annotation: ast.expr | None) -> bool:
     values = None if written.values is None else sorted(repr(key(value)) for value in written.values)
     same = (written.shape, written.public, written.real, written.within, written.low, written.high) == declared
     if not same or (written.low is None and written.high is None and known != values):
+        if written.public and each.public:
+            raise Beyond(
+                f"{each.name!r} has a value here that the text leaves open", f"{PLACE}.program.inputs.{each.name}"
+            )
         refuse(f"the text declares {each.name!r} in another way", f"{PLACE}.program.inputs.{each.name}")
     if written.size is not None and written.size != each.size:
         refuse(f"the text declares another length of {each.name!r}", f"{PLACE}.program.inputs.{each.name}")
