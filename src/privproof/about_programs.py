@@ -185,20 +185,21 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
     every = unit(question.mechanism)
     if every is not None and _proportional(question, every):
         notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
-    return admit(
-        Answer(
-            status="proved",
-            question=question,
-            engine=ENGINE,
-            evidence=alignment_evidence(proof),
-            compiled=proof.program,
-            lower=epsilon(0) if best is None else best.lower(),
-            upper=upper,
-            witness=None if best is None else witnessed(best),
-            formula=proof.budget if proof.budget.terms else None,
-            explanation=explanation(proof),
-            notes=tuple(notes),
-        )
+    return admit(_answer(question, proof, best, upper=upper, explanation=explanation(proof), notes=tuple(notes)))
+
+
+def _answer(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None, **known: Any) -> Answer:
+    """What a proof by alignment says."""
+    return Answer(
+        status="proved",
+        question=question,
+        engine=ENGINE,
+        evidence=alignment_evidence(proof),
+        compiled=proof.program,
+        lower=epsilon(0) if best is None else best.lower(),
+        witness=None if best is None else witnessed(best),
+        formula=proof.budget if proof.budget.terms else None,
+        **known,
     )
 
 
@@ -364,7 +365,7 @@ def repaired(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
             asked = replace(question, mechanism=repair.mechanism)
             if repair.claim is not None:
                 asked = replace(asked, claim=repair.claim, budget=None)
-            if proved(asked, repair.proof).status == "proved":
+            if admit(_answer(asked, repair.proof)).status == "proved":  # there is no function yet to run beside it
                 found.append(f"{repair}: then it is proved")
     except Stopped:
         found.append(f"{monitor.stopped() or 'stopped'}: more were not looked for")

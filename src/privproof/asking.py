@@ -432,19 +432,24 @@ def probabilities(question: Question, pair: str | None, letters: tuple[Letter, .
     return found
 
 
-def check_word(question: Question, letters: tuple[Letter, ...], *, pair: str | None = None) -> Verdict:
+def check_word(question: Question, letters: tuple[Letter, ...], *, place: str = "word") -> Verdict:
     """What one word says: refuted if it breaks the budget, otherwise unknown, since one word proves nothing.
+
+    Args:
+        question: the question.
+        letters: the word.
+        place: where the word was given, for messages.
 
     Raises:
         QuestionError: the word is not of the horizon, or compared under no pair.
     """
-    found = probabilities(question, pair, letters)
+    found = probabilities(question, None, letters)
     if not found:
         shown = " ".join(str(letter) for letter in letters)
         raise QuestionError(
             "word",
             f"the word {shown!r} is compared under no pair: a letter is unknown, or cannot follow, or its inputs are no neighbours",
-            place="word",
+            place=place,
             hint="letters are observations o, or inputs and output v|w:o",
         )
     budget = question.budget

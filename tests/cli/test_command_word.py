@@ -360,7 +360,7 @@ HARD = {
         "",
         ["epsilon", f"{ROOT / 'examples' / '04_noisy_max.py'}:improved", "--size", "2..14"],
     ),
-    "a profile": ("", "", ["profile", f"{ROOT / 'examples' / '04_noisy_max.py'}:improved", "--size", "9"]),
+    "a profile": ("", "", ["profile", f"{ROOT / 'examples' / '04_noisy_max.py'}:improved", "--size", "8"]),
     "a conversion": ("endless.py", "while True:\n    pass\n", ["convert", "endless.py", "out.yaml"]),
     "a formula": ("endless.py", "while True:\n    pass\n", ["logic", "endless.py:it", "P=? [ F a ]"]),
     "an explanation": ("endless.py", "while True:\n    pass\n", ["explain", "endless.py:it"]),

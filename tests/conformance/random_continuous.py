@@ -10,7 +10,7 @@ import re
 from random import Random
 
 from privproof.compiling.relational import Unsupported, relational
-from privproof.compiling.translation import disagreement, refuse_endless
+from privproof.compiling.translation import agreement, refuse_endless
 from privproof.errors import LanguageError
 from privproof.language import Mechanism
 
@@ -203,7 +203,7 @@ def _indented(text: str) -> str:
     return "\n".join("    " + line for line in text.split("\n"))
 
 
-def outcome(mechanism: Mechanism, seed: int, *, runs: int = 15) -> str:
+def outcome(mechanism: Mechanism) -> str:
     """Whether the program that alignments speak of does what the function does: "agrees", or why there is no program.
 
     Raises:
@@ -214,7 +214,7 @@ def outcome(mechanism: Mechanism, seed: int, *, runs: int = 15) -> str:
         try:
             program = relational(mechanism, convert=convert)
             refuse_endless(program)
-            told = disagreement(program, runs=runs, seed=seed)
+            told = agreement(program).told
         except Unsupported:
             said = "unsupported"
             continue

@@ -7,6 +7,7 @@ together at random.  A program is refused or agrees; one that fails when CPython
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from textwrap import dedent, indent
@@ -78,6 +79,6 @@ def test_a_difference_is_seen(folder):
     """The comparison can fail: a model that forgets what was drawn is told apart."""
     mechanism = load(folder, HEAD + "    return x + uniform(0, 1)\n")
     other = load(folder, HEAD + "    return x + uniform(0, 2)\n")
-    mechanism.__dict__["translated"] = other.translated
+    mechanism.__dict__["kept"] = replace(mechanism._kept, translated=other.translated, flow=other.flow)
     with pytest.raises(AssertionError, match="by the translation"):
         compare(mechanism, {"q": [0, 0], "x": 0})

@@ -119,7 +119,7 @@ def _one_word(question: Question, text: str) -> Verdict:
         letters = tuple(_letter(part, question) for part in shlex.split(text))
     except ValueError as error:
         raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
-    return check_word(question, letters)
+    return check_word(question, letters, place="--word")
 
 
 def _letter(text: str, question: Question) -> Letter:

@@ -63,7 +63,11 @@ def recheck_text(outcome: Accepted, seconds: float, target: str | None, changed:
         lines.append(f"✗ another program  {target} is not what was verified:")
         lines += [f"  {each}" for each in changed]
     elif changed is not None:
-        lines.append(f"✓ the same program  {target} is what was verified")
+        source: Any = outcome.details.get("source") or {}
+        taken = "" if source.get("established") else "; its model was taken from the compiler, not re-established"
+        own: Any = outcome.question.get("source") or {}
+        relation = "; neighbours are a function, which is not compared" if own.get("relation") == "function" else ""
+        lines.append(f"✓ the same program  {target} is what was verified{taken}{relation}")
     return "\n".join(lines)
 
 

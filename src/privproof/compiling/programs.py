@@ -328,6 +328,8 @@ class _Compiler:
         for declared, x, y in zip(self.private.values(), left, right, strict=True):
             for v, w in zip(x, y, strict=True) if declared.shape == "list" else ((x, y),):
                 if v != w:
+                    if declared.within is None and relation == "monotone":
+                        raise _without_order(declared)
                     if declared.within is not None and abs(v - w) > declared.within:
                         return False
                     changes.append(0 if declared.within is None else 1 if v < w else -1)
@@ -553,7 +555,11 @@ def _pairs(model: Transducer, starts: list[_Start], initial: Sequence[Mapping[st
 def _neighbours(relation: str, declared: Input) -> Neighbours:
     make = {"each": Neighbours.each, "one": Neighbours.one, "monotone": Neighbours.monotone}[relation]
     if relation == "monotone" and declared.within is None:
-        raise LanguageError(
-            "neighbours", f"{declared} has no order, so nothing moves in one direction", hint='neighbours="one"'
-        )
+        raise _without_order(declared)
     return make(within=declared.within)
+
+
+def _without_order(declared: Input) -> LanguageError:
+    return LanguageError(
+        "neighbours", f"{declared} has no order, so nothing moves in one direction", hint='neighbours="one"'
+    )

@@ -63,16 +63,6 @@ def agreement(program: Program) -> Covered:
     return replace(covered, told=told)
 
 
-def disagreement(program: Program, *, runs: int = 60, seed: int = 1) -> str | None:
-    """Where the program and the function differ on data and noise by chance, in words; None if they never do."""
-    chance, conditions = random.Random(seed), Conditions(program.code)
-    for _ in range(runs):
-        found = _by_choice(program, conditions, Choices((), chance), Watch(frozenset()))
-        if found is not None:
-            return found
-    return None
-
-
 def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch: Watch) -> str | None:
     """How the program and the function differ on chosen data and noise, in words; None if they do not."""
 

@@ -64,13 +64,14 @@ class Compiled:
     notes: tuple[str, ...] = ()
 
 
-def word_problem(question: Question, *, together: bool = False) -> Compiled:
+def word_problem(question: Question, *, together: bool = False, alike: bool = False) -> Compiled:
     """The word problem that a question about a finite model poses, both directions of every pair included.
 
     Args:
         question: the question.
         together: where an output is written at the end: whether all outputs belong to one start, as sums over outcomes need it.
             Otherwise every output has a start of its own.
+        alike: whether both sides may start alike everywhere, so that nothing is compared; otherwise such a question is refused.
 
     >>> from privproof.models import HiddenMarkovModel
     >>> from privproof.scenarios import Pair, Scenario
@@ -83,6 +84,8 @@ def word_problem(question: Question, *, together: bool = False) -> Compiled:
     """
     model = question.model
     if isinstance(model, Transducer):
+        if not alike:
+            refuse_equal_sides(question, model, ordered_pairs(question))
         raw = _transducer(question, model, together=together)
     else:
         raw = _hidden(question, model.hidden() if isinstance(model, MarkovChain) else model)
@@ -277,7 +280,6 @@ class _Builder:
         self.model = model
         self.words = question.scenario.words
         self.pairs = ordered_pairs(question)
-        refuse_equal_sides(question, model, self.pairs)
         self.memory, self.choices = input_choices(question.scenario.neighbours, model)
         self.supports = _supports(model, self.pairs)
         self.finishes: tuple[str | None, ...] = (None,) if model.finish is None or together else model.outputs

@@ -118,6 +118,8 @@ def differences(member: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
     Where the functions stand in their files does not count.
     """
     then, now = member["program"], mechanism.program.document()
+    if not then["functions"] or any(not isinstance(function["text"], str) for function in then["functions"]):
+        raise KeyError("text")
     found = []
     if member.get("relation") != _relation(mechanism):
         found.append(f"neighbours: {member.get('relation')} -> {_relation(mechanism)}")

@@ -164,10 +164,10 @@ class Mechanism:
 
     @property
     def neighbours(self) -> Relation:
-        """Which data sets are neighbours: the relation, or what the inputs suggest where none is named."""
+        """Which data sets are neighbours: the relation, or what the inputs suggest where none is named; of several the widest."""
         if self.relation is not None:
             return self.relation
-        return next(declared.relation for declared in self.inputs.values() if not declared.public)
+        return "each" if "each" in {i.relation for i in self.inputs.values() if not i.public} else "one"
 
     @property
     def stream(self) -> str | None:

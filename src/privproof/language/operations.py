@@ -27,6 +27,7 @@ from privproof.language.values import (
     plain,
     plus,
     shared,
+    tails,
     truth,
 )
 
@@ -243,6 +244,8 @@ def _table(*entries: Any) -> Lookup:
     rows: list[tuple[Any, Any]] = []
     for known, value in zip(entries[::2], entries[1::2], strict=True):
         hashable(known)
+        if any(True for part in (known, value) for _ in tails(part)):
+            raise Stuck("an unbounded noisy number stands in a table; a tuple holds one")
         same = [i for i, (other, _) in enumerate(rows) if equal(known, other)]
         if same:
             rows[same[0]] = (rows[same[0]][0], shared(value))

@@ -85,7 +85,7 @@ def relied_on(question: object) -> tuple[str, ...]:
         case PufferfishQuestion(mechanism=mechanism, prior=prior):
             functions = [mechanism, prior]
         case ProgramQuestion(mechanism=mechanism):
-            functions = [mechanism]
+            functions = [] if mechanism.proposed is not None else [mechanism]
         case StreamQuestion(mechanism=made_from):
             functions = [] if made_from is None else [made_from]
         case _:

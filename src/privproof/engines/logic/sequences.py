@@ -183,7 +183,7 @@ class Sequences:
             horizon=Horizon.unbounded() if self.steps is None else Horizon.exactly(self.steps + 1),
             name=name,
         )
-        return word_problem(question.under(budget)), tuple(reached)
+        return word_problem(question.under(budget), alike=True), tuple(reached)
 
 
 def weighed(masses: Masses, values: list[Rational]) -> Rational:

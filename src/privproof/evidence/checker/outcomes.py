@@ -95,7 +95,7 @@ class Rejected:
 
     reason: str
     place: str = ""
-    beyond: bool = False
+    beyond: bool = field(default=False, repr=False)
 
 
 Outcome: TypeAlias = Accepted | Rejected

@@ -253,6 +253,8 @@ def neighbours(source: Source, left: Mapping[str, Value], right: Mapping[str, Va
         for x, y in entries:
             if x == y:
                 continue
+            if each.within is None and source.relation == "monotone":
+                refuse("records have no direction", f"{PLACE}.relation")
             if each.within is not None and abs(rational(x) - rational(y)) > each.within:
                 return False
             changes.append(0 if each.within is None else 1 if x < y else -1)
