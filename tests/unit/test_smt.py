@@ -319,6 +319,7 @@ def test_should_stop_is_asked_before_every_query() -> None:
     assert asked == [False, False, False, True]
 
 
+@pytest.mark.slow
 def test_an_interrupt_reaches_the_handler() -> None:
     problem = problem_of(noisy_max_question(6, improved=True))
     caught: list[int] = []
