@@ -11,6 +11,7 @@ from tests.cases import CASES
 from tests.commands import ROOT, environment
 
 from privproof import check, laplace, mechanism, real_queries, tight_epsilon
+from privproof.exact.balls import precision
 from privproof.library import EXAMPLES
 from privproof.scenarios import claims
 
@@ -27,7 +28,12 @@ FEW = (
 
 
 def told(verdict):
-    """Everything that a verdict says but the time it took."""
+    """Everything that a verdict says but the time it took; balls print with as many digits as is set around."""
+    with precision(53):
+        return _told(verdict)
+
+
+def _told(verdict):
     return json.dumps(
         [
             verdict.status,

@@ -674,7 +674,7 @@ def m(x: integer(0,2), y: integer(0,2)):
         2,
         """\
 @mechanism(neighbours='monotone')
-def m(q: queries(0,1), y: one_of('a','b')):
+def m(q: queries(0,1), y: integer(0,1)):
     return randomized_response(q[0], truth='3/4')
 """,
     ),
