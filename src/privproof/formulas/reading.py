@@ -144,9 +144,12 @@ class Reader(Tokens):
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def operand(self) -> Formula:
+        return self.prefixed()
+
+    def prefixed(self) -> Formula:
         with self.deeper():
             if self.accept("!"):
-                return Not(self.operand())
+                return Not(self.prefixed())
             if self.accept("X"):
                 times = self.count() if self.accept("^") else Count(1)
                 return Next(self.scope_of_temporal(), times)
@@ -159,7 +162,7 @@ class Reader(Tokens):
     def scope_of_temporal(self) -> Formula:
         """What ``X``, ``F`` or ``G`` speaks about: everything up to the next ``U``, ``W``, ``R`` or closing bracket."""
         if self.token.kind == "name" and self.token.text in ("X", "F", "G"):
-            return self.operand()
+            return self.prefixed()
         return self.implication()
 
     @contextmanager

@@ -13,14 +13,10 @@ from typing import Literal, cast
 from privproof.errors import FormulaError
 from privproof.formulas.reading import Reader
 from privproof.formulas.syntax import (
-    Count,
     Family,
     Formula,
     Iff,
     Implies,
-    Next,
-    Not,
-    Unary,
     Until,
     children,
     show_formula,
@@ -70,18 +66,8 @@ class _TextbookReader(Reader):
             bound = self.bound()
             return Until(cast(Literal["U", "W", "R"], operator.text), left, self.operand(), bound)
 
-    def prefixed(self) -> Formula:
-        with self.deeper():
-            if self.accept("!"):
-                return Not(self.prefixed())
-            if self.accept("X"):
-                times = self.count() if self.accept("^") else Count(1)
-                return Next(self.prefixed(), times)
-            operator = self.accept("F", "G")
-            if operator is not None:
-                bound = self.bound()
-                return Unary(cast(Literal["F", "G"], operator.text), self.prefixed(), bound)
-            return self.primary()
+    def scope_of_temporal(self) -> Formula:
+        return self.prefixed()
 
 
 def _difference(first: Formula, second: Formula) -> tuple[str, str]:
