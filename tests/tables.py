@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 from privproof.evidence import PriorWitness
-from privproof.evidence.certificates import FORMAT, VERSION
+from privproof.evidence.certificates import certificate
 from privproof.evidence.parametric_certificates import point_evidence, proof_evidence, table_document
 from privproof.exact import ONE, ZERO, Rational, fraction
 from privproof.exact.polynomials import Polynomial
@@ -119,8 +119,7 @@ def refuted_certificate(table, budget, violation):
 
 
 def _certificate(verdict, table, budget, evidence):
-    asked = table_document(table, budget)
-    return {"format": FORMAT, "version": VERSION, "verdict": verdict, "question": asked, "evidence": evidence}
+    return certificate(verdict, table_document(table, budget), evidence)
 
 
 def as_witness(violation):

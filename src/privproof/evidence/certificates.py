@@ -17,11 +17,9 @@ from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Reached
 from privproof.evidence.cone_trimming import trim_cone
 from privproof.evidence.verdicts import Witness
-from privproof.exact import ZERO, Budget, Rational, fraction, rational, text
+from privproof.exact import ZERO, Rational, fraction, rational, text
 from privproof.exact.matrices import Matrix
-from privproof.formats import document
 from privproof.models import Distribution, Letter
-from privproof.scenarios import Question
 
 FORMAT, VERSION = "privproof-certificate", 1
 Multiples: TypeAlias = "list[list[Any]] | dict[str, Any]"
@@ -29,20 +27,15 @@ _ANY_LEVEL = -1
 _NOTHING = Reached((), (), 0, 0)
 
 
-def certificate(
-    question: Question, budget: Budget, verdict: str, evidence: Mapping[str, Any], witness: Witness | None = None
-) -> dict[str, Any]:
-    """A certificate for a verdict on a question under a budget."""
-    result: dict[str, Any] = {
+def certificate(verdict: str, question: Mapping[str, Any], evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """A certificate for a verdict on a question that is given as a document."""
+    return {
         "format": FORMAT,
         "version": VERSION,
         "verdict": verdict,
-        "question": document(question.under(budget)),
+        "question": question,
         "evidence": dict(evidence),
     }
-    if witness is not None:
-        result["witness"] = word_evidence(witness)
-    return result
 
 
 def letter_document(letter: Letter) -> dict[str, str | None]:

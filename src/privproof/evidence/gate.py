@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 from privproof.errors import CertificateRefused
-from privproof.evidence.certificates import FORMAT, VERSION
+from privproof.evidence.certificates import certificate
 from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.evidence.questions import OtherQuestion, question_document
 from privproof.evidence.sources import take
@@ -79,14 +79,7 @@ class Answer:
 
     def certificate(self) -> dict[str, Any]:
         """The document that the checker is given, and that goes with the verdict."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "verdict": self.status,
-            "question": self.asked,
-            "evidence": dict(self.evidence),
-            **self.more,
-        }
+        return {**certificate(self.status, self.asked, self.evidence), **self.more}
 
 
 @dataclass(frozen=True)

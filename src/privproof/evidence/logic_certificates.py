@@ -12,6 +12,7 @@ from privproof.engines.logic.measures import Closeness, Gap
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.evidence.certificates import certificate, proof_evidence
 from privproof.evidence.satisfaction import Satisfaction
+from privproof.formats import document
 from privproof.formulas import (
     And,
     Atom,
@@ -181,7 +182,7 @@ def _by_words(proof: ByWords) -> dict[str, Any]:
     assert proof.finding.proof is not None
     evidence = proof_evidence(proof.compiled, proof.finding.proof)
     return {
-        "certificate": certificate(proof.compiled.question, budget, "proved", evidence),
+        "certificate": certificate("proved", document(proof.compiled.question.under(budget)), evidence),
         "states": dict(proof.states),
         "counted": proof.counted,
         "other": proof.other,
