@@ -11,19 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from privproof.cli.answers import console, end, rendered, say_json, write
-from privproof.cli.common import (
-    STATUS,
-    AsJson,
-    CertificateOut,
-    DeltaText,
-    ReportOut,
-    TimeLimit,
-    app,
-    begin,
-    named_sizes,
-    writable,
-)
+from privproof.cli.common import STATUS, begin, named_sizes, writable
 from privproof.cli.loading import load_subject, parameters_of
+from privproof.cli.options import AsJson, CertificateOut, DeltaText, ReportOut, TimeLimit
 from privproof.cli.working import WHY, command, doing, monitored, unfinished
 from privproof.engines.sampling import runnable
 from privproof.errors import QuestionError
@@ -31,7 +21,7 @@ from privproof.evidence.audits import Audit
 from privproof.reporting import Fact, audit_data, audit_page, print_audit
 
 
-@command(app)
+@command("audit")
 def audit(
     target: Annotated[
         str,

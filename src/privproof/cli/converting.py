@@ -8,19 +8,9 @@ from typing import Annotated
 import typer
 
 from privproof.cli.answers import say, write
-from privproof.cli.common import (
-    HorizonText,
-    Settings,
-    Size,
-    Target,
-    TimeLimit,
-    about_words,
-    app,
-    loaded,
-    one_size,
-    writable,
-)
+from privproof.cli.common import about_words, loaded, one_size, writable
 from privproof.cli.loading import is_process, load_process, settings_of
+from privproof.cli.options import HorizonText, Settings, Size, Target, TimeLimit
 from privproof.cli.working import WHY, command, doing, limited, unfinished
 from privproof.compiling import word_problem
 from privproof.errors import FormatError, QuestionError
@@ -32,7 +22,7 @@ from privproof.models import Horizon
 from privproof.scenarios import ProgramQuestion, Question, StreamQuestion
 
 
-@command(app)
+@command("convert")
 def convert(
     target: Target,
     out: Annotated[

@@ -13,17 +13,8 @@ from rich.text import Text
 from privproof.asking import check as ask
 from privproof.asking import tight_epsilon
 from privproof.cli.answers import console, end, say, say_json, write
-from privproof.cli.common import (
-    STATUS,
-    AsJson,
-    TimeLimit,
-    about_words,
-    app,
-    asking,
-    begin,
-    finish,
-    writable,
-)
+from privproof.cli.common import STATUS, about_words, asking, begin, finish, writable
+from privproof.cli.options import AsJson, TimeLimit
 from privproof.cli.working import command, monitored
 from privproof.errors import QuestionError
 from privproof.formats.processes import process_text
@@ -39,7 +30,7 @@ if TYPE_CHECKING:
     from privproof.library import Example, FormulaExample
 
 
-@command(app)
+@command("examples")
 def examples(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Run this example.")] = None,
     out: Annotated[Path | None, typer.Option("--write", help="Write the example as a model file instead.")] = None,

@@ -9,25 +9,15 @@ import typer
 
 from privproof.asking import check as ask
 from privproof.cli.answers import console, end
-from privproof.cli.common import (
-    STATUS,
-    Settings,
-    Size,
-    Target,
-    TimeLimit,
-    app,
-    begin,
-    budgeted,
-    loaded,
-    one_size,
-)
+from privproof.cli.common import STATUS, begin, budgeted, loaded, one_size
+from privproof.cli.options import Settings, Size, Target, TimeLimit
 from privproof.cli.working import command, monitored
 from privproof.errors import QuestionError
 from privproof.reporting import print_explanation, print_verdict
 from privproof.scenarios import ProgramQuestion, StreamQuestion, claims
 
 
-@command(app)
+@command("explain")
 def explain(
     target: Target,
     epsilon_: Annotated[

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from privproof.cli.answers import console, end, gathered, say, say_json, write
-from privproof.cli.common import STATUS, AsJson, CertificateOut, ReportOut, TimeLimit, app, undecided, writable
+from privproof.cli.common import STATUS, undecided, writable
 from privproof.cli.loading import load_priors
+from privproof.cli.options import AsJson, CertificateOut, ReportOut, TimeLimit
 from privproof.cli.working import command, doing, limited
 from privproof.errors import QuestionError
 from privproof.exact import epsilon as exact_epsilon
@@ -20,7 +21,7 @@ from privproof.reporting import Fact, print_verdict
 _METHODS = "auto, exact, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group."
 
 
-@command(app)
+@command("release")
 def release(
     data: Annotated[list[Path], typer.Argument(metavar="DATA...", help="CSV or Parquet files, read as one table.")],
     column: Annotated[str, typer.Option("--column", help="The column with the states, or with numbers (see --bins).")],

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from privproof.compiling.outputs import Symbols
-from privproof.compiling.programs import question as mechanism_question
+from privproof.compiling.programs import mechanism_question
 from privproof.compiling.word_problems import input_choices
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Rational

@@ -1,0 +1,64 @@
+from .asked import AnyQuestion, UnderPriors, Verified
+from .chains import Band, Chain
+from .formulas import FormulaQuestion
+from .locations import LocationQuestion
+from .markov import MarkovPrior
+from .neighbours import Neighbours
+from .networks import Network, Node
+from .origins import Origin, Several, fits
+from .parametric import ParametricPair, ParametricQuestion, parametric_pair
+from .programs import ProgramQuestion, claims, is_program, program_question, relied_on
+from .pufferfish import PufferfishQuestion, Secret, pufferfish
+from .queries import Query, count, histogram, lipschitz, mean, weighted_sum
+from .question import Model, Pair, Question, Scenario, ordered_pairs
+from .releases import Geometric, Laplace, Noise, ReleaseQuestion
+from .streams import StreamQuestion
+from .words import Automaton, Ending, Words, automaton
+
+__all__ = [
+    "AnyQuestion",
+    "Automaton",
+    "Band",
+    "Chain",
+    "Ending",
+    "FormulaQuestion",
+    "Geometric",
+    "Laplace",
+    "LocationQuestion",
+    "MarkovPrior",
+    "Model",
+    "Neighbours",
+    "Network",
+    "Node",
+    "Noise",
+    "Origin",
+    "Pair",
+    "ParametricPair",
+    "ParametricQuestion",
+    "ProgramQuestion",
+    "PufferfishQuestion",
+    "Query",
+    "Question",
+    "ReleaseQuestion",
+    "Scenario",
+    "Secret",
+    "Several",
+    "StreamQuestion",
+    "UnderPriors",
+    "Verified",
+    "Words",
+    "automaton",
+    "claims",
+    "count",
+    "fits",
+    "histogram",
+    "is_program",
+    "lipschitz",
+    "mean",
+    "ordered_pairs",
+    "parametric_pair",
+    "program_question",
+    "pufferfish",
+    "relied_on",
+    "weighted_sum",
+]
