@@ -1,13 +1,17 @@
 from . import release
 from .asking import check, tight_epsilon
-from .auditing import audit
+from .auditing.asking import audit
+from .auditing.audits import Audit
 from .compiling import (
     mechanism_process,
     mechanism_question,
     output_distribution,
     time_series,
 )
+from .engines.logic.engine import model_check
+from .engines.logic.satisfaction import Satisfaction
 from .engines.sampling import Runnable, Samples, runnable, sample
+from .engines.words.definition import word_probabilities
 from .errors import (
     BudgetError,
     FloatRefused,
@@ -21,9 +25,7 @@ from .errors import (
     ScenarioError,
 )
 from .evidence import LossWitness, PriorWitness, Proved, Refuted, Unknown, Verdict, Witness
-from .evidence.audits import Audit
 from .evidence.checker import recheck, recheck_file
-from .evidence.satisfaction import Satisfaction
 from .exact import Budget, Epsilon, epsilon, from_float, log, rational
 from .formats import read_question, write_question
 from .formats.processes import read_process, write_process
@@ -54,7 +56,6 @@ from .language import (
     truncated_geometric,
     uniform,
 )
-from .model_checking import model_check
 from .models import (
     Branch,
     DecisionProcess,
@@ -67,8 +68,8 @@ from .models import (
     Transducer,
     WordProblem,
 )
-from .probabilities import output_probability, privacy_loss, probability_formula
 from .profiles import Profile, privacy_loss_distribution, privacy_profile, renyi_divergence
+from .profiles.probabilities import output_probability, privacy_loss, probability_formula
 from .scenarios import (
     MarkovPrior,
     Neighbours,
@@ -180,6 +181,7 @@ __all__ = [
     "time_series",
     "truncated_geometric",
     "uniform",
+    "word_probabilities",
     "write_process",
     "write_question",
 ]

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from privproof.asking import ask as ask_request
 from privproof.asking import check as ask
-from privproof.asking import check_word, tight_epsilon
+from privproof.asking import tight_epsilon
 from privproof.cli.common import (
-    about_words,
     asking,
     asking_sizes,
     begin,
@@ -37,11 +37,12 @@ from privproof.cli.options import (
     TimeLimit,
 )
 from privproof.cli.working import command, monitored
+from privproof.engines.engine import Request
 from privproof.errors import QuestionError
 from privproof.evidence import Verdict
+from privproof.evidence.sizes import over_sizes
 from privproof.models import Letter, Transducer
-from privproof.scenarios import AnyQuestion, Question, claims
-from privproof.sizes import over_sizes
+from privproof.scenarios import AnyQuestion, Question
 
 
 @command("check")
@@ -72,7 +73,7 @@ def check(
     def posed(number: int | None) -> AnyQuestion:
         question = loaded(target, number, horizon, pair, settings)
         question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
-        if word is None and not claims(question):
+        if word is None and not question.claims:
             raise QuestionError(
                 "budget",
                 "neither the command nor the file names a budget",
@@ -96,7 +97,7 @@ def check(
     asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, pointwise=pointwise)
     asking(question, command=asked, asked_tight=False, as_json=as_json)
     if word is not None:
-        verdict = _one_word(about_words(question, "--word"), word)
+        verdict = _one_word(question.words(place="--word"), word)
         finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
     with monitored() as monitor:
         verdict = ask(question, engine=engine, monitor=monitor)
@@ -109,7 +110,7 @@ def _one_word(question: Question, text: str) -> Verdict:
         letters = tuple(_letter(part, question) for part in shlex.split(text))
     except ValueError as error:
         raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
-    return check_word(question, letters, place="--word")
+    return ask_request(Request(question, word=letters))
 
 
 def _letter(text: str, question: Question) -> Letter:

@@ -22,13 +22,14 @@ from privproof.cli.answers import (
     say_json,
     write,
 )
-from privproof.cli.loading import load, only_pair, parameters_of
 from privproof.cli.working import WHY, doing, limited, unfinished
 from privproof.engines import Progress
 from privproof.errors import FormatError, QuestionError
 from privproof.evidence import Unknown, Verdict
+from privproof.evidence.sizes import Table
 from privproof.exact import Budget, delta, epsilon
 from privproof.formats.whole_files import is_special
+from privproof.loading import load, parameters_of
 from privproof.models import Horizon
 from privproof.reporting import (
     Command,
@@ -40,14 +41,7 @@ from privproof.reporting import (
 )
 from privproof.scenarios import (
     AnyQuestion,
-    ParametricQuestion,
-    ProgramQuestion,
-    PufferfishQuestion,
-    Question,
-    ReleaseQuestion,
-    StreamQuestion,
 )
-from privproof.sizes import Table
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
 
@@ -105,26 +99,7 @@ def loaded(
     question = load(target, size=size, horizon=lengths, parameters=parameters_of(settings))
     if pair is None:
         return question
-    return only_pair(about_words(question, "--pair"), pair)
-
-
-def about_words(question: AnyQuestion, place: str) -> Question:
-    """The question, if it is one about the words of a model."""
-    if isinstance(question, ProgramQuestion | StreamQuestion):
-        raise QuestionError(
-            "question",
-            "this does not apply to continuous noise or numbers without bounds",
-            place=place,
-            hint="privproof check, privproof epsilon, privproof explain",
-        )
-    if isinstance(question, PufferfishQuestion | ParametricQuestion | ReleaseQuestion):
-        raise QuestionError(
-            "question",
-            "this does not apply to secrets under a prior",
-            place=place,
-            hint="privproof check, privproof epsilon",
-        )
-    return question
+    return question.words(place="--pair").only(pair)
 
 
 def named_sizes(text: str | None) -> list[int | None]:
@@ -277,7 +252,7 @@ def budgeted(
     pointwise: bool,
 ) -> AnyQuestion:
     """The question under the budget of the command line; what it does not name comes from the file."""
-    if pointwise and isinstance(question, ProgramQuestion | StreamQuestion):
+    if pointwise and question.continuous:
         raise QuestionError(
             "delta", "single outputs have probability 0 under continuous noise", place="--pointwise", hint="drop it"
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from privproof.cli.answers import console, say, say_json
-from privproof.cli.common import about_words, begin, loaded, one_size
+from privproof.cli.common import begin, loaded, one_size
 from privproof.cli.options import AsJson, HorizonText, Settings, Size, Target, TimeLimit
 from privproof.cli.working import command
 from privproof.profiles import privacy_profile
@@ -28,7 +28,7 @@ def profile(
 ) -> None:
     """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
     begin(target, time_limit, as_json=as_json)
-    curve = privacy_profile(about_words(loaded(target, one_size(size), horizon, pair, settings), target))
+    curve = privacy_profile(loaded(target, one_size(size), horizon, pair, settings).words(place=target))
     if csv:
         say(curve.csv(points), end="")
     elif as_json:

@@ -64,9 +64,9 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
             place="--source",
             hint="privproof check FILE:NAME --certificate OUT writes one that does",
         )
-    from privproof.cli.loading import load_subject, parameters_of
     from privproof.evidence.sources import differences
     from privproof.language import Mechanism
+    from privproof.loading import load_subject, parameters_of
 
     subject = load_subject(target)
     if not isinstance(subject, Mechanism):

@@ -23,7 +23,7 @@ from privproof.language import Mechanism
 from privproof.language.values import ENDED, Cells
 from privproof.models import DecisionProcess, Horizon, Transducer
 from privproof.models.process import Bools, Builder, Probability
-from privproof.scenarios import Origin, Question, Several, ordered_pairs, relied_on
+from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
 INPUT, END = "input", "end"
 _MOST_SETS = 20_000
@@ -55,7 +55,7 @@ def mechanism_process(
     origin, model = question.origin, question.model
     assert origin is not None
     assert isinstance(model, Transducer)
-    return replace(_Chain(question, model, origin).process(), relies=relied_on(question))
+    return replace(_Chain(question, model, origin).process(), relies=question.relied_on())
 
 
 Pending: TypeAlias = "tuple[str, ...]"

@@ -1,17 +1,5 @@
-from .findings import ConeProof, Engine, EnumerationProof, Finding, Proof, TensorProof
+from .engine import Engine, Request
 from .monitor import Monitor, Progress
 from .registry import ENGINES
-from .words.table import one_step
 
-__all__ = [
-    "ENGINES",
-    "ConeProof",
-    "Engine",
-    "EnumerationProof",
-    "Finding",
-    "Monitor",
-    "Progress",
-    "Proof",
-    "TensorProof",
-    "one_step",
-]
+__all__ = ["ENGINES", "Engine", "Monitor", "Progress", "Request"]

@@ -16,7 +16,7 @@ from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum, loss
 from privproof.language.patterns import shown
 from privproof.models import Distribution, Letter
-from privproof.scenarios import AnyQuestion, Question
+from privproof.scenarios import AnyQuestion
 
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 
@@ -307,6 +307,50 @@ AnyWitness: TypeAlias = "Witness | PriorWitness | LossWitness | StreamWitness | 
 
 
 @dataclass(frozen=True)
+class WordDetails:
+    """What else a verdict on the words of a model shows.
+
+    Attributes:
+        event: where a delta counts over events: the outcomes behind the lower bound.
+        growth: words whose ratio grows without bound, where there is no epsilon at all because of them.
+    """
+
+    event: tuple[Witness, ...] = ()
+    growth: Growth | None = None
+
+
+@dataclass(frozen=True)
+class ProgramDetails:
+    """What else a verdict on a program with continuous noise shows.
+
+    Attributes:
+        formula: an upper bound that is proved for every size and all public numbers, as an expression in them.
+        explanation: for a proof by alignment, what every line pays.
+        repairs: changes after which the claim is proved.
+    """
+
+    formula: Affine | None = None
+    explanation: Explanation | None = None
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StreamDetails:
+    """What else a verdict on a stream automaton shows.
+
+    Attributes:
+        leak: the structure whose loss grows without bound.
+        shifts: the table of shifts of the execution that costs most.
+    """
+
+    leak: Leaking | None = None
+    shifts: tuple[Shifted, ...] = ()
+
+
+Details: TypeAlias = "WordDetails | ProgramDetails | StreamDetails"
+
+
+@dataclass(frozen=True)
 class Certified:
     """Which bounds on the tight epsilon the certificate shows; the others are the engine's word.
 
@@ -332,13 +376,7 @@ class Verdict:
         lower: the tight epsilon is at least this.
         upper: the tight epsilon is at most this; infinite where nothing better is proved.
         witness: the word behind the lower bound, if one is known.
-        event: where a delta counts over events: the outcomes behind the lower bound.
-        growth: words whose ratio grows without bound, where there is no epsilon at all because of them.
-        formula: an upper bound that is proved for every size and all public numbers, as an expression in them.
-        explanation: for a proof by alignment, what every line pays.
-        leak: for a stream automaton, the structure whose loss grows without bound.
-        shifts: for a stream automaton, the table of shifts of the execution that costs most.
-        repairs: changes after which the claim is proved.
+        details: what else there is to show, by the kind of question.
         certificate: the very document that the checker has accepted; None for an unknown verdict.
         certified: which of the two bounds the certificate shows.
         seconds: how long it took.
@@ -352,13 +390,7 @@ class Verdict:
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE
     witness: AnyWitness | None = None
-    event: tuple[Witness, ...] = ()
-    growth: Growth | None = None
-    formula: Affine | None = None
-    explanation: Explanation | None = None
-    leak: Leaking | None = None
-    shifts: tuple[Shifted, ...] = ()
-    repairs: tuple[str, ...] = ()
+    details: Details | None = None
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
     certified: Certified = Certified()
     seconds: float = 0.0
@@ -369,6 +401,41 @@ class Verdict:
         broken = "nothing seals it" if self.seal is None else self.seal.broken_by(self)
         if self.status != "unknown" and broken:
             raise TypeError(f"a {self.status} verdict is made by the gate alone: {broken}")
+
+    @property
+    def event(self) -> tuple[Witness, ...]:
+        """Where a delta counts over events: the outcomes behind the lower bound."""
+        return self.details.event if isinstance(self.details, WordDetails) else ()
+
+    @property
+    def growth(self) -> Growth | None:
+        """Words whose ratio grows without bound, where there is no epsilon at all because of them."""
+        return self.details.growth if isinstance(self.details, WordDetails) else None
+
+    @property
+    def formula(self) -> Affine | None:
+        """An upper bound that is proved for every size and all public numbers, as an expression in them."""
+        return self.details.formula if isinstance(self.details, ProgramDetails) else None
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """For a proof by alignment, what every line pays."""
+        return self.details.explanation if isinstance(self.details, ProgramDetails) else None
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """Changes after which the claim is proved."""
+        return self.details.repairs if isinstance(self.details, ProgramDetails) else ()
+
+    @property
+    def leak(self) -> Leaking | None:
+        """For a stream automaton, the structure whose loss grows without bound."""
+        return self.details.leak if isinstance(self.details, StreamDetails) else None
+
+    @property
+    def shifts(self) -> tuple[Shifted, ...]:
+        """For a stream automaton, the table of shifts of the execution that costs most."""
+        return self.details.shifts if isinstance(self.details, StreamDetails) else ()
 
     @property
     def tight(self) -> Epsilon | None:
@@ -392,10 +459,8 @@ class Verdict:
         if isinstance(self.witness, StreamWitness):
             sides = self.witness.arguments
             return None if sides is None else (dict(sides[0]), dict(sides[1]))
-        if not isinstance(self.question, Question) or not isinstance(self.witness, Witness):
-            return None
-        origin, witness = self.question.origin, self.witness
-        if origin is None:
+        origin, witness = getattr(self.question, "origin", None), self.witness
+        if origin is None or not isinstance(witness, Witness):
             return None
         left, right = (origin.arguments(witness.pair, side, witness.inputs[side]) for side in (0, 1))
         return left, right
@@ -425,6 +490,8 @@ class Unknown(Verdict):
     status: ClassVar[Status] = "unknown"
 
     reason: str = ""
+    pass_on: bool = field(default=False, repr=False, kw_only=True)
+    """Whether another engine may know more."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,11 @@
 from .audits import audit_data, audit_page, histogram_chart, p_value_chart, print_audit
+from .commands import Command
 from .facts import Fact
 from .html import page
 from .logic import print_satisfaction, satisfaction_data, satisfaction_page
 from .profiles import print_profile, profile_data
 from .text import print_explanation, print_table, print_verdict
-from .wording import Command, data, headline
+from .wording import data, headline
 
 __all__ = [
     "Command",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from html import escape
 from math import exp
@@ -10,22 +9,14 @@ from typing import Any
 
 from flint import arb
 
-from privproof.evidence import LossWitness, PriorWitness, ReleaseWitness, StreamWitness, Verdict, Witness
+from privproof.evidence.verdicts import AnyWitness, LossWitness, ReleaseWitness, StreamWitness, Verdict, Witness
 from privproof.exact import decimal, fraction
 from privproof.exact.exponentials import ExponentialSum
-from privproof.formats import stream_picture, svg
+from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, rounded
-from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
-from privproof.scenarios import (
-    ProgramQuestion,
-    PufferfishQuestion,
-    Question,
-    ReleaseQuestion,
-    StreamQuestion,
-    UnderPriors,
-)
+from privproof.reporting.reports import report_of
+from privproof.reporting.wording import SYMBOLS, data, facts, headline
 
-_DRAWN = 60
 _COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
 
 _STYLE = """
@@ -50,7 +41,9 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     sentence = headline(verdict, asked_tight=asked_tight)
     listed = facts(verdict, command=command, asked_tight=asked_tight)
     bars = "" if verdict.witness is None else _bars(verdict.witness)
-    more = f"{bars}\n{_automaton(verdict) if isinstance(verdict.question, StreamQuestion) else _mechanism(verdict.question)}"
+    parts = report_of(verdict.question).drawn(verdict, verdict.question)
+    drawn = f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
+    more = f"{bars}\n{drawn}"
     if verdict.explanation is not None:
         more += f"<h2>The two runs as one program</h2><pre>{escape(verdict.explanation.program)}</pre>"
     return document_page(verdict.status, sentence, listed, more, data(verdict, certificate=certificate))
@@ -85,38 +78,7 @@ def _aligned(fact: Fact) -> str:
     return ' class="columns"' if "\n" in fact.text else ""
 
 
-def _automaton(verdict: Verdict) -> str:
-    """A stream automaton: the function's source where it has one, and the drawing, with what leaks in red."""
-    question = verdict.question
-    assert isinstance(question, StreamQuestion)
-    parts = []
-    if question.mechanism is not None:
-        parts.append(f"<pre>{escape(inspect.getsource(question.mechanism.function))}</pre>")
-    if len(question.automaton.states) <= _DRAWN:
-        marked = [n for steps, _ in verdict.leak.segments for n in steps] if verdict.leak is not None else []
-        parts.append(f'<div class="drawing">{svg(stream_picture(question, marked))}</div>')
-    return f"<h2>The mechanism</h2>{''.join(parts)}"
-
-
-def _mechanism(question: Question | UnderPriors | ProgramQuestion | ReleaseQuestion) -> str:
-    """The mechanism: its source where it has one, and the drawing of a model that is not too large to be looked at."""
-    parts = []
-    if isinstance(question, ReleaseQuestion):
-        return ""
-    if isinstance(question, ProgramQuestion):
-        return f"<h2>The mechanism</h2><pre>{escape(inspect.getsource(question.mechanism.function))}</pre>"
-    if isinstance(question, Question) and question.origin is not None:
-        parts.append(f"<pre>{escape(inspect.getsource(question.origin.mechanism.function))}</pre>")
-    elif isinstance(question, PufferfishQuestion):
-        listed = (question.mechanism.function, question.prior.function)
-        parts += [f"<pre>{escape(inspect.getsource(function))}</pre>" for function in listed]
-    if not isinstance(question, PufferfishQuestion) and len(question.model.states) <= _DRAWN:
-        drawn = svg(question if isinstance(question, Question) else question.model)
-        parts.append(f'<div class="drawing">{drawn}</div>')
-    return f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
-
-
-def _bars(witness: Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness) -> str:
+def _bars(witness: AnyWitness) -> str:
     if isinstance(witness, LossWitness | StreamWitness | ReleaseWitness):
         shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
         shown = [_rounded(p) for p in (witness.left_probability, witness.right_probability)]

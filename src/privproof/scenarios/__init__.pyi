@@ -1,4 +1,4 @@
-from .asked import AnyQuestion, UnderPriors, Verified
+from .asked import AnyQuestion, Family, is_question
 from .chains import Band, Chain
 from .formulas import FormulaQuestion
 from .locations import LocationQuestion
@@ -6,8 +6,8 @@ from .markov import MarkovPrior
 from .neighbours import Neighbours
 from .networks import Network, Node
 from .origins import Origin, Several, fits
-from .parametric import ParametricPair, ParametricQuestion, parametric_pair
-from .programs import ProgramQuestion, claims, is_program, program_question, relied_on
+from .parametric import ParametricPair, ParametricQuestion, UnderPriors, parametric_pair
+from .programs import ProgramQuestion, is_program, program_question
 from .pufferfish import PufferfishQuestion, Secret, pufferfish
 from .queries import Query, count, histogram, lipschitz, mean, weighted_sum
 from .question import Model, Pair, Question, Scenario, ordered_pairs
@@ -21,6 +21,7 @@ __all__ = [
     "Band",
     "Chain",
     "Ending",
+    "Family",
     "FormulaQuestion",
     "Geometric",
     "Laplace",
@@ -45,20 +46,18 @@ __all__ = [
     "Several",
     "StreamQuestion",
     "UnderPriors",
-    "Verified",
     "Words",
     "automaton",
-    "claims",
     "count",
     "fits",
     "histogram",
     "is_program",
+    "is_question",
     "lipschitz",
     "mean",
     "ordered_pairs",
     "parametric_pair",
     "program_question",
     "pufferfish",
-    "relied_on",
     "weighted_sum",
 ]
