@@ -25,9 +25,12 @@ def supporting(case, budget, *, tight=False):
     question = case.question()
     request = Request(question, tight=True) if tight else Request(question.under(budget))
     for engine in ENGINES:
-        if question.family in engine.families and engine.name not in case.costly:
-            if engine.load().supports(request) is None:
-                yield engine.name
+        if (
+            question.family in engine.families
+            and engine.name not in case.costly
+            and engine.load().supports(request) is None
+        ):
+            yield engine.name
 
 
 def confirmed(verdict):

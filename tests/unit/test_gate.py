@@ -20,7 +20,8 @@ from privproof.engines.logic.engine import model_check
 from privproof.engines.parametric import Proof
 from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
 from privproof.errors import CertificateRefused
-from privproof.evidence import Proved, Refuted, Unknown, gate
+from privproof.evidence import Proved, Refuted, Unknown, answers, gate
+from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted
 from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
@@ -420,12 +421,12 @@ def test_without_the_gate_the_lie_is_told(lie, monkeypatch):
         return Accepted(certificate["verdict"], "so it is said", question=certificate["question"])
 
     monkeypatch.setattr(gate, "recheck", believing)
-    monkeypatch.setattr(gate, "question_document", lambda question, compiled=None: {"kind": "anything"})
+    monkeypatch.setattr(answers, "question_document", lambda question, compiled=None: {"kind": "anything"})
     assert ask().status != "unknown"
 
 
 def test_what_does_not_pass_keeps_nothing_but_the_reason():
-    answer = gate.Answer(
+    answer = Answer(
         status="proved",
         question=noisy_max_question(2, improved=False).under(Budget(epsilon("1/100"))),
         engine="an engine",

@@ -25,8 +25,8 @@ from privproof import (
     stream_of,
     tight_epsilon,
 )
-from privproof.evidence.sizes import over_sizes, trend
 from privproof.exact import INFINITE, epsilon
+from privproof.profiles.sizes import over_sizes, trend
 
 
 @pytest.mark.parametrize(

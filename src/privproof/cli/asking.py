@@ -40,8 +40,8 @@ from privproof.cli.working import command, monitored
 from privproof.engines.engine import Request
 from privproof.errors import QuestionError
 from privproof.evidence import Verdict
-from privproof.evidence.sizes import over_sizes
 from privproof.models import Letter, Transducer
+from privproof.profiles.sizes import over_sizes
 from privproof.scenarios import AnyQuestion, Question
 
 

@@ -26,11 +26,11 @@ from privproof.cli.working import WHY, doing, limited, unfinished
 from privproof.engines import Progress
 from privproof.errors import FormatError, QuestionError
 from privproof.evidence import Unknown, Verdict
-from privproof.evidence.sizes import Table
 from privproof.exact import Budget, delta, epsilon
 from privproof.formats.whole_files import is_special
 from privproof.loading import load, parameters_of
 from privproof.models import Horizon
+from privproof.profiles.sizes import Table
 from privproof.reporting import (
     Command,
     Fact,

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from privproof.evidence import Explanation, Verdict
-from privproof.evidence.sizes import Table as Sizes
+from privproof.profiles.sizes import Table as Sizes
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact
 from privproof.reporting.reports import report_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from privproof.engines.logic.checking import compared
+from privproof.compiling.conditions import satisfying
 from privproof.formulas import (
     And,
     Atom,
@@ -124,4 +124,4 @@ def _until(left: list[Any], right: list[Any], bound: Bound) -> list[Any]:
 
 
 def _satisfying(comparison: Comparison, process: DecisionProcess) -> list[int]:
-    return [int(s) for s in compared(comparison, process).nonzero()[0]]
+    return [int(s) for s in satisfying(comparison, process).nonzero()[0]]
