@@ -28,6 +28,17 @@ Epsilon('ln(8)')
 
 import lazy_loader
 
+from privproof.evidence.presenting import Presenter, present_with
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def _presenter() -> Presenter:
+    from privproof.reporting.presenting import VerdictPresenter
+
+    return VerdictPresenter()
+
+
+present_with(_presenter)
 
 __version__ = "0.1.0"

@@ -120,7 +120,8 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
         if engine is not None:
             raise QuestionError("engine", f"the engine does not support the question: {refusals[0]}", place="engine")
         verdict = Unknown(request.question, "none", reason="; ".join(refusals))
-    return replace(verdict, notes=(*verdict.notes, *notes), seconds=time.perf_counter() - begun)
+    seconds = time.perf_counter() - begun
+    return replace(verdict, notes=(*verdict.notes, *notes), seconds=seconds, asked_tight=request.tight)
 
 
 def _candidates(question: AnyQuestion, name: str | None) -> Any:

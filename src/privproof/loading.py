@@ -318,6 +318,7 @@ def _run(path: Path) -> ModuleType:
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module  # dataclasses look for their module there
     sys.path.insert(0, str(path.parent.resolve()))
     try:
         with _running(path, str(path)):

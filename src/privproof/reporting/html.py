@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from html import escape
 from math import exp
 from typing import Any
 
-from flint import arb
-
-from privproof.evidence.verdicts import AnyWitness, LossWitness, ReleaseWitness, StreamWitness, Verdict, Witness
-from privproof.exact import decimal, fraction
-from privproof.exact.exponentials import ExponentialSum
+from privproof.evidence.verdicts import AnyWitness, Verdict
+from privproof.exact import decimal
+from privproof.exact.probabilities import enclosed, is_zero
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, rounded
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import SYMBOLS, data, facts, headline
 
-_COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
+COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2024; background: #fff; }
@@ -59,7 +58,7 @@ def document_page(
     rows = "\n".join(
         f"<tr><th>{escape(fact.label)}</th><td{_aligned(fact)}>{escape(fact.text)}</td></tr>" for fact in listed
     )
-    badge = f'<span class="status" style="background:{_COLOURS[status]}">{SYMBOLS[status]} {status}</span>'
+    badge = f'<span class="status" style="background:{COLOURS[status]}">{SYMBOLS[status]} {status}</span>'
     said = escape(json.dumps(raw, indent=2, ensure_ascii=False))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -79,22 +78,15 @@ def _aligned(fact: Fact) -> str:
 
 
 def _bars(witness: AnyWitness) -> str:
-    if isinstance(witness, LossWitness | StreamWitness | ReleaseWitness):
-        shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
-        shown = [_rounded(p) for p in (witness.left_probability, witness.right_probability)]
-    else:
-        sides = fraction(witness.left_probability), fraction(witness.right_probability)
-        shares = [float(p / (max(sides) or 1)) for p in sides]
-        shown = [decimal(p) for p in sides]
+    shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
+    sides = witness.left_probability, witness.right_probability
+    shown = [decimal(p) if isinstance(p, Fraction) else "0" if is_zero(p) else rounded(enclosed(p, 192)) for p in sides]
+    most = max(shares)
+    shares = [share / most for share in shares]
     rows = "".join(
         f'<tr><th>{name}</th><td style="width:100%"><div class="bar" style="width:{share * 100:.2f}%;'
         f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{text}</td></tr>'
         for name, colour, share, text in zip(("left", "right"), ("#3b5bdb", "#f08c00"), shares, shown, strict=True)
     )
-    output = escape(" ".join(witness.output) if isinstance(witness, Witness) else witness.output)
+    output = escape(witness.seen)
     return f"<h2>The probability of <em>{output}</em></h2><table>{rows}</table>"
-
-
-def _rounded(probability: ExponentialSum | arb) -> str:
-    ball = probability.ball(1, 192) if isinstance(probability, ExponentialSum) else probability
-    return "0" if ball == 0 else rounded(ball)

@@ -7,6 +7,7 @@ from typing import Any
 from privproof.evidence.documents.releases import release_document
 from privproof.evidence.verdicts import AnyWitness, ReleaseWitness, Verdict
 from privproof.exact.balls import precision
+from privproof.exact.probabilities import enclosed
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, bound_words, enclosing, outward, rounded
 from privproof.reporting.reports import Report
@@ -36,8 +37,10 @@ class ReleaseReport(Report[ReleaseQuestion]):
             ratio += f", beyond e^epsilon = {bound_words(question.budget.epsilon)}"
         return [
             Fact("output", witness.output),
-            Fact("left", f"given {witness.secrets[0]}: probability {rounded(witness.left_probability)}"),
-            Fact("right", f"given {witness.secrets[1]}: probability {rounded(witness.right_probability)}"),
+            Fact("left", f"given {witness.secrets[0]}: probability {rounded(enclosed(witness.left_probability, 192))}"),
+            Fact(
+                "right", f"given {witness.secrets[1]}: probability {rounded(enclosed(witness.right_probability, 192))}"
+            ),
             Fact("ratio", ratio),
             Fact("prior", witness.prior),
         ]
@@ -88,13 +91,13 @@ def release_witness_data(witness: ReleaseWitness) -> dict[str, Any]:
     """A witness as plain data, with enclosures."""
     with precision(192):
         ratio: Any = "inf" if witness.infinite else enclosing(witness.loss().exp())
-    right = "0" if witness.infinite else enclosing(witness.right_probability)
+    right = "0" if witness.infinite else enclosing(enclosed(witness.right_probability, 192))
     return {
         "left": witness.secrets[0],
         "right": witness.secrets[1],
         "output": [witness.output],
         "prior": witness.prior,
-        "left_probability": enclosing(witness.left_probability),
+        "left_probability": enclosing(enclosed(witness.left_probability, 192)),
         "right_probability": right,
         "ratio": ratio,
     }

@@ -12,6 +12,7 @@ from typing import Any
 from privproof.evidence.verdicts import AnyWitness, Proved, Refuted, Shifted, StreamWitness, Verdict, counted
 from privproof.exact import epsilon
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.probabilities import Probability, enclosed, is_zero
 from privproof.formats import stream_picture, svg
 from privproof.models.stream_automaton import guard_words
 from privproof.reporting.commands import Command
@@ -198,9 +199,9 @@ def secrets(question: StreamQuestion) -> list[str]:
     return [name for name, declared in inputs if not declared.public and declared.shape == "value"]
 
 
-def shown_ball(ball: Any) -> str:
+def shown_ball(value: Probability) -> str:
     """A probability."""
-    return "0" if ball == 0 else f"≈ {rounded(ball)}"
+    return "0" if is_zero(value) else f"≈ {rounded(enclosed(value, 192))}"
 
 
 def python_lines(question: StreamQuestion, witness: StreamWitness) -> str:
@@ -272,8 +273,8 @@ def stream_question_data(question: StreamQuestion) -> dict[str, Any]:
 def stream_witness_data(witness: StreamWitness) -> dict[str, Any]:
     """A witness as plain data: probabilities as pairs of decimals that enclose them."""
 
-    def ball(value: Any) -> Any:
-        return "0" if value == 0 else enclosing(value)
+    def ball(value: Probability) -> Any:
+        return "0" if is_zero(value) else enclosing(enclosed(value, 192))
 
     loss: Any = "inf"
     ratio: Any = "inf"

@@ -38,6 +38,7 @@ from privproof.evidence.answers import Answer
 from privproof.evidence.verdicts import ReleaseWitness, Status
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.probabilities import Ball
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import count
@@ -377,7 +378,11 @@ class _Release:
         prior = self.question.priors[laws.prior]
         name = str(prior) + (f", length {laws.length}" if laws.length else "")
         return ReleaseWitness(
-            name, (f"{where} = {left_value}", f"{where} = {right_value}"), self._said(laws, low, high), left, right
+            name,
+            (f"{where} = {left_value}", f"{where} = {right_value}"),
+            self._said(laws, low, high),
+            Ball.of(left),
+            Ball.of(right),
         )
 
     def _said(self, laws: Laws, low: Fraction | None, high: Fraction | None) -> str:

@@ -12,6 +12,7 @@ from privproof.engines.streams.losses import Loss, Window
 from privproof.engines.streams.solving import Solution
 from privproof.evidence.verdicts import Leaking, Shifted, StreamWitness
 from privproof.exact import Rational, fraction
+from privproof.exact.probabilities import Ball
 from privproof.language.patterns import Between
 from privproof.models.stream_automaton import Term, Transition, guard_words
 from privproof.scenarios.streams import StreamQuestion
@@ -124,8 +125,8 @@ def witnessed(question: StreamQuestion, found: Loss, times: int | None) -> Strea
         sides[1],
         tuple(part for part in word if part),
         found.steps,
-        found.left_probability,
-        found.right_probability,
+        Ball.of(found.left_probability),
+        Ball.of(found.right_probability),
         times,
         *_called(question, found),
     )
