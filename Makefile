@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench docs lock clean
+.PHONY: help demo test test-quick test-slow check bench docs lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
@@ -22,10 +22,14 @@ demo: $(READY)  ## verdicts on the shipped examples
 	@$(BIN)/python examples/demo.py
 
 test: $(READY)  ## the whole test suite
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-test-slow: $(READY)  ## what takes longer than the suite should
-	$(BIN)/python -m pytest -n auto -m slow tests
+test-quick: $(READY)  ## one test of each file, in less than a minute
+	$(BIN)/python -m pytest -n auto --dist worksteal --quick tests
+
+test-slow: $(READY)  ## what takes longer than the suite should, and every property on all its examples
+	PRIVPROOF_EXAMPLES=all $(BIN)/python -m pytest -n auto --dist worksteal -m slow tests
+	PRIVPROOF_EXAMPLES=all $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" tests/property
 
 check: $(READY)  ## style and types
 	$(BIN)/ruff check src tests benchmarks examples
