@@ -28,12 +28,14 @@ from privproof.engines.laplace.tight import approached, formula, paid, sized, up
 from privproof.engines.monitor import Stopped
 from privproof.errors import LanguageError, QuestionError
 from privproof.evidence import LossWitness, Unknown, Verdict
+from privproof.evidence.certificates import lower_bound
 from privproof.evidence.explaining import explanation
-from privproof.evidence.gate import Answer, admit
+from privproof.evidence.gate import Answer, admit, examine, turned_down
 from privproof.evidence.program_certificates import alignment_evidence, loss_evidence
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
+from privproof.language.branching import Leaf
 from privproof.scenarios import ProgramQuestion, program_question
 
 ENGINE = "laplace"
@@ -185,7 +187,22 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
     every = unit(question.mechanism)
     if every is not None and _proportional(question, every):
         notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
-    return admit(_answer(question, proof, best, upper=upper, explanation=explanation(proof), notes=tuple(notes)))
+    answer = _answer(question, proof, best, upper=upper, explanation=explanation(proof), notes=tuple(notes))
+    if best is None or best.lower().compare(epsilon(0)) <= 0:
+        return admit(answer)
+    below = lower_bound(best.lower(), loss_evidence(best, _trees(question, best)))
+    bounded = replace(answer, more={"below": below})
+    passed = examine(bounded)
+    if isinstance(passed, Verdict):
+        return passed
+    turned_down(bounded, passed)
+    return admit(answer)
+
+
+def _trees(question: ProgramQuestion, loss: Loss) -> tuple[tuple[Leaf, ...], tuple[Leaf, ...]]:
+    """The runs behind a loss, on both sides."""
+    left, right = (tree(question.mechanism, side, loss.event) for side in (loss.left, loss.right))
+    return left, right
 
 
 def _answer(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None, **known: Any) -> Answer:
@@ -217,10 +234,6 @@ def _proportional(question: ProgramQuestion, name: str) -> bool:
 
 def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Verdict:
     """The verdict of a loss above the claim, if the checker accepts it."""
-    trees = (
-        tree(question.mechanism, loss.left, loss.event),
-        tree(question.mechanism, loss.right, loss.event),
-    )
     notes = ("both probabilities come from running the function itself with its noise left open",)
     budget = question.budget
     lower = loss.lower() if budget is None or budget.delta == 0 or loss.infinite else budget.epsilon
@@ -229,7 +242,7 @@ def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Verdict:
             status="refuted",
             question=question,
             engine=ENGINE,
-            evidence=loss_evidence(loss, trees),
+            evidence=loss_evidence(loss, _trees(question, loss)),
             lower=lower,
             witness=witnessed(loss, line),
             notes=notes,

@@ -19,6 +19,7 @@ from flint import arb
 
 from privproof.errors import PrivproofError, QuestionError
 from privproof.evidence import ReleaseWitness, Unknown, Verdict
+from privproof.evidence.certificates import lower_bound
 from privproof.evidence.gate import Answer, admit, examine, with_bounds
 from privproof.evidence.release_certificates import (
     contraction_evidence,
@@ -249,7 +250,9 @@ class _Asking:
         for state in self.question.query.bins:
             one = _Asking(replace(self.question, query=count(state)), bin=state)
             if not one.laborious and one.loss is not None and Fraction(one.loss.low) > above:
-                return with_bounds(one.refuted(claimed, one.loss), upper=self.bound)
+                quilted = self.quilts_within(self.bound)
+                more = {} if quilted is None else {"above": {"epsilon": str(self.bound), "evidence": quilted}}
+                return one.refuted(claimed, one.loss, upper=self.bound, more=more)
         return None
 
     def quilts_within(self, budget: Epsilon) -> dict[str, object] | None:
@@ -293,8 +296,14 @@ class _Asking:
             return least_loss(contraction(prior), longest, self.cost)
         return spent(prior, longest, self.cost)[0]
 
-    def refuted(self, claimed: ReleaseQuestion, loss: Loss) -> Verdict:
-        """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output."""
+    def refuted(self, claimed: ReleaseQuestion, loss: Loss, **known: Any) -> Verdict:
+        """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output.
+
+        Args:
+            claimed: the question with its budget.
+            loss: the loss.
+            known: of a histogram, its upper bound and the proof of it.
+        """
         assert claimed.budget is not None
         beyond = float(fraction(rational_bounds(claimed.budget.epsilon.ball(192))[1])) * (1 + _PLAIN) + _PLAIN
         laplace = isinstance(self.question.noise, Laplace)
@@ -305,21 +314,56 @@ class _Asking:
             end = line.output * fraction(self.question.query.step)
             events.insert(0, (end, None) if line.upwards else (None, end))
             sides.insert(0, (line.left, line.right))
+        known = {"upper": _bounds(loss)[1], "more": self._from_above(loss, laws_evidence()), **known}
         answers = [
-            self._refuting(claimed, loss, left, right, low, high)
+            self._refuting(claimed, loss, left, right, low, high, **known)
             for (low, high), (left, right) in zip(events, sides, strict=True)
         ]
-        for answer in answers[:-1]:
-            passed = examine(answer)
+        sharper = {**self._from_above(loss, self.attained(loss)), **self._from_below(loss)}
+        for answer in answers:
+            passed = examine(replace(answer, more={**answer.more, **sharper}))
             if isinstance(passed, Verdict):
                 return passed
         return admit(answers[-1])
 
+    def _from_above(self, loss: Loss, evidence: Mapping[str, Any]) -> dict[str, Any]:
+        """A proof of the upper bound of the loss, where that is cheap."""
+        return {"above": {"epsilon": str(_bounds(loss)[1]), "evidence": evidence}} if self._cheap(loss) else {}
+
+    def _from_below(self, loss: Loss) -> dict[str, Any]:
+        """The event at which the loss is attained, where nothing else shows it; under Laplace noise between the ends there is none."""
+        low, high = self.interval(loss)
+        between = low is not None and high is not None and isinstance(self.question.noise, Laplace)
+        if self._cheap(loss) or between:
+            return {}
+        return {"below": lower_bound(_bounds(loss)[0], self._event(loss.laws, loss.left, loss.right, low, high))}
+
+    def _cheap(self, loss: Loss) -> bool:
+        """Whether the checker computes all laws at once beside the event."""
+        return self.bin is None and self.size <= _EXACT and loss.high < inf
+
     def _refuting(
-        self, claimed: ReleaseQuestion, loss: Loss, left: str, right: str, low: Fraction | None, high: Fraction | None
+        self,
+        claimed: ReleaseQuestion,
+        loss: Loss,
+        left: str,
+        right: str,
+        low: Fraction | None,
+        high: Fraction | None,
+        **known: Any,
     ) -> Answer:
-        laws = loss.laws
-        evidence = event_evidence(
+        return self.answer(
+            "refuted",
+            claimed,
+            self._event(loss.laws, left, right, low, high),
+            lower=_bounds(loss)[0],
+            witness=self.witnessed(loss.laws, left, right, low, high),
+            **known,
+        )
+
+    def _event(self, laws: Laws, left: str, right: str, low: Fraction | None, high: Fraction | None) -> dict[str, Any]:
+        """An event as evidence."""
+        return event_evidence(
             prior=laws.prior,
             length=laws.length,
             node=laws.node,
@@ -328,17 +372,6 @@ class _Asking:
             low=low,
             high=high,
             bin=self.bin,
-        )
-        lower, top = _bounds(loss)
-        cheap = self.bin is None and self.size <= _EXACT and not top.infinite
-        return self.answer(
-            "refuted",
-            claimed,
-            evidence,
-            more={"above": {"epsilon": str(top), "evidence": laws_evidence()}} if cheap else {},
-            lower=lower,
-            upper=top,
-            witness=self.witnessed(laws, left, right, low, high),
         )
 
     # ------------------------------------------------------------------------------------------------------- the witness

@@ -19,7 +19,7 @@ from privproof.compiling import Compiled, given_in_advance, mechanism_question, 
 from privproof.engines import ENGINES, Engine, Finding, Monitor, one_step
 from privproof.errors import QuestionError
 from privproof.evidence import Growth, Unknown, Verdict, Witness
-from privproof.evidence.certificates import event_evidence, proof_evidence, pump_evidence, word_evidence
+from privproof.evidence.certificates import event_evidence, lower_bound, proof_evidence, pump_evidence, word_evidence
 from privproof.evidence.gate import Answer, admit, examine, turned_down
 from privproof.exact import INFINITE, Budget, EpsilonLike, Number, Rational, asked_for, delta, epsilon, fraction, show
 from privproof.language import Mechanism
@@ -346,6 +346,8 @@ def _proof(
     more: dict[str, Any] = {}
     if known["witness"] is not None and (budget.delta == 0 or budget.pointwise):
         more["witness"] = word_evidence(known["witness"])
+    if known["event"] and finding.lower.compare(epsilon(0)) > 0:
+        more["below"] = lower_bound(finding.lower, event_evidence(known["event"], finding.length))
     if finding.upper.compare(asked.epsilon) < 0:
         more["bounds"] = {"upper": str(finding.upper)}
     return Answer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import gcd, lcm
+from math import ceil, gcd, lcm
 from typing import Any, TypeAlias
 
 from privproof.compiling import Begin, Classes, Compiled
@@ -17,13 +17,15 @@ from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Reached
 from privproof.evidence.cone_trimming import trim_cone
 from privproof.evidence.verdicts import Witness
-from privproof.exact import ZERO, Rational, fraction, rational, text
+from privproof.exact import ZERO, Epsilon, Rational, fraction, rational, text
+from privproof.exact.balls import rational_bounds
 from privproof.exact.matrices import Matrix
 from privproof.models import Distribution, Letter
 
 FORMAT, VERSION = "privproof-certificate", 1
 Multiples: TypeAlias = "list[list[Any]] | dict[str, Any]"
 _ANY_LEVEL = -1
+_THOUSAND = 1000
 _NOTHING = Reached((), (), 0, 0)
 
 
@@ -72,6 +74,16 @@ def event_evidence(event: Sequence[Witness], length: int) -> dict[str, Any]:
         "length": length,
         "words": [[letter_document(letter) for letter in witness.letters] for witness in event],
     }
+
+
+def lower_bound(lower: Epsilon, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """The member ``below`` of a certificate: evidence that refutes every epsilon below a lower bound.
+
+    What it says to be refuted is the largest thousandth below the bound; how large the bound is, the checker works out from the evidence.
+    """
+    low, _ = rational_bounds(lower.ball())
+    least = max(Fraction(0), Fraction(ceil(fraction(low) * _THOUSAND) - 1, _THOUSAND))
+    return {"epsilon": str(least), "evidence": dict(evidence)}
 
 
 def pump_evidence(compiled: Compiled, pump: Pump) -> dict[str, Any]:
