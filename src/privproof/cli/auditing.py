@@ -12,6 +12,7 @@ import typer
 
 from privproof.cli.answers import console, end, rendered, say_json, write
 from privproof.cli.common import (
+    AGAINST,
     STATUS,
     AsJson,
     CertificateOut,
@@ -83,7 +84,7 @@ def audit(
 ) -> None:
     """Test a mechanism by running it, then certify exactly what was found: real or spurious.
 
-    Status 1 only where exact probabilities break the budget; where runs alone speak against it, status 3.
+    Status 1 only where exact probabilities break the budget; where runs alone speak against it, status 4.
     """
     from privproof.auditing import audit as ask  # here, because it brings the exact engines
 
@@ -160,7 +161,7 @@ def audit(
         if report is not None:
             more.append(Fact("report", str(report)))
         print_audit(console(), found, command=asked, more=more)
-    end(STATUS[found.status])
+    end(AGAINST if found.status == "unknown" and found.violated else STATUS[found.status])
 
 
 def _literal(text: str, place: str, *, exactly: bool) -> Any:

@@ -1,6 +1,6 @@
 """What the commands share: options, drafts, and how an answer ends.
 
-Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.
+Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown, 4 (audit) unknown, and the runs speak against the claim.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ from privproof.scenarios import (
 from privproof.sizes import Table
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
+AGAINST = 4
+"""The status of an audit that decides nothing, where the runs speak against the claim."""
 
 app = typer.Typer(
     name="privproof",
@@ -337,7 +339,7 @@ def common(
 ) -> None:
     """Prove or refute the privacy of a randomised mechanism, and say exactly how private it is.
 
-    Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.
+    Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown, 4 (audit) unknown, and the runs speak against the claim.
     """
     if version:
         typer.echo(f"privproof {privproof.__version__}")
