@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -20,11 +21,18 @@ from random import Random
 
 from flint import arb, arb_mat, ctx, fmpq
 
-BITS = 200
 Row = tuple[Fraction, ...]
 Matrix = tuple[Row, ...]
 Answer = tuple[Fraction, ...]
 Law = dict[Answer, Fraction]
+
+
+@contextmanager
+def precisely() -> Iterator[None]:
+    """The precision of the balls here, and around comparisons of them; what is tested runs with its own."""
+    with ctx.workprec(200):
+        yield
+
 
 # ----------------------------------------------------------------------------------------------------------- enumeration
 
@@ -185,6 +193,7 @@ def worst_cost(told: Influences, length: int, rate: Fraction) -> tuple[float, in
     return _worst(told, length, lambda size, e: e + size * exact(rate))
 
 
+@precisely()
 def _worst(
     told: Influences, length: int, value: Callable[[int, arb], arb | None]
 ) -> tuple[float, int, tuple[int, ...]]:
@@ -205,12 +214,13 @@ def _worst(
 # ----------------------------------------------------------------------------------------------- balls, laws and losses
 
 
+@precisely()
 def exact(value: Fraction | int) -> arb:
-    ctx.prec = BITS
     return arb(fmpq(Fraction(value).numerator, Fraction(value).denominator))
 
 
 @cache
+@precisely()
 def logarithm(value: Fraction) -> arb:
     return exact(value).log()
 
@@ -245,12 +255,13 @@ Kernel = Callable[[Fraction], arb]
 
 def laplace(scale: Fraction) -> Kernel:
     """``e^(-d/scale)``."""
-    return cache(lambda distance: (-exact(distance / scale)).exp())
+    return cache(precisely()(lambda distance: (-exact(distance / scale)).exp()))
 
 
 def geometric(alpha: Fraction, step: Fraction) -> Kernel:
     """``alpha^(d/step)``, for distances that are whole steps."""
 
+    @precisely()
     def weight(distance: Fraction) -> arb:
         steps = distance / step
         assert steps.denominator == 1, f"{distance} is no multiple of {step}"
@@ -259,6 +270,7 @@ def geometric(alpha: Fraction, step: Fraction) -> Kernel:
     return cache(weight)
 
 
+@precisely()
 def loss(tables: Sequence[Mapping[int, Law]], kernel: Kernel, *, outputs: Sequence[Answer] = ()) -> arb:
     """The largest logarithm of the ratio of two densities of the noisy answer, over entries, values, and all atoms (or given outputs).
 

@@ -28,7 +28,7 @@ from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
 from privproof.models.conditions import Row, Table
 from privproof.scenarios import fits
-from privproof.scenarios.parametric import ParametricQuestion
+from privproof.scenarios.parametric import ParametricPair, ParametricQuestion
 from privproof.scenarios.pufferfish import PufferfishQuestion
 
 _MOST_ROWS = 20_000
@@ -65,14 +65,26 @@ class Compared:
     def impossible(self) -> tuple[str, ...]:
         """Secrets that no data set of the prior satisfies."""
         whole = Table(self.region, self.rows, ())
-        return tuple(s for s in self.secrets if whole.probability(s).is_zero)
+        return tuple(s for s in self.secrets if self.region.vanishes(whole.probability(s)))
 
     @cached_property
     def alike(self) -> tuple[tuple[str, str], ...]:
         """Pairs of secrets that hold on the same data sets of the prior, so that there is nothing to tell apart."""
-        rows = [set(row.secrets) for row in self.rows if not row.weight.is_zero]
         possible = [pair for pair in self.named if not set(pair) & set(self.impossible)]
+        if isinstance(self.question, ParametricQuestion):
+            same = {named for named, pair in zip(self.named, self.question.pairs, strict=True) if self._same(pair)}
+            return tuple(pair for pair in possible if pair in same)
+        rows = [set(row.secrets) for row in self.rows if not self.region.vanishes(row.weight)]
         return tuple((s, t) for s, t in possible if all((s in held) == (t in held) for held in rows))
+
+    def _same(self, pair: ParametricPair) -> bool:
+        """Whether both sides of a pair are the same distribution, each divided by its sum."""
+        zero = Polynomial.constant(0, self.region.names)
+        left, right = (sum(side.values(), zero) for side in (pair.left, pair.right))
+        return all(
+            self.region.vanishes(pair.left.get(state, zero) * right - pair.right.get(state, zero) * left)
+            for state in {**pair.left, **pair.right}
+        )
 
     @cached_property
     def table(self) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from html import escape
 from math import exp
@@ -14,6 +13,7 @@ from privproof.evidence import LossWitness, PriorWitness, ReleaseWitness, Stream
 from privproof.exact import decimal, fraction
 from privproof.exact.exponentials import ExponentialSum
 from privproof.formats import stream_picture, svg
+from privproof.language import Mechanism, Prior
 from privproof.reporting.facts import Fact, rounded
 from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
 from privproof.scenarios import (
@@ -91,7 +91,7 @@ def _automaton(verdict: Verdict) -> str:
     assert isinstance(question, StreamQuestion)
     parts = []
     if question.mechanism is not None:
-        parts.append(f"<pre>{escape(inspect.getsource(question.mechanism.function))}</pre>")
+        parts.append(_source(question.mechanism))
     if len(question.automaton.states) <= _DRAWN:
         marked = [n for steps, _ in verdict.leak.segments for n in steps] if verdict.leak is not None else []
         parts.append(f'<div class="drawing">{svg(stream_picture(question, marked))}</div>')
@@ -104,16 +104,21 @@ def _mechanism(question: Question | UnderPriors | ProgramQuestion | ReleaseQuest
     if isinstance(question, ReleaseQuestion):
         return ""
     if isinstance(question, ProgramQuestion):
-        return f"<h2>The mechanism</h2><pre>{escape(inspect.getsource(question.mechanism.function))}</pre>"
+        return f"<h2>The mechanism</h2>{_source(question.mechanism)}"
     if isinstance(question, Question) and question.origin is not None:
-        parts.append(f"<pre>{escape(inspect.getsource(question.origin.mechanism.function))}</pre>")
+        parts.append(_source(question.origin.mechanism))
     elif isinstance(question, PufferfishQuestion):
-        listed = (question.mechanism.function, question.prior.function)
-        parts += [f"<pre>{escape(inspect.getsource(function))}</pre>" for function in listed]
+        parts += [_source(question.mechanism), _source(question.prior)]
     if not isinstance(question, PufferfishQuestion) and len(question.model.states) <= _DRAWN:
         drawn = svg(question if isinstance(question, Question) else question.model)
         parts.append(f'<div class="drawing">{drawn}</div>')
     return f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
+
+
+def _source(function: Mechanism | Prior) -> str:
+    """The text of the record that a verdict is about, helpers included: not what the file says by now."""
+    program = function.program if function.pin is None else function.pin
+    return "".join(f"<pre>{escape(each.text)}</pre>" for each in program.functions)
 
 
 def _bars(witness: Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness) -> str:
