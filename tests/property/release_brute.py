@@ -185,12 +185,12 @@ def nodes_with_secrets(told: Influences, length: int) -> list[int]:
 
 def worst_score(told: Influences, length: int, epsilon: Fraction) -> tuple[float, int, tuple[int, ...]]:
     """``max over entries of min over quilts of size / (epsilon - influence)``, with the entry and its quilt; 0 where nothing is secret."""
-    return _worst(told, length, lambda size, e: size / (exact(epsilon) - e) if e < exact(epsilon) else None)
+    return _worst(told, length, lambda size, e: size / (_ball(epsilon) - e) if e < _ball(epsilon) else None)
 
 
 def worst_cost(told: Influences, length: int, rate: Fraction) -> tuple[float, int, tuple[int, ...]]:
     """``max over entries of min over quilts of influence + size * rate``."""
-    return _worst(told, length, lambda size, e: e + size * exact(rate))
+    return _worst(told, length, lambda size, e: e + size * _ball(rate))
 
 
 @precisely()
@@ -216,13 +216,18 @@ def _worst(
 
 @precisely()
 def exact(value: Fraction | int) -> arb:
+    return _ball(value)
+
+
+def _ball(value: Fraction | int) -> arb:
+    """A number at the precision around."""
     return arb(fmpq(Fraction(value).numerator, Fraction(value).denominator))
 
 
 @cache
 @precisely()
 def logarithm(value: Fraction) -> arb:
-    return exact(value).log()
+    return _ball(value).log()
 
 
 def sums(weights: Sequence[Fraction]) -> Callable[[tuple[int, ...]], Answer]:
@@ -255,7 +260,7 @@ Kernel = Callable[[Fraction], arb]
 
 def laplace(scale: Fraction) -> Kernel:
     """``e^(-d/scale)``."""
-    return cache(precisely()(lambda distance: (-exact(distance / scale)).exp()))
+    return cache(precisely()(lambda distance: (-_ball(distance / scale)).exp()))
 
 
 def geometric(alpha: Fraction, step: Fraction) -> Kernel:
@@ -265,7 +270,7 @@ def geometric(alpha: Fraction, step: Fraction) -> Kernel:
     def weight(distance: Fraction) -> arb:
         steps = distance / step
         assert steps.denominator == 1, f"{distance} is no multiple of {step}"
-        return exact(alpha) ** int(steps)
+        return _ball(alpha) ** int(steps)
 
     return cache(weight)
 
@@ -289,7 +294,7 @@ def loss(tables: Sequence[Mapping[int, Law]], kernel: Kernel, *, outputs: Sequen
                 for z, c in zip(place, atom, strict=True):
                     weight *= kernel(abs(z - c))
                 noise.append(weight)
-        masses = [exact(law.get(atom, Fraction(0))) for atom in atoms for law in table.values()]
+        masses = [_ball(law.get(atom, Fraction(0))) for atom in atoms for law in table.values()]
         mixed = arb_mat(len(places), len(atoms), noise) * arb_mat(len(atoms), len(table), masses)
         for place in range(len(places)):
             row = [mixed[place, x] for x in range(len(table))]
