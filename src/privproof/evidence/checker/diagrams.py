@@ -142,6 +142,8 @@ def shared_tensor(start: fmpz_mat, steps: list[list[fmpz_mat]], final: fmpz_mat)
     >>> len(diagram.values), len(diagram.children)
     (13, 91)
     """
+    if not all(matrix.nrows() and matrix.ncols() for step in steps for matrix in step):
+        return None  # somewhere no state is left
     left = _PER_ENTRY * prod(map(len, steps))
     lumped = _lumped(start, steps, final, left * _PLAIN)
     if lumped is None:
