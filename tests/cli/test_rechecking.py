@@ -304,3 +304,75 @@ def test_a_certificate_whose_text_is_exchanged_is_rejected(verified):
     function["text"] = function["text"].replace("found > best", "found >= best")
     verified.write("c.json", json.dumps(document))
     assert verified("recheck", "c.json").returncode == 2
+
+
+OWN_RELATION = """
+from privproof import integer, mechanism, queries, truncated_geometric
+
+FAR = 2
+
+
+def near(a, b):
+    return abs(a - b) <= FAR
+
+
+@mechanism(epsilon="ln(9)", neighbours=near)
+def shown(x: integer(0, 4)):
+    return truncated_geometric(x, alpha="1/3", low=0, high=4)
+
+
+@mechanism(epsilon="2*ln(3)", neighbours=lambda a, b: sum(x != y for x, y in zip(a, b)) == 1)
+def both(q: queries(0, 1)):
+    noisy = []
+    for value in q:
+        noisy = noisy + [truncated_geometric(value, alpha="1/3", low=0, high=1)]
+    return noisy
+"""
+
+
+@pytest.fixture
+def own_relation(command):
+    """A folder with mechanisms whose neighbours are functions, and the certificates of verdicts about them."""
+    command.write("program.py", OWN_RELATION)
+    assert command("check", "program.py:shown", "--certificate", "shown.json").returncode == 0
+    assert command("check", "program.py:both", "--size", "2", "--certificate", "both.json").returncode == 0
+    return command
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("shown", "FAR = 2", "FAR = 1", "neighbours: 0 and 2, no longer"),
+        ("shown", "FAR = 2", "FAR = 3", "neighbours: 0 and 3, which were none"),
+        ("shown", "<= FAR", "== FAR", "neighbours: 0 and 1, no longer"),
+        ("shown", "<= FAR", "== FAR * 100", "neighbours: no two data sets are neighbours"),
+        ("both", "== 1)", "<= 2)", "neighbours: [0, 0] and [1, 1], which were none"),
+        ("shown", "neighbours=near", 'neighbours="each"', "neighbours: function -> each"),
+    ],
+)
+def test_neighbours_that_are_a_function_are_compared(own_relation, name, old, new, said):
+    own_relation.write("other.py", OWN_RELATION.replace(old, new, 1))
+    result = own_relation("recheck", f"{name}.json", "--source", f"other.py:{name}")
+    assert result.returncode == 3, result
+    assert "✗ another program" in result.stdout
+    assert said in result.stdout
+
+
+@pytest.mark.parametrize("name", ["shown", "both"])
+def test_a_function_that_names_the_same_neighbours_is_the_same_relation(own_relation, name):
+    result = own_relation("recheck", f"{name}.json", "--source", f"program.py:{name}")
+    assert result.returncode == 0, result
+    assert "✓ the same program" in result.stdout
+    assert "not compared" not in result.stdout
+    own_relation.write("other.py", OWN_RELATION.replace("abs(a - b) <= FAR", "-FAR <= b - a <= FAR"))
+    assert own_relation("recheck", f"{name}.json", "--source", f"other.py:{name}").returncode == 0
+
+
+@pytest.mark.parametrize("scenario", [None, {}, {"neighbours": 7}, {"pairs": [7]}])
+def test_a_record_of_neighbours_that_is_none_is_a_wrong_request(own_relation, scenario):
+    document = json.loads((own_relation.folder / "shown.json").read_text(encoding="utf-8"))
+    document["question"]["scenario"] = scenario
+    own_relation.write("shown.json", json.dumps(document))
+    result = own_relation("recheck", "shown.json", "--source", "program.py:shown")
+    assert result.returncode in (2, 3)
+    assert "Traceback" not in result.stderr

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -20,11 +21,18 @@ from random import Random
 
 from flint import arb, arb_mat, ctx, fmpq
 
-BITS = 200
 Row = tuple[Fraction, ...]
 Matrix = tuple[Row, ...]
 Answer = tuple[Fraction, ...]
 Law = dict[Answer, Fraction]
+
+
+@contextmanager
+def precisely() -> Iterator[None]:
+    """The precision of the balls here, and around comparisons of them; what is tested runs with its own."""
+    with ctx.workprec(200):
+        yield
+
 
 # ----------------------------------------------------------------------------------------------------------- enumeration
 
@@ -177,14 +185,15 @@ def nodes_with_secrets(told: Influences, length: int) -> list[int]:
 
 def worst_score(told: Influences, length: int, epsilon: Fraction) -> tuple[float, int, tuple[int, ...]]:
     """``max over entries of min over quilts of size / (epsilon - influence)``, with the entry and its quilt; 0 where nothing is secret."""
-    return _worst(told, length, lambda size, e: size / (exact(epsilon) - e) if e < exact(epsilon) else None)
+    return _worst(told, length, lambda size, e: size / (_ball(epsilon) - e) if e < _ball(epsilon) else None)
 
 
 def worst_cost(told: Influences, length: int, rate: Fraction) -> tuple[float, int, tuple[int, ...]]:
     """``max over entries of min over quilts of influence + size * rate``."""
-    return _worst(told, length, lambda size, e: e + size * exact(rate))
+    return _worst(told, length, lambda size, e: e + size * _ball(rate))
 
 
+@precisely()
 def _worst(
     told: Influences, length: int, value: Callable[[int, arb], arb | None]
 ) -> tuple[float, int, tuple[int, ...]]:
@@ -205,14 +214,20 @@ def _worst(
 # ----------------------------------------------------------------------------------------------- balls, laws and losses
 
 
+@precisely()
 def exact(value: Fraction | int) -> arb:
-    ctx.prec = BITS
+    return _ball(value)
+
+
+def _ball(value: Fraction | int) -> arb:
+    """A number at the precision around."""
     return arb(fmpq(Fraction(value).numerator, Fraction(value).denominator))
 
 
 @cache
+@precisely()
 def logarithm(value: Fraction) -> arb:
-    return exact(value).log()
+    return _ball(value).log()
 
 
 def sums(weights: Sequence[Fraction]) -> Callable[[tuple[int, ...]], Answer]:
@@ -245,20 +260,22 @@ Kernel = Callable[[Fraction], arb]
 
 def laplace(scale: Fraction) -> Kernel:
     """``e^(-d/scale)``."""
-    return cache(lambda distance: (-exact(distance / scale)).exp())
+    return cache(precisely()(lambda distance: (-_ball(distance / scale)).exp()))
 
 
 def geometric(alpha: Fraction, step: Fraction) -> Kernel:
     """``alpha^(d/step)``, for distances that are whole steps."""
 
+    @precisely()
     def weight(distance: Fraction) -> arb:
         steps = distance / step
         assert steps.denominator == 1, f"{distance} is no multiple of {step}"
-        return exact(alpha) ** int(steps)
+        return _ball(alpha) ** int(steps)
 
     return cache(weight)
 
 
+@precisely()
 def loss(tables: Sequence[Mapping[int, Law]], kernel: Kernel, *, outputs: Sequence[Answer] = ()) -> arb:
     """The largest logarithm of the ratio of two densities of the noisy answer, over entries, values, and all atoms (or given outputs).
 
@@ -277,7 +294,7 @@ def loss(tables: Sequence[Mapping[int, Law]], kernel: Kernel, *, outputs: Sequen
                 for z, c in zip(place, atom, strict=True):
                     weight *= kernel(abs(z - c))
                 noise.append(weight)
-        masses = [exact(law.get(atom, Fraction(0))) for atom in atoms for law in table.values()]
+        masses = [_ball(law.get(atom, Fraction(0))) for atom in atoms for law in table.values()]
         mixed = arb_mat(len(places), len(atoms), noise) * arb_mat(len(atoms), len(table), masses)
         for place in range(len(places)):
             row = [mixed[place, x] for x in range(len(table))]

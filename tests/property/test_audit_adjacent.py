@@ -16,12 +16,15 @@ from tests.amounts import examples
 from privproof import (
     LanguageError,
     QuestionError,
+    audit,
+    check,
     integer,
     mechanism,
     mechanism_question,
     one_of,
     public,
     queries,
+    randomized_response,
     real,
     real_queries,
     real_stream,
@@ -173,7 +176,7 @@ def spaces(draw):
     relations = ["each", "one"]
     if all(declared.shape == "list" for declared in private):
         relations.append("add-remove")
-    if len(private) != 1 or private[0].within is not None:
+    if all(declared.within is not None for declared in private):
         relations.append("monotone")
     return inputs, draw(st.sampled_from(relations)), draw(st.sampled_from([1, 2, 3, 6]))
 
@@ -657,6 +660,8 @@ def test_what_is_no_relation_for_the_inputs():
         patterns({"q": queries(), "x": integer()}, "add-remove", 2)
     with pytest.raises(LanguageError, match="has no order"):
         patterns({"q": records("a", "b")}, "monotone", 2)
+    with pytest.raises(LanguageError, match="has no order"):
+        patterns({"q": queries(), "r": records("a", "b")}, "monotone", 2)
     with pytest.raises(QuestionError, match="how long is q"):
         patterns({"q": queries()}, "each", None)
     with pytest.raises(QuestionError, match="at least one element"):
@@ -697,3 +702,18 @@ def test_names_are_those_of_the_inputs():
     assert not is_adjacent(Adjacent({"q": [0], "t": 1}, {"q": [1], "t": 2}), inputs, "each")
     assert not is_adjacent(Adjacent({"q": [0]}, {"q": [1]}), inputs, "each")
     assert not is_adjacent(Adjacent({"q": [0], "t": 1, "z": 0}, {"q": [1], "t": 1, "z": 0}), inputs, "each")
+
+
+@mechanism(epsilon="ln(2)", neighbours="monotone")
+def beside_a_record(x: integer(0, 1), r: one_of("a", "b")):
+    """A record has no direction; without comparing it the mechanism would look private."""
+    return r, randomized_response(x, truth="2/3")
+
+
+def test_audits_and_exact_engines_refuse_the_same():
+    said = []
+    for ask in (check, audit):
+        with pytest.raises(LanguageError, match="has no order") as problem:
+            ask(beside_a_record)
+        said.append((problem.value.code, problem.value.message, problem.value.hint))
+    assert said[0] == said[1]

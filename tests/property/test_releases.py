@@ -68,6 +68,7 @@ def kernel_of(noise: Noise) -> Kernel:
     return brute.laplace(fraction(noise.scale))
 
 
+@brute.precisely()
 def exceeds(loss: arb, epsilon: Fraction) -> bool:
     """Whether the loss is certainly above the budget; where it equals the budget a ball cannot tell."""
     return bool(loss > brute.exact(epsilon) * (1 + CLOSE))
@@ -110,7 +111,8 @@ def test_the_largest_ratio_is_at_an_atom() -> None:
         tables = brute.laws(homogeneous(start, matrix, 4), brute.sums([Fraction(-1), Fraction(2)]))
         kernel = brute.laplace(random.choice(BUDGETS))
         between = [(Fraction(random.randint(-800, 1200), 97),) for _ in range(40)]
-        assert not bool(brute.loss(tables, kernel, outputs=between) > brute.loss(tables, kernel) + CLOSE)
+        with brute.precisely():
+            assert not bool(brute.loss(tables, kernel, outputs=between) > brute.loss(tables, kernel) + CLOSE)
 
 
 def test_moving_in_order_is_moving_best() -> None:
@@ -175,7 +177,9 @@ def _blocks_hold(found: object, told: Influences, length: int, epsilon: Fraction
             assert between <= block.size, (what, node, block)
             assert ratio is not None, (what, node, block)
             assert log(ratio) <= block.cell.influence * (1 + 1e-15) + 1e-300, (what, node, block)
-            assert not exceeds(brute.logarithm(ratio) + between * brute.exact(rate), epsilon), (what, node, block)
+            with brute.precisely():
+                paid = brute.logarithm(ratio) + between * brute.exact(rate)
+            assert not exceeds(paid, epsilon), (what, node, block)
 
 
 def test_quilts_are_the_literal_algorithm() -> None:
@@ -254,6 +258,7 @@ class Case:
     query: Query
     tables: tuple[list[dict[int, Law]], ...]
 
+    @brute.precisely()
     def worst(self, noise: Noise) -> arb:
         kernel = kernel_of(noise)
         result = arb(0)

@@ -26,12 +26,12 @@ from privproof.evidence.checker import Accepted
 from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
 from privproof.library.laplace.noisy_max import noisy_max_little_noise
-from privproof.library.laplace.sums import laplace_mechanism
+from privproof.library.laplace.sums import laplace_mechanism, noisy_histogram_all_change
 from privproof.library.logic import survey
 from privproof.library.noisy_max import noisy_max_question
 from privproof.library.releases import lecture_release
 from privproof.release import Chain, Laplace, Map, PlanarGeometric, Resampled, clamped, verify, verify_locations
-from privproof.scenarios.queries import count
+from privproof.scenarios.queries import count, histogram
 
 ROOT = Path(privproof.__file__).parent
 EXAMPLE_FILES = ROOT.parent.parent / "examples"
@@ -142,6 +142,12 @@ ASKED = {
     "formula, refuted": lambda: model_check(survey(), "D[ln(2), 0](X out1)").verdict,
     "formula, another": lambda: model_check(survey(), "D[ln(4), 0](X out1)").verdict,
     "program, proved": lambda: check(laplace_mechanism, "1"),
+    "program, tight": lambda: tight_epsilon(laplace_mechanism),
+    "program, for every size": lambda: tight_epsilon(noisy_histogram_all_change),
+    "event, tight": lambda: tight_epsilon(_model("survey.yaml"), "1/4"),
+    "release, refuted by a bin": lambda: verify(
+        _chain(), length=8, query=histogram(["rest", "walk"]), noise=Laplace.of(1), epsilon="1/10"
+    ),
     "program, refuted": lambda: check(noisy_max_little_noise, "1/4"),
     "location, proved": lambda: (
         verify_locations(clamped(PlanarGeometric.of("ln(2)"), Map.rectangle((0, 0), (3, 3)))).verdict
@@ -274,7 +280,16 @@ def test_an_answer_that_says_something_else_does_not_pass(name, admitted):
 
 
 @pytest.mark.parametrize(
-    "name", ["tensors, proved", "tensors, refuted", "tensors, tight", "stream, proved", "stream, tight"]
+    "name",
+    [
+        "tensors, proved",
+        "tensors, refuted",
+        "tensors, tight",
+        "stream, proved",
+        "stream, tight",
+        "program, tight",
+        "event, tight",
+    ],
 )
 def test_both_bounds_are_certified_where_that_is_cheap(name):
     verdict = ASKED[name]()

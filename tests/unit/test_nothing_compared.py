@@ -192,6 +192,92 @@ def test_secrets_that_hold_on_the_same_data():
     assert any("the same data under the prior, so not compared" in note for note in three.notes)
 
 
+def mixed(interval, *constraints):
+    @prior(p=interval, constraints=constraints)
+    def beliefs(p):
+        return (2 if bernoulli("1/2") else 1) if bernoulli(p) else 0
+
+    return beliefs
+
+
+@mechanism
+def parity(x: integer(0, 3)):
+    return randomized_response(x % 2, truth="3/4")
+
+
+SOMETIMES_THE_SAME = {"zero": lambda x: x == 0, "even": lambda x: x % 2 == 0}
+
+
+@pytest.mark.parametrize(
+    ("interval", "constraints", "reason"),
+    [
+        ("0 <= p <= 0", (), "hold on the same data: 'zero' and 'even'"),
+        ("0 <= p <= 1", ("p <= 0",), "hold on the same data: 'zero' and 'even'"),
+        ("0 <= p <= 1", ("1 - 2*p >= 1",), "hold on the same data: 'zero' and 'even'"),
+        ("1 <= p <= 1", (), "impossible: 'zero'"),
+        ("0 <= p <= 1", ("p >= 1",), "impossible: 'zero'"),
+    ],
+)
+def test_secrets_that_are_the_same_at_the_only_parameters(interval, constraints, reason):
+    question = pufferfish(parity, prior=mixed(interval, *constraints), secrets=SOMETIMES_THE_SAME)
+    for verdict in (tight_epsilon(question), check(question, 1)):
+        assert verdict.status == "unknown"
+        assert "nothing is compared" in verdict.reason
+        assert reason in verdict.reason
+
+
+def test_secrets_that_differ_somewhere_are_compared():
+    for interval, constraints in (("0 <= p <= 1", ()), ("0 <= p <= 1", ("p <= 1/2",)), ("1/2 <= p <= 1/2", ())):
+        question = pufferfish(parity, prior=mixed(interval, *constraints), secrets=SOMETIMES_THE_SAME)
+        assert tight_epsilon(question).status == "proved"
+
+
+def under_parameters(interval, left, right):
+    return question_from_document(
+        {
+            "kind": "hmm",
+            "states": ["a", "b", "c"],
+            "observations": ["x", "y"],
+            "emissions": {"a": {"x": "1/3", "y": "2/3"}, "b": {"x": "2/3", "y": "1/3"}, "c": {"y": 1}},
+            "scenario": {"parameters": {"q": interval}, "pairs": [{"name": "one", "left": left, "right": right}]},
+            "horizon": 1,
+            "epsilon": 1,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("interval", "left", "right"),
+    [
+        ("[0, 1]", {"a": "1 - q", "b": "q"}, {"a": "1 - q", "b": "q"}),
+        ("[0, 1]", {"a": "1 - q", "b": "q"}, {"a": "2 - 2*q", "b": "2*q"}),
+        ("[1/2, 1/2]", {"a": "1 - q", "b": "q"}, {"a": "q", "b": "1 - q"}),
+        ("[0, 0]", {"a": "1 - q", "b": "q"}, {"a": "1 - q", "c": "q"}),
+    ],
+)
+def test_sides_in_parameters_that_are_the_same(interval, left, right):
+    question = under_parameters(interval, left, right)
+    for verdict in (check(question), tight_epsilon(question)):
+        assert verdict.status == "unknown"
+        assert "nothing is compared" in verdict.reason
+
+
+def test_sides_in_parameters_that_differ_somewhere_are_compared():
+    verdict = check(under_parameters("[0, 1]", {"a": "1 - q", "b": "q"}, {"a": "q", "b": "1 - q"}))
+    assert verdict.status == "proved"
+
+
+def test_the_checker_refuses_secrets_that_are_the_same_at_the_only_parameters():
+    question = pufferfish(parity, prior=mixed("0 <= p <= 1"), secrets=SOMETIMES_THE_SAME)
+    certificate = dict(tight_epsilon(question).certificate)
+    assert not isinstance(recheck(certificate), Rejected)
+    (parameter,) = certificate["question"]["parameters"]
+    certificate["question"] = {**certificate["question"], "parameters": [{**parameter, "low": "0", "high": "0"}]}
+    found = recheck(certificate)
+    assert isinstance(found, Rejected)
+    assert "nothing is compared" in found.reason
+
+
 def test_the_checker_refuses_certificates_that_compare_nothing():
     document = {
         "format": "privproof-certificate",

@@ -65,7 +65,7 @@ def _common(
 ) -> None:
     """Prove or refute the privacy of a randomised mechanism, and say exactly how private it is.
 
-    Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.
+    Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown, 4 (audit) unknown, and the runs speak against the claim.
     """
     if version:
         typer.echo(_VERSION)

@@ -12,7 +12,7 @@ import typer
 
 from privproof.auditing.audits import Audit
 from privproof.cli.answers import console, end, rendered, say_json, write
-from privproof.cli.common import STATUS, begin, named_sizes, writable
+from privproof.cli.common import AGAINST, STATUS, begin, named_sizes, writable
 from privproof.cli.options import AsJson, CertificateOut, DeltaText, ReportOut, TimeLimit
 from privproof.cli.working import WHY, command, doing, monitored, unfinished
 from privproof.engines.sampling import runnable
@@ -73,7 +73,7 @@ def audit(
 ) -> None:
     """Test a mechanism by running it, then certify exactly what was found: real or spurious.
 
-    Status 1 only where exact probabilities break the budget; where runs alone speak against it, status 3.
+    Status 1 only where exact probabilities break the budget; where runs alone speak against it, status 4.
     """
     from privproof.auditing.asking import audit as ask  # here, because it brings the exact engines
 
@@ -150,7 +150,7 @@ def audit(
         if report is not None:
             more.append(Fact("report", str(report)))
         print_audit(console(), found, command=asked, more=more)
-    end(STATUS[found.status])
+    end(AGAINST if found.status == "unknown" and found.violated else STATUS[found.status])
 
 
 def _literal(text: str, place: str, *, exactly: bool) -> Any:

@@ -1,6 +1,6 @@
 """What the commands share: options, drafts, and how an answer ends.
 
-Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.
+Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown, 4 (audit) unknown, and the runs speak against the claim.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ from privproof.scenarios import (
 )
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
+AGAINST = 4
+"""The status of an audit that decides nothing, where the runs speak against the claim."""
 
 
 def begin(target: str, limit: float | None, *, as_json: bool) -> None:

@@ -64,7 +64,7 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
             place="--source",
             hint="privproof check FILE:NAME --certificate OUT writes one that does",
         )
-    from privproof.evidence.sources import differences
+    from privproof.evidence.sources import differences, other_neighbours
     from privproof.language import Mechanism
     from privproof.loading import load_subject, parameters_of
 
@@ -77,8 +77,11 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
             hint="--source FILE:NAME, a function below @mechanism",
         )
     parameters = parameters_of(settings)
+    subject = subject.having(**parameters) if parameters else subject
     try:
-        return differences(member, subject.having(**parameters) if parameters else subject)
+        found = differences(member, subject)
+        own = not found and member["relation"] == "function"
+        return other_neighbours(outcome.question, subject) if own else found
     except (KeyError, TypeError, AttributeError):
         raise QuestionError(
             "source", "the certificate's record of the program is no such record", place="question.source.program"
@@ -106,9 +109,7 @@ def recheck_text(outcome: Accepted, seconds: float, target: str | None, changed:
     elif changed is not None:
         source: Any = outcome.details.get("source") or {}
         taken = "" if source.get("established") else "; its model was taken from the compiler, not re-established"
-        own: Any = outcome.question.get("source") or {}
-        relation = "; neighbours are a function, which is not compared" if own.get("relation") == "function" else ""
-        lines.append(f"✓ the same program  {target} is what was verified{taken}{relation}")
+        lines.append(f"✓ the same program  {target} is what was verified{taken}")
     return "\n".join(lines)
 
 

@@ -28,7 +28,7 @@ from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
 from privproof.models.conditions import Row, Table
 from privproof.scenarios import fits
-from privproof.scenarios.parametric import ParametricQuestion, UnderPriors
+from privproof.scenarios.parametric import ParametricPair, ParametricQuestion, UnderPriors
 from privproof.scenarios.pufferfish import PufferfishQuestion
 
 _MOST_ROWS = 20_000
@@ -46,6 +46,7 @@ class Compared:
         secrets: the names of all secrets.
         relative: whether the weights are probabilities only up to a factor for each secret.
         shown: what the outputs stand for, where a mechanism writes them.
+        sides: of a model, the two sides of every pair.
     """
 
     question: UnderPriors
@@ -54,6 +55,7 @@ class Compared:
     secrets: tuple[str, ...]
     relative: bool = False
     shown: Mapping[str, Any] = field(default_factory=dict)
+    sides: tuple[ParametricPair, ...] = ()
 
     @property
     def region(self) -> Region:
@@ -64,14 +66,26 @@ class Compared:
     def impossible(self) -> tuple[str, ...]:
         """Secrets that no data set of the prior satisfies."""
         whole = Table(self.region, self.rows, ())
-        return tuple(s for s in self.secrets if whole.probability(s).is_zero)
+        return tuple(s for s in self.secrets if self.region.vanishes(whole.probability(s)))
 
     @cached_property
     def alike(self) -> tuple[tuple[str, str], ...]:
         """Pairs of secrets that hold on the same data sets of the prior, so that there is nothing to tell apart."""
-        rows = [set(row.secrets) for row in self.rows if not row.weight.is_zero]
         possible = [pair for pair in self.named if not set(pair) & set(self.impossible)]
+        if self.sides:
+            same = {named for named, pair in zip(self.named, self.sides, strict=True) if self._same(pair)}
+            return tuple(pair for pair in possible if pair in same)
+        rows = [set(row.secrets) for row in self.rows if not self.region.vanishes(row.weight)]
         return tuple((s, t) for s, t in possible if all((s in held) == (t in held) for held in rows))
+
+    def _same(self, pair: ParametricPair) -> bool:
+        """Whether both sides of a pair are the same distribution, each divided by its sum."""
+        zero = Polynomial.constant(0, self.region.names)
+        left, right = (sum(side.values(), zero) for side in (pair.left, pair.right))
+        return all(
+            self.region.vanishes(pair.left.get(state, zero) * right - pair.right.get(state, zero) * left)
+            for state in {**pair.left, **pair.right}
+        )
 
     @cached_property
     def table(self) -> Table:
@@ -239,7 +253,7 @@ def _of_model(question: ParametricQuestion) -> Compared:
                 if not weight.is_zero:
                     rows.append(Row(weight, seen[state], (secret,), state))
     secrets = tuple(name for sides in named for name in sides)
-    return Compared(question, tuple(rows), tuple(named), secrets, relative=True)
+    return Compared(question, tuple(rows), tuple(named), secrets, relative=True, sides=question.pairs)
 
 
 def _words_from(model: HiddenMarkovModel, state: str, length: int) -> dict[str, Rational]:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
+from privproof.exact import Epsilon, fraction
+from privproof.exact.balls import rational_bounds
+
+_THOUSAND = 1000
 FORMAT, VERSION = "privproof-certificate", 1
 
 
@@ -17,3 +23,13 @@ def certificate(verdict: str, question: Mapping[str, Any], evidence: Mapping[str
         "question": question,
         "evidence": dict(evidence),
     }
+
+
+def lower_bound(lower: Epsilon, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """The member ``below`` of a certificate: evidence that refutes every epsilon below a lower bound.
+
+    What it says to be refuted is the largest thousandth below the bound; how large the bound is, the checker works out from the evidence.
+    """
+    low, _ = rational_bounds(lower.ball())
+    least = max(Fraction(0), Fraction(ceil(fraction(low) * _THOUSAND) - 1, _THOUSAND))
+    return {"epsilon": str(least), "evidence": dict(evidence)}

@@ -10,9 +10,13 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from privproof.compiling import mechanism_question
+from privproof.errors import ScenarioError
+from privproof.formats import document
 from privproof.language.constants import typed
 from privproof.language.mechanism import Mechanism
 from privproof.language.values import ENDED, Cells, Lookup, Tail, plain
+from privproof.models import Horizon
 from privproof.scenarios import Origin, Question, Several
 
 ESTABLISHED, TAKEN = "established", "taken"
@@ -138,6 +142,39 @@ def differences(member: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
     if not found and (_placeless(then) != _placeless(now)):
         found.append("the record of the program")
     return found
+
+
+def other_neighbours(asked: Mapping[str, Any], mechanism: Mechanism) -> list[str]:
+    """In what the neighbours that a function names now differ from those of a certificate's question; empty if in nothing.
+
+    The text of such a function may be anything, so it is asked about all data sets again, and its answers are compared.
+
+    Raises:
+        PrivproofError: the mechanism has no such question now.
+    """
+    horizon = None if asked.get("horizon") is None else Horizon.of(str(asked["horizon"]))
+    try:
+        now = document(mechanism_question(mechanism, size=asked["source"].get("size"), horizon=horizon))
+    except ScenarioError as problem:
+        return [f"neighbours: {problem.message}"]
+    then, today = (_related_pairs(side["scenario"]) for side in (asked, now))
+    gone = [f"neighbours: {pair}, no longer" for pair in then if pair not in today]
+    new = [f"neighbours: {pair}, which were none" for pair in today if pair not in then]
+    return [*gone[:1], *new[:1]]
+
+
+def _related_pairs(scenario: Mapping[str, Any]) -> dict[str, None]:
+    """The pairs of data sets that a scenario compares, as a reader knows them."""
+    listed = (scenario.get("neighbours") or scenario)["pairs"]
+    return dict.fromkeys(map(_pair, listed))
+
+
+def _pair(pair: Any) -> str:
+    """Two data sets that are neighbours, as a reader knows them."""
+    if isinstance(pair, Mapping):
+        return str(pair["name"])
+    left, right = (", ".join(map(str, side)) for side in pair)
+    return f"{left} and {right}"
 
 
 def _placeless(program: Mapping[str, Any]) -> dict[str, Any]:

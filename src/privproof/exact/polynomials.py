@@ -150,6 +150,22 @@ class Polynomial:
         result: Any = self.value(*(rational(point[name]) for name in self.names))
         return rational(result)
 
+    def having(self, values: Mapping[str, Number]) -> Polynomial:
+        """The polynomial with some parameters at values.
+
+        >>> Polynomial.of("p * q - p", ["p", "q"]).having({"q": 1}).is_zero
+        True
+        """
+        terms: dict[tuple[int, ...], Rational] = {}
+        for exponents, factor in self.terms.items():
+            kept = []
+            for name, exponent in zip(self.names, exponents, strict=True):
+                if name in values:
+                    factor = factor * rational(values[name]) ** int(exponent)
+                kept.append(0 if name in values else int(exponent))
+            terms[tuple(kept)] = terms.get(tuple(kept), fmpq(0)) + factor
+        return Polynomial(_context(self.names).from_dict(terms), self.names)
+
     def common(self, other: Polynomial) -> Polynomial:
         """The greatest common divisor."""
         return Polynomial(self.value.gcd(other.value), self.names)

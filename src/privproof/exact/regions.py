@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from privproof.errors import NumberError, ScenarioError
 from privproof.exact.polynomials import Polynomial
@@ -83,6 +84,43 @@ class Region:
         """Whether a point belongs to it."""
         inside = all(i.contains(rational(point[n])) for n, i in zip(self.names, self.box, strict=True))
         return inside and all(constraint.holds(point) for constraint in self.constraints)
+
+    @cached_property
+    def fixed(self) -> dict[str, Rational]:
+        """The parameters that have one value in the whole region, as far as intervals and linear constraints tell.
+
+        >>> Region.of({"p": "[1/2, 1/2]", "q": "[0, 1]", "r": "[0, 1]"}, ["p + q <= 1/2"]).fixed
+        {'p': 1/2, 'q': 0}
+        """
+        bounds = {name: [each.low, each.high] for name, each in zip(self.names, self.box, strict=True)}
+        for _ in range(len(self.names) + 1):
+            for constraint in self.constraints:
+                _tighten(bounds, constraint.expression)
+        return {name: low for name, (low, high) in bounds.items() if low == high}
+
+    def vanishes(self, polynomial: Polynomial) -> bool:
+        """Whether a polynomial is zero in the whole region: everywhere, or at the parameters that are fixed."""
+        return polynomial.is_zero or (bool(self.fixed) and polynomial.having(self.fixed).is_zero)
+
+
+def _tighten(bounds: dict[str, list[Rational]], expression: Polynomial) -> None:
+    """Bounds on every parameter by a linear expression that is not negative, from the bounds on the others."""
+    if any(sum(exponents) > 1 for exponents in expression.terms):
+        return
+    factors, rest = dict.fromkeys(expression.names, rational(0)), rational(0)
+    for exponents, factor in expression.terms.items():
+        if any(exponents):
+            factors[expression.names[[int(e) for e in exponents].index(1)]] = factor
+        else:
+            rest = factor
+    for name, factor in factors.items():
+        if factor == 0:
+            continue
+        most = rest + sum(
+            (max(f * low, f * high) for n, f in factors.items() for low, high in [bounds[n]] if n != name), rational(0)
+        )
+        low, high = bounds[name]
+        bounds[name] = [max(low, -most / factor), high] if factor > 0 else [low, min(high, -most / factor)]
 
 
 def _interval(name: str, text: str) -> Interval:

@@ -11,8 +11,9 @@ DRAWN = 60
 
 
 def source(function: Mechanism | Prior) -> str:
-    """The text of a function, as it was read."""
-    return f"<pre>{escape(function.program.functions[0].text)}</pre>"
+    """The text of the record that a verdict is about, helpers included: not what the file says by now."""
+    program = function.program if function.pin is None else function.pin
+    return "".join(f"<pre>{escape(each.text)}</pre>" for each in program.functions)
 
 
 def drawing(picture: str) -> str:

@@ -29,11 +29,13 @@ from privproof.engines.laplace.tight import approached, formula, paid, sized, up
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.answers import Answer
+from privproof.evidence.certificates import lower_bound
 from privproof.evidence.gate import admit
 from privproof.evidence.verdicts import Explanation, LossWitness, ProgramDetails
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
+from privproof.language.branching import Leaf
 from privproof.scenarios import ProgramQuestion, program_question
 
 ENGINE = "laplace"
@@ -104,10 +106,10 @@ class _Search:
         for attempt in attempts(self.mechanism, self.claim, self.monitor, size=self.question.size):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
-                answer = proved(self.question, attempt)
-                if answer.status == "proved":
-                    yield answer
-                self.reasons.append(answer.reason or "the checker does not accept the proof")
+                for answer in proved(self.question, attempt):
+                    if answer.status == "proved":
+                        yield answer
+                    self.reasons.append(answer.reason or "the checker does not accept the proof")
                 continue
             self.failed(attempt)
             self.monitor.listen(Progress("looking for a violation"))
@@ -165,7 +167,7 @@ class _Search:
         )
 
 
-def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None) -> Answer:
+def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None) -> Iterator[Answer]:
     """What a proof says, if the program does what the function does.
 
     Args:
@@ -176,7 +178,8 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
     tried = agreement(proof.program)
     if tried.told is not None:
         reason = f"the program and the function differ {tried.told}"
-        return Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
+        yield Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
+        return
     upper = INFINITE
     if not proof.budget.terms:
         upper = epsilon(proof.budget.constant)
@@ -188,7 +191,16 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
     if every is not None and _proportional(question, every):
         notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
     answer = aligned(question, proof, best, explanation=explanation(proof))
-    return replace(answer, upper=upper, notes=tuple(notes))
+    answer = replace(answer, upper=upper, notes=tuple(notes))
+    if best is not None and best.lower().compare(epsilon(0)) > 0:
+        yield replace(answer, more={"below": lower_bound(best.lower(), loss_evidence(best, _trees(question, best)))})
+    yield answer
+
+
+def _trees(question: ProgramQuestion, loss: Loss) -> tuple[tuple[Leaf, ...], tuple[Leaf, ...]]:
+    """The runs behind a loss, on both sides."""
+    left, right = (tree(question.mechanism, side, loss.event) for side in (loss.left, loss.right))
+    return left, right
 
 
 def aligned(
@@ -221,10 +233,6 @@ def _proportional(question: ProgramQuestion, name: str) -> bool:
 
 def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Answer:
     """What a loss above the claim says."""
-    trees = (
-        tree(question.mechanism, loss.left, loss.event),
-        tree(question.mechanism, loss.right, loss.event),
-    )
     notes = ("both probabilities come from running the function itself with its noise left open",)
     budget = question.budget
     lower = loss.lower() if budget is None or budget.delta == 0 or loss.infinite else budget.epsilon
@@ -232,7 +240,7 @@ def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Answer:
         status="refuted",
         question=question,
         engine=ENGINE,
-        evidence=loss_evidence(loss, trees),
+        evidence=loss_evidence(loss, _trees(question, loss)),
         lower=lower,
         witness=witnessed(loss, line),
         notes=notes,
@@ -280,7 +288,7 @@ class _Tight:
         with few_ways(self.too_many):
             self.lower(open_size=open_size)
         if self.refuter.best is not None and self.refuter.best.infinite:
-            yield self.known("")
+            yield from self.stopped("")
             return
         self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
         candidates = [] if self.claim is None else [self.claim]
@@ -291,11 +299,7 @@ class _Tight:
             if isinstance(found, AlignmentProof):
                 self.proof = found
                 break
-        yield self.known("")
-
-    def stopped(self, reason: str) -> Iterator[Answer]:
-        """What is known."""
-        yield self.known(reason)
+        yield from self.stopped("")
 
     def too_many(self, message: str) -> None:
         """Note that not everything was looked at."""
@@ -328,18 +332,19 @@ class _Tight:
         self.monitor.listen(Progress("looking for losses", level=size or 0))
         return approached(self.refuter, size, public, far=far)
 
-    def known(self, reason: str) -> Answer:
+    def stopped(self, reason: str) -> Iterator[Answer]:
         """Proved where there is an upper bound, refuted where there is no epsilon at all."""
         best = self.refuter.best
         lower = epsilon(0) if best is None else best.lower()
         witness = None if best is None else witnessed(best)
         question = self.question
         if best is not None and best.infinite:
-            return refuted(question.under(Budget(INFINITE)), best)
+            yield refuted(question.under(Budget(INFINITE)), best)
+            return
         if self.proof is None:
             upper = self.at_size() if not reason else INFINITE
             why = reason or "no budget was proved by an alignment"
-            return Answer(
+            yield Answer(
                 status="unknown",
                 question=question,
                 engine=ENGINE,
@@ -349,12 +354,13 @@ class _Tight:
                 reason=why,
                 notes=tuple(self.notes),
             )
+            return
         budget = self.proof.budget
         if not budget.terms:
             asked = question.under(Budget(epsilon(budget.constant)))
         else:
             asked = replace(question, claim=budget)
-        return proved(asked, self.proof, best)
+        yield from proved(asked, self.proof, best)
 
     def at_size(self) -> Epsilon:
         """An upper bound at a size, from linear programs that were verified exactly."""

@@ -35,6 +35,7 @@ from privproof.engines.releases.networks import best_network_quilts
 from privproof.engines.releases.quilts import quilts, spent
 from privproof.errors import PrivproofError, QuestionError
 from privproof.evidence.answers import Answer
+from privproof.evidence.certificates import lower_bound
 from privproof.evidence.verdicts import ReleaseWitness, Status
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
@@ -256,7 +257,9 @@ class _Release:
         for state in self.question.query.bins:
             one = _Release(replace(self.question, query=count(state)), bin=state)
             if not one.laborious and one.loss is not None and Fraction(one.loss.low) > above:
-                yield from (replace(answer, upper=self.bound) for answer in one.refuted(claimed, one.loss))
+                quilted = self.quilts_within(self.bound)
+                more = {} if quilted is None else {"above": {"epsilon": str(self.bound), "evidence": quilted}}
+                yield from one.refuted(claimed, one.loss, upper=self.bound, more=more)
                 return
 
     def quilts_within(self, budget: Epsilon) -> dict[str, object] | None:
@@ -300,8 +303,14 @@ class _Release:
             return least_loss(contraction(prior), longest, self.cost)
         return spent(prior, longest, self.cost)[0]
 
-    def refuted(self, claimed: ReleaseQuestion, loss: Loss) -> Iterator[Answer]:
-        """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output."""
+    def refuted(self, claimed: ReleaseQuestion, loss: Loss, **known: Any) -> Iterator[Answer]:
+        """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output.
+
+        Args:
+            claimed: the question with its budget.
+            loss: the loss.
+            known: of a histogram, its upper bound and the proof of it.
+        """
         assert claimed.budget is not None
         beyond = float(fraction(rational_bounds(claimed.budget.epsilon.ball(192))[1])) * (1 + _PLAIN) + _PLAIN
         laplace = isinstance(self.question.noise, Laplace)
@@ -312,15 +321,54 @@ class _Release:
             end = line.output * fraction(self.question.query.step)
             events.insert(0, (end, None) if line.upwards else (None, end))
             sides.insert(0, (line.left, line.right))
-        for number, ((low, high), (left, right)) in enumerate(zip(events, sides, strict=True), start=1):
-            answer = self._refuting(claimed, loss, left, right, low, high)
-            yield replace(answer, tentative=number < len(events))
+        known = {"upper": _bounds(loss)[1], "more": self._from_above(loss, laws_evidence()), **known}
+        answers = [
+            self._refuting(claimed, loss, left, right, low, high, **known)
+            for (low, high), (left, right) in zip(events, sides, strict=True)
+        ]
+        sharper = {**self._from_above(loss, self.attained(loss)), **self._from_below(loss)}
+        for answer in answers:
+            yield replace(answer, more={**answer.more, **sharper}, tentative=True)
+        yield answers[-1]
+
+    def _from_above(self, loss: Loss, evidence: Mapping[str, Any]) -> dict[str, Any]:
+        """A proof of the upper bound of the loss, where that is cheap."""
+        return {"above": {"epsilon": str(_bounds(loss)[1]), "evidence": evidence}} if self._cheap(loss) else {}
+
+    def _from_below(self, loss: Loss) -> dict[str, Any]:
+        """The event at which the loss is attained, where nothing else shows it; under Laplace noise between the ends there is none."""
+        low, high = self.interval(loss)
+        between = low is not None and high is not None and isinstance(self.question.noise, Laplace)
+        if self._cheap(loss) or between:
+            return {}
+        return {"below": lower_bound(_bounds(loss)[0], self._event(loss.laws, loss.left, loss.right, low, high))}
+
+    def _cheap(self, loss: Loss) -> bool:
+        """Whether the checker computes all laws at once beside the event."""
+        return self.bin is None and self.size <= _EXACT and loss.high < inf
 
     def _refuting(
-        self, claimed: ReleaseQuestion, loss: Loss, left: str, right: str, low: Fraction | None, high: Fraction | None
+        self,
+        claimed: ReleaseQuestion,
+        loss: Loss,
+        left: str,
+        right: str,
+        low: Fraction | None,
+        high: Fraction | None,
+        **known: Any,
     ) -> Answer:
-        laws = loss.laws
-        evidence = event_evidence(
+        return self.answer(
+            "refuted",
+            claimed,
+            self._event(loss.laws, left, right, low, high),
+            lower=_bounds(loss)[0],
+            witness=self.witnessed(loss.laws, left, right, low, high),
+            **known,
+        )
+
+    def _event(self, laws: Laws, left: str, right: str, low: Fraction | None, high: Fraction | None) -> dict[str, Any]:
+        """An event as evidence."""
+        return event_evidence(
             prior=laws.prior,
             length=laws.length,
             node=laws.node,
@@ -329,17 +377,6 @@ class _Release:
             low=low,
             high=high,
             bin=self.bin,
-        )
-        lower, top = _bounds(loss)
-        cheap = self.bin is None and self.size <= _EXACT and not top.infinite
-        return self.answer(
-            "refuted",
-            claimed,
-            evidence,
-            more={"above": {"epsilon": str(top), "evidence": laws_evidence()}} if cheap else {},
-            lower=lower,
-            upper=top,
-            witness=self.witnessed(laws, left, right, low, high),
         )
 
     # ------------------------------------------------------------------------------------------------------- the witness

@@ -48,7 +48,7 @@ def is_adjacent(pair: Adjacent, inputs: Mapping[str, Input], relation: Relation)
 
     * ``each``: some values differ, each by at most its sensitivity (a record in any way);
     * ``one``: exactly one value differs, by at most its sensitivity (a record in any way);
-    * ``monotone``: some values differ, each by at most its sensitivity, all in one direction; a record has none, so it stays;
+    * ``monotone``: some values differ, each by at most its sensitivity, all in one direction; a record has none, so it is refused;
     * ``add-remove``: one list has one record more on one side, somewhere, and is otherwise the same;
     * a function: the data sets differ, and it says so of them in one order or the other.  It is given the private value, or a tuple of all
       private values where there are several.
@@ -95,7 +95,7 @@ def is_adjacent(pair: Adjacent, inputs: Mapping[str, Input], relation: Relation)
     if relation == "one":
         return len(moves) == 1
     if relation == "monotone":
-        return {None if within is None else one < other for within, one, other in moves} in ({True}, {False})
+        return len({one < other for _, one, other in moves}) == 1
     return True
 
 
@@ -153,7 +153,7 @@ def refuse_relation(inputs: Mapping[str, Input], relation: Relation) -> None:
     for name, declared in private.items():
         if relation == "add-remove" and declared.shape != "list":
             reason = f"{name}: {declared} is no list, so no record is added to it or removed"
-        elif relation == "monotone" and len(private) == 1 and declared.within is None:
+        elif relation == "monotone" and declared.within is None and (len(private) == 1 or declared.differs):
             reason = f"{declared} has no order, so nothing moves in one direction"
         else:
             continue

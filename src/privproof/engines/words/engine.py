@@ -18,8 +18,9 @@ from privproof.engines.monitor import Monitor
 from privproof.engines.words.certificates import event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.engines.words.findings import Finding
 from privproof.evidence.answers import Answer
+from privproof.evidence.certificates import lower_bound
 from privproof.evidence.verdicts import Growth, Witness, WordDetails
-from privproof.exact import INFINITE, Budget, Rational, fraction, show
+from privproof.exact import INFINITE, Budget, Rational, epsilon, fraction, show
 from privproof.language.running import Outputs, outputs
 from privproof.models import Transducer, Word, can_halt, compares_something
 from privproof.scenarios import Question
@@ -218,6 +219,8 @@ class _Judging:
         more: dict[str, Any] = {}
         if isinstance(known.witness, Witness) and (budget.delta == 0 or budget.pointwise):
             more["witness"] = word_evidence(known.witness)
+        if self.event and finding.lower.compare(epsilon(0)) > 0:
+            more["below"] = lower_bound(finding.lower, event_evidence(self.event, finding.length))
         if finding.upper.compare(asked.epsilon) < 0:
             more["bounds"] = {"upper": str(finding.upper)}
         return replace(

@@ -196,6 +196,7 @@ class EventsEngine(WordEngine):
         """The smallest epsilon for which delta suffices, exactly."""
         best: Rational = ZERO
         event: tuple[Word, ...] = ()
+        seen = 0
         try:
             for number, length in product(range(len(compiled.problem.starts)), _lengths(compiled)):
                 while True:
@@ -203,7 +204,7 @@ class EventsEngine(WordEngine):
                     value = search.start(number)
                     if value.at(best) <= delta:
                         break
-                    event = tuple(search.event(number))
+                    event, seen = tuple(search.event(number)), length
                     if value.right == 0:
                         return Finding(INFINITE, event=event, length=length)
                     best = (value.left - delta) / value.right
@@ -212,7 +213,7 @@ class EventsEngine(WordEngine):
         except _TooLarge as reason:
             return Finding(log(best) if best > 1 else epsilon(0), stopped=str(reason))
         tight = log(best) if best > 1 else epsilon(0)
-        return Finding(tight, tight, event=event, proof=EnumerationProof())
+        return Finding(tight, tight, event=event, length=seen, proof=EnumerationProof())
 
 
 def _enough(words: list[Word], c: Rational, delta: Rational) -> tuple[Word, ...]:

@@ -28,7 +28,7 @@ from privproof.evidence.checker.systems import Question
 from privproof.evidence.checker.telling import explained
 from privproof.evidence.checker.tensors import proved_by_tensors
 from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
-from privproof.exact import INFINITE, epsilon
+from privproof.exact import INFINITE, Epsilon, epsilon
 
 Method = Callable[[Question, dict[str, object], Limits], Accepted]
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
@@ -91,7 +91,9 @@ def checked(document: object, limits: Limits) -> Accepted:
     accepted = _with_bounds(_established(verdict, held, certificate, limits), asked, held, limits)
     if "above" in certificate:
         accepted = _with_above(accepted, asked, certificate["above"], limits)
-    return explained(accepted, asked, an_object(certificate.get("evidence"), "evidence"), limits)
+    if "below" in certificate:
+        accepted = _with_below(accepted, asked, certificate["below"], limits)
+    return explained(accepted, asked, certificate, limits)
 
 
 def _established(
@@ -117,7 +119,42 @@ def _with_above(accepted: Accepted, asked: dict[str, object], value: object, lim
         refuse(f"{accepted.lower} is shown to be too small, and this is less", "above.epsilon")
     larger = _established("proved", {**asked, "epsilon": str(upper)}, {"evidence": above.get("evidence")}, limits)
     details = {**accepted.details, "above": larger.details.get("method")}
-    return replace(accepted, statement=f"{accepted.statement}; {larger.statement}", details=details, upper=upper)
+    lower = _largest(accepted.lower, larger.lower)
+    if lower.compare(upper) > 0:
+        refuse(f"the evidence shows at least {lower}, and this is less", "above.epsilon")
+    statement = f"{accepted.statement}; {larger.statement}"
+    return replace(accepted, statement=statement, details=details, lower=lower, upper=upper)
+
+
+def _with_below(accepted: Accepted, asked: dict[str, object], value: object, limits: Limits) -> Accepted:
+    """What was accepted, with the lower bound that the member ``below`` shows: an epsilon that is refuted beside the verdict.
+
+    A claim that is an expression in public numbers has no upper bound; that some number is too small bounds it from below all the same.
+    """
+    below = an_object(value, "below")
+    only_members(below, ("epsilon", "evidence"), "below")
+    refuted = read_epsilon(below.get("epsilon"), "below.epsilon", limits)
+    if "epsilon" not in asked and "claim" not in asked:
+        refuse("only where an epsilon is asked about may another one be refuted", "below")
+    upper = INFINITE if accepted.upper is None else accepted.upper
+    if refuted.infinite or refuted.compare(upper) >= 0:
+        refuse(f"{upper} is shown to be enough, so this is not too small", "below.epsilon")
+    one = {name: part for name, part in asked.items() if name != "claim"} | {"epsilon": str(refuted)}
+    found = _established("refuted", one, {"evidence": below.get("evidence")}, limits)
+    lower = _largest(refuted, found.lower, accepted.lower)
+    if lower.compare(upper) > 0:
+        refuse(f"at least {lower} is needed by this, and at most {upper} by the rest, which is impossible", "below")
+    details = {**accepted.details, "below": found.details.get("method")}
+    statement = f"{accepted.statement}; {found.statement}"
+    return replace(accepted, statement=statement, details=details, lower=lower, upper=upper)
+
+
+def _largest(first: Epsilon, *others: Epsilon | None) -> Epsilon:
+    """The largest of some lower bounds, where None shows nothing."""
+    for other in others:
+        if other is not None and other.compare(first) > 0:
+            first = other
+    return first
 
 
 def _sharpened(
@@ -145,8 +182,7 @@ def _with_bounds(accepted: Accepted, asked: dict[str, object], held: dict[str, o
         return replace(accepted, question=asked, lower=None, upper=None)
     claimed = read_epsilon(held["epsilon"], "question.epsilon", limits)
     lower, upper = (epsilon(0), claimed) if accepted.verdict == "proved" else (claimed, INFINITE)
-    if accepted.lower is not None and accepted.lower.compare(lower) > 0:
-        lower = accepted.lower
+    lower = _largest(lower, accepted.lower)
     if accepted.upper is not None and accepted.upper.compare(upper) < 0:
         upper = accepted.upper
     if lower.compare(upper) > 0:
@@ -171,8 +207,7 @@ def _about_words(
     lower = question.claim.needs(found.left, found.right)
     statement = f"{accepted.statement}; the word {shown(found.letters)} has the ratio {found.ratio()}"
     if verdict == "refuted":
-        best = lower if accepted.lower is None or lower.compare(accepted.lower) > 0 else accepted.lower
-        return replace(accepted, statement=statement, lower=best)
+        return replace(accepted, statement=statement, lower=_largest(lower, accepted.lower))
     if not question.claim.holds(found.left, found.right):
         refuse("the witness violates the claim that is said to be proved", "witness")
     tight = attained(question, found)

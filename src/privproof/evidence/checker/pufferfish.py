@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from privproof.evidence.checker.bernstein import Boxes, Grid, Side, check_tree, grid
 from privproof.evidence.checker.claims import Claim, read_claim
@@ -157,9 +158,22 @@ def read_question(given: dict[str, object], limits: Limits) -> Question:
     within(len(outputs), limits.symbols, "outputs", "question.data")
     secrets = {secret for row in rows for secret in row.secrets}
     pairs = _pairs(given.get("pairs"), secrets, limits)
-    if all((one in row.secrets) == (other in row.secrets) for one, other in pairs for row in rows):
+    told = [row for row in rows if not _vanishes(row.weight, parameters)]
+    if all((one in row.secrets) == (other in row.secrets) for one, other in pairs for row in told):
         refuse("the secrets of every pair hold in the same rows, so nothing is compared", "question.pairs")
     return Question(parameters, constraints, rows, outputs, pairs, claim)
+
+
+def _vanishes(weight: Polynomial, parameters: tuple[Parameter, ...]) -> bool:
+    """Whether a weight is zero wherever the parameters whose interval is a single number have it."""
+    fixed = [each.low == each.high for each in parameters]
+    terms: Polynomial = {}
+    for exponents, factor in weight.items():
+        powers = zip(parameters, exponents, fixed, strict=True)
+        left = tuple(0 if point else exponent for exponent, point in zip(exponents, fixed, strict=True))
+        value = factor * prod((each.low**exponent for each, exponent, point in powers if point), start=ONE)
+        terms[left] = terms.get(left, ZERO) + value
+    return all(value == 0 for value in terms.values())
 
 
 def _parameters(value: object, limits: Limits) -> tuple[Parameter, ...]:

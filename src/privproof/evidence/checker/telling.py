@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from privproof.evidence.checker.outcomes import Accepted, Limits
+from privproof.evidence.checker.documents import an_object
+from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.source import Established, established
 from privproof.evidence.checker.source.declared import Findings, Source
@@ -48,6 +49,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
 """For every kind of question and every method: what a verdict rests on, in a word and in words."""
 _WORDS = ("hmm", "markov-chain", "transducer")
 _LOSS = "both probabilities of the event, the inputs, and that they are neighbours"
+_BELOW = "both probabilities of the event of the lower bound"
 _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
@@ -61,17 +63,46 @@ def how(accepted: Accepted, asked: Mapping[str, object]) -> dict[str, str]:
     if "above" in accepted.details:
         larger, words = _HOW["words" if kind in _WORDS else kind, str(accepted.details["above"])]
         found["words"] += f"; a larger epsilon, {larger}: {words}"
+    if "below" in accepted.details:
+        bounded, words = _HOW["words" if kind in _WORDS else kind, str(accepted.details["below"])]
+        found["words"] += f"; the lower bound, {bounded}: {words}"
     return found
 
 
-def explained(accepted: Accepted, asked: dict[str, object], evidence: Mapping[str, object], limits: Limits) -> Accepted:
+def explained(
+    accepted: Accepted, asked: dict[str, object], certificate: Mapping[str, object], limits: Limits
+) -> Accepted:
     """What was accepted, with how, and with what the checker re-established from the source of the question."""
     accepted = replace(accepted, how=how(accepted, asked))
-    found = _from_source(asked, evidence, limits)
+    found = _from_source(asked, an_object(certificate.get("evidence"), "evidence"), limits)
+    if "below" in certificate and asked.get("kind") == "program":
+        bounded = _below_from_source(asked, an_object(certificate["below"], "below"), limits)
+        found = bounded if found is None else found.beside(bounded)
     if found is None:
         return accepted
     statement = f"{accepted.statement}; {found.statement}"
     return replace(accepted, statement=statement, details={**accepted.details, "source": found.details})
+
+
+def _below_from_source(asked: dict[str, object], below: Mapping[str, object], limits: Limits) -> Established:
+    """What is re-established from the source of a lower bound for a mechanism with continuous noise.
+
+    A proof is about instructions, a lower bound about trees of runs: that both are of one program, the text tells.
+    """
+    if asked.get("source") is None:
+        refuse("without a source nothing says that the lower bound is about the same program", "below")
+    evidence = an_object(below.get("evidence"), "below.evidence")
+    member = {**an_object(asked["source"], "question.source"), "size": asked.get("size")}
+
+    def loss(source: Source, work: Work) -> Findings:
+        return establish_loss(source, asked, evidence, limits, work)
+
+    try:
+        found = established({"source": {**member, "claims": "established"}}, _BELOW, loss, limits)
+    except Beyond as beyond:
+        found = established({"source": {**member, "claims": "taken", "reason": beyond.reason}}, _BELOW, loss, limits)
+    assert found is not None
+    return found
 
 
 def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limits: Limits) -> Established | None:

@@ -12,9 +12,10 @@ The minimum over a box is a running minimum along one axis after the other (*ero
 * ``one``: the same window along one axis alone, each axis for itself;
 * ``monotone``: the half window upwards along every axis in turn, and, for itself, the half window downwards.
 
-D is computed in the middle: a word's probability is (row vector after the first half of the inputs) times (column
-vector before the second half), so ``D_o`` is one product of integer matrices. All entries of one D_o stand over one
-denominator, which does not matter.
+Where many prefixes of the inputs lead to the same numbers, D is a diagram with shared parts (`diagrams`), and what is
+equal is eroded and compared once. Otherwise D is a list, computed in the middle: a word's probability is (row vector after
+the first half of the inputs) times (column vector before the second half), so ``D_o`` is one product of integer matrices.
+All entries of one D_o stand over one denominator, which does not matter.
 
 This holds where the mechanism writes nothing before the end; a letter before the end that is written would be
 observed too.
@@ -22,22 +23,25 @@ observed too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, repeat
+from math import prod
 from operator import gt, mul
 from typing import TypeAlias
 
 from flint import fmpz_mat
 
 from privproof.evidence.checker.claims import Claim, as_rational
+from privproof.evidence.checker.diagrams import Windows, shared_tensor
 from privproof.evidence.checker.documents import text
 from privproof.evidence.checker.machines import Machine
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import Masses, Question, on_common_denominator
 
 Tensor: TypeAlias = list[int]
-Windows: TypeAlias = list[tuple[int, int]]
-"""For every position along an axis the first and the last position of its window."""
+_BITS = 128
 
 
 def proved_by_tensors(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
@@ -56,10 +60,9 @@ def proved_by_tensors(question: Question, evidence: dict[str, object], limits: L
     windows = _windows(machine, order)
     compared = 0
     for initial in dict.fromkeys(_initial(machine)):
-        for output, tensor in _tensors(machine, initial, order, outputs):
-            for eroded in _erosions(machine.relation.kind, tensor, len(machine.steps), windows):
-                compared += len(tensor)
-                _below(question.claim, tensor, eroded, output)
+        mechanism = _dense_mechanism(machine, initial, order)
+        for output in outputs:
+            compared += _compare(question.claim, machine.relation.kind, mechanism, output, windows)
     details = {"method": "tensors", "inputs": len(machine.inputs) ** len(machine.steps), "outputs": len(outputs)}
     statement = f"private with {question.claim}{', even with delta = 0' if question.claim.delta != 0 else ''}"
     return Accepted("proved", f"{statement}; compared: {question.described}", {**details, "comparisons": compared})
@@ -85,26 +88,67 @@ def _order(machine: Machine) -> list[str]:
 # --------------------------------------------------------------------------------------------------------- the tensors
 
 
-def _tensors(machine: Machine, initial: Masses, order: list[str], outputs: list[str]) -> Iterator[tuple[str, Tensor]]:
-    """Every output with its tensor, flat, the first input being the most significant digit of the position."""
+@dataclass(frozen=True)
+class _Dense:
+    """The mechanism as integer matrices: the row at the beginning, for every step and input a matrix, for every output a column."""
+
+    start: fmpz_mat
+    steps: list[list[fmpz_mat]]
+    finals: Mapping[str, fmpz_mat]
+
+    @property
+    def entries(self) -> int:
+        """How many sequences of inputs there are."""
+        return prod(map(len, self.steps))
+
+    @cached_property
+    def forward(self) -> fmpz_mat:
+        """The rows after the first half of the inputs."""
+        forward = self.start
+        for step in self.steps[: len(self.steps) // 2]:
+            products = [(forward * matrix).table() for matrix in step]
+            forward = fmpz_mat([table[i] for i in range(forward.nrows()) for table in products])
+        return forward
+
+    def tensor(self, output: str) -> Tensor:
+        """The tensor of an output, flat, the first input being the most significant digit of the position."""
+        backward = self.finals[output]
+        for step in reversed(self.steps[len(self.steps) // 2 :]):
+            products = [(matrix * backward).table() for matrix in step]
+            backward = fmpz_mat([list(chain.from_iterable(rows)) for rows in zip(*products, strict=True)])
+        return list(map(int, (self.forward * backward).entries()))
+
+
+def _dense_mechanism(machine: Machine, initial: Masses, order: list[str]) -> _Dense:
     reached = _reached(machine, initial)
-    matrices = [
+    steps = [
         [_dense(machine, number, symbol, reached[number], reached[number + 1]) for symbol in order]
         for number in range(len(machine.steps))
     ]
-    middle = len(matrices) // 2
     _, (start,) = on_common_denominator(initial)
-    forward = fmpz_mat(1, len(reached[0]), [start[i] for i in reached[0]])
-    for step in matrices[:middle]:
-        products = [(forward * matrix).table() for matrix in step]
-        forward = fmpz_mat([table[i] for i in range(forward.nrows()) for table in products])
-    for output in outputs:
-        column = machine.finish_matrices[0][output]
-        backward = fmpz_mat(len(reached[-1]), 1, [column[i][0][1] if i in column else 0 for i in reached[-1]])
-        for step in reversed(matrices[middle:]):
-            products = [(matrix * backward).table() for matrix in step]
-            backward = fmpz_mat([list(chain.from_iterable(rows)) for rows in zip(*products, strict=True)])
-        yield output, list(map(int, (forward * backward).entries()))
+    finals = {}
+    for output, column in machine.finish_matrices[0].items():
+        if output is not None:
+            final = [column[i][0][1] if i in column else 0 for i in reached[-1]]
+            finals[output] = fmpz_mat(len(reached[-1]), 1, final)
+    return _Dense(fmpz_mat(1, len(reached[0]), [start[i] for i in reached[0]]), steps, finals)
+
+
+def _compare(claim: Claim, kind: str, mechanism: _Dense, output: str, windows: Windows) -> int:
+    """Refuse unless an output is within the claim on all neighbours; how many entries were compared."""
+    compared = 0
+    shared = shared_tensor(mechanism.start, mechanism.steps, mechanism.finals[output])
+    if shared is not None:
+        diagram, node = shared
+        for smaller in diagram.erosions(kind, node, windows):
+            compared += mechanism.entries
+            _decide(claim, _suspects(claim, diagram.pairs(node, smaller)), output)
+        return compared
+    tensor = mechanism.tensor(output)
+    for eroded in _erosions(kind, tensor, len(mechanism.steps), windows):
+        compared += len(tensor)
+        _below(claim, tensor, eroded, output)
+    return compared
 
 
 def _reached(machine: Machine, initial: Masses) -> list[list[int]]:
@@ -191,20 +235,29 @@ def _lines(length: int, width: int, stride: int) -> Iterator[list[slice]]:
 
 
 def _below(claim: Claim, tensor: Tensor, eroded: Tensor, output: str) -> None:
-    """Refuse unless ``tensor <= c eroded`` everywhere.
-
-    With a rational lower bound p/q of c the test is on integers; what fails it is decided exactly, one by one.
-    """
-    suspects: list[tuple[int, int]]
-    if claim.epsilon.infinite:
-        suspects = [(d, e) for d, e in zip(tensor, eroded, strict=True) if d and not e]
-    else:
-        low, _ = claim.epsilon.enclosure(128)
+    """Refuse unless ``tensor <= c eroded`` everywhere."""
+    if not claim.epsilon.infinite:
+        low, _ = claim.epsilon.enclosure(_BITS)
         above, below = map(mul, tensor, repeat(int(low.q))), map(mul, eroded, repeat(int(low.p)))
         if not any(map(gt, above, below)):
             return
-        p, q = int(low.p), int(low.q)
-        suspects = [(d, e) for d, e in zip(tensor, eroded, strict=True) if q * d > p * e]
+    _decide(claim, _suspects(claim, zip(tensor, eroded, strict=True)), output)
+
+
+def _suspects(claim: Claim, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pairs (d, e) for which ``d <= c e`` is not plain.
+
+    With a rational lower bound p/q of c the test is on integers; what fails it is decided exactly, one by one.
+    """
+    if claim.epsilon.infinite:
+        return [(d, e) for d, e in pairs if d and not e]
+    low, _ = claim.epsilon.enclosure(_BITS)
+    p, q = int(low.p), int(low.q)
+    return [(d, e) for d, e in pairs if q * d > p * e]
+
+
+def _decide(claim: Claim, suspects: list[tuple[int, int]], output: str) -> None:
+    """Refuse a pair that violates the claim."""
     for d, e in suspects:
         if not claim.holds_without_delta(as_rational(d), as_rational(e)):
             ratio = f"the ratio is {text(as_rational(d, e))}" if e else "it is impossible on neighbouring inputs"

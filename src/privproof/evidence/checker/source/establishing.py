@@ -8,7 +8,7 @@ text, or whose text the checker cannot follow, is rejected.  Or it says ``taken`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from privproof.evidence.checker.documents import a_text, an_object
 from privproof.evidence.checker.outcomes import Limits, refuse
@@ -32,6 +32,13 @@ class Established:
     from_source: tuple[str, ...]
     taken: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    def beside(self, other: Established) -> Established:
+        """Both together, about the same mechanism."""
+        notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
+        return replace(
+            self, from_source=self.from_source + other.from_source, taken=self.taken + other.taken, notes=notes
+        )
 
     @property
     def statement(self) -> str:
