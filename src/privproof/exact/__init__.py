@@ -12,9 +12,8 @@ from privproof.exact.rationals import (
     fraction,
     from_float,
     rational,
-    show,
-    text,
 )
+from privproof.exact.texts import show, text
 
 __all__ = [
     "INFINITE",

@@ -131,22 +131,3 @@ def decimal(value: Rational | Fraction, *, digits: int = 6) -> str:
         return f"{float(exact):.{digits}g}"
     shifted = exact / Fraction(10) ** power
     return f"{float(shifted):.{digits}g}e{power:+d}"
-
-
-def text(value: Rational | Fraction) -> str:
-    """The exact form: ``24/7``."""
-    return str(rational(value))
-
-
-def show(value: Rational | Fraction, *, digits: int = 6) -> str:
-    """Both forms, the exact one first; a very long fraction is shown by its decimal alone.
-
-    >>> show(rational("24/7")), show(rational(8)), show(rational("0.5"))
-    ('24/7 ≈ 3.42857', '8', '1/2 = 0.5')
-    """
-    exact = text(value)
-    if "/" not in exact and len(exact) <= 24:
-        return exact
-    rounded = decimal(value, digits=digits)
-    sign = "=" if rational(rounded) == rational(value) else "≈"
-    return f"{exact} {sign} {rounded}" if len(exact) <= 60 else f"{sign} {rounded}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from privproof.exact import Rational, decimal
+from privproof.exact.texts import short
 from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Transducer
 from privproof.models.stream_automaton import StreamAutomaton, guard_words
 from privproof.scenarios import Model, Question, StreamQuestion
@@ -169,12 +169,6 @@ def _few(lines: Iterable[str]) -> tuple[str, ...]:
         if len(listed) <= _MOST_LINES
         else (*listed[: _MOST_LINES - 1], f"… {len(listed) - _MOST_LINES + 1} more")
     )
-
-
-def short(value: Rational) -> str:
-    """The exact number, or about what it is where that is long."""
-    exact = str(value)
-    return exact if len(exact) <= 11 else f"≈{decimal(value, digits=4)}"
 
 
 def printable(text: str) -> str:

@@ -21,8 +21,9 @@ import numpy as np
 from flint import acb, arb, fmpq
 
 from privproof.errors import BudgetError, ScenarioError
-from privproof.exact import Epsilon, EpsilonLike, Number, Rational, decimal, epsilon, rational, show
-from privproof.exact.balls import precision, rational_bounds
+from privproof.exact import Epsilon, EpsilonLike, Number, Rational, epsilon, rational, show
+from privproof.exact.balls import precision
+from privproof.exact.texts import rounded_ball
 from privproof.models.distributions import distribution
 from privproof.release.maps import Clamped, Map, Resampled
 from privproof.release.planar import PlanarGeometric, PlanarLaplace, Site, a_site
@@ -232,9 +233,9 @@ class LocationFinding:
         lines = [
             f"{self.status}: epsilon = {self.allowed.show()} per unit of distance, by {self.method}",
             f"  of: {self.mechanism}",
-            f"  worst: {_shown(self.left)} and {_shown(self.right)}, {_rounded(self.distance)} apart, report {_shown(self.output)}",
-            f"  {what}: {_rounded(self.left_probability)} against {_rounded(self.right_probability)}",
-            f"  loss: {_rounded(self.loss)} per unit of distance, {_rounded(self.factor)} of the epsilon",
+            f"  worst: {_shown(self.left)} and {_shown(self.right)}, {rounded_ball(self.distance)} apart, report {_shown(self.output)}",
+            f"  {what}: {rounded_ball(self.left_probability)} against {rounded_ball(self.right_probability)}",
+            f"  loss: {rounded_ball(self.loss)} per unit of distance, {rounded_ball(self.factor)} of the epsilon",
         ]
         if self.sites is not None and self.method == "every pair":
             lines.append(f"  compared: {len(self.sites)} sites, one by one; nothing is said about others")
@@ -693,13 +694,6 @@ def _root(value: Rational) -> Rational | None:
     """The square root, where it is rational."""
     above, below = isqrt(int(value.p)), isqrt(int(value.q))
     return fmpq(above, below) if above**2 == value.p and below**2 == value.q else None
-
-
-def _rounded(ball: arb) -> str:
-    if not ball.is_finite():
-        return "inf" if ball > 0 else "unknown"
-    low, high = rational_bounds(ball)
-    return decimal((low + high) / 2)
 
 
 def _shown(place: Any) -> str:

@@ -20,8 +20,9 @@ from privproof.evidence import Unknown, Verdict
 from privproof.exact import Epsilon, decimal, epsilon, text
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.exponentials import ExponentialSum
+from privproof.exact.texts import enclosing, outward, rounded
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart
-from privproof.reporting.facts import Fact, enclosing, outward, rounded
+from privproof.reporting.facts import Fact
 from privproof.reporting.html import document_page
 from privproof.reporting.programs import arguments_words
 from privproof.reporting.reports import report_of

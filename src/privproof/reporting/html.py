@@ -11,8 +11,9 @@ from typing import Any
 from privproof.evidence.verdicts import AnyWitness, Verdict
 from privproof.exact import decimal
 from privproof.exact.probabilities import enclosed, is_zero
+from privproof.exact.texts import rounded
 from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact, rounded
+from privproof.reporting.facts import Fact
 from privproof.reporting.reports import report_of
 from privproof.reporting.wording import SYMBOLS, data, facts, headline
 

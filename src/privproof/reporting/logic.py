@@ -9,7 +9,8 @@ from rich.console import Console
 
 from privproof.engines.logic.satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
 from privproof.exact import Epsilon, decimal, show, text
-from privproof.reporting.facts import Fact, outward
+from privproof.exact.texts import outward
+from privproof.reporting.facts import Fact
 from privproof.reporting.html import document_page
 from privproof.reporting.text import print_facts
 

@@ -11,11 +11,12 @@ from typing import Any
 from privproof.evidence.verdicts import AnyWitness, Explanation, LossWitness, Refuted, Verdict
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
+from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.language import Mechanism
 from privproof.language.patterns import Between
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import source
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
+from privproof.reporting.facts import Fact, plain_data
 from privproof.reporting.reports import Report
 from privproof.scenarios import ProgramQuestion
 

@@ -13,9 +13,10 @@ from rich.text import Text
 from privproof.evidence import ReleaseWitness
 from privproof.evidence.documents.releases import release_document
 from privproof.exact import decimal, rational
+from privproof.exact.texts import outward
 from privproof.release.tables import Record
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
-from privproof.reporting.facts import Fact, outward
+from privproof.reporting.facts import Fact
 from privproof.reporting.html import document_page
 from privproof.reporting.releases import loss_words, release_witness_data, release_words
 from privproof.reporting.text import print_facts
@@ -107,7 +108,7 @@ def facts(record: Record) -> list[Fact]:
         worst = verdict.witness
         result.append(Fact("worst case", f"{worst.output}: {worst.secrets[0]} against {worst.secrets[1]}"))
     others = [
-        f"{name}: {'expected error ' + _number(value) if isinstance(value, Fraction) else value}"
+        f"{name}: {'expected error ' + decimal(value) if isinstance(value, Fraction) else value}"
         for name, value in made.others.items()
         if name != made.method
     ]
@@ -137,24 +138,20 @@ def _because(record: Record) -> str:
 
 def _error(record: Record) -> str:
     made, number = record.made, len(_values(record))
-    most = f"at most {_number(made.accuracy('1/20'))} with probability 95 %"
+    most = f"at most {decimal(made.accuracy('1/20'))} with probability 95 %"
     if number == 1:
-        return f"expected {_number(made.expected_error)}; {most}"
-    return f"expected {_number(made.expected_error / number)} in each number, {_number(made.expected_error)} in all; each {most}"
+        return f"expected {decimal(made.expected_error)}; {most}"
+    return f"expected {decimal(made.expected_error / number)} in each number, {decimal(made.expected_error)} in all; each {most}"
 
 
 def _account(record: Record) -> str:
     made = record.made
-    said = f"{_number(made.cost)}; with other releases about the same series, this one counts "
+    said = f"{decimal(made.cost)}; with other releases about the same series, this one counts "
     counted = record.account
     if counted is None:
-        return f"{_number(made.cost)}, for an account of several releases"
+        return f"{decimal(made.cost)}, for an account of several releases"
     more = " (calibrate with the method quilt for several releases)" if made.method in ("exact", "wasserstein") else ""
-    return f"{said}{_number(counted)}{more}"
-
-
-def _number(value: Fraction) -> str:
-    return decimal(rational(value))
+    return f"{said}{decimal(counted)}{more}"
 
 
 def record_page(record: Record) -> str:

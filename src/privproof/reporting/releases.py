@@ -8,8 +8,9 @@ from privproof.evidence.documents.releases import release_document
 from privproof.evidence.verdicts import AnyWitness, ReleaseWitness, Verdict
 from privproof.exact.balls import precision
 from privproof.exact.probabilities import enclosed
+from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, rounded
+from privproof.reporting.facts import Fact
 from privproof.reporting.reports import Report
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import ReleaseQuestion

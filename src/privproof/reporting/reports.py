@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from privproof.evidence.verdicts import AnyWitness, Unknown, Verdict
+from privproof.exact.texts import outward
 from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact, outward, tight_fact
+from privproof.reporting.facts import Fact, tight_fact
 from privproof.scenarios import AnyQuestion, Family
 
 Q = TypeVar("Q", bound=AnyQuestion)

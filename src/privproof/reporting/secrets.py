@@ -8,10 +8,11 @@ from typing import Any
 
 from privproof.evidence.verdicts import AnyWitness, PriorWitness, Verdict
 from privproof.exact import show
+from privproof.exact.texts import bound_words
 from privproof.formats import svg
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
-from privproof.reporting.facts import Fact, bound_words
+from privproof.reporting.facts import Fact
 from privproof.reporting.reports import Report
 from privproof.scenarios import ParametricQuestion, PufferfishQuestion, UnderPriors
 

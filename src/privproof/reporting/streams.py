@@ -13,11 +13,12 @@ from privproof.evidence.verdicts import AnyWitness, Proved, Refuted, Shifted, St
 from privproof.exact import epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.probabilities import Probability, enclosed, is_zero
+from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.formats import stream_picture, svg
 from privproof.models.stream_automaton import guard_words
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
+from privproof.reporting.facts import Fact, plain_data
 from privproof.reporting.programs import event_source, public_words
 from privproof.reporting.reports import Report
 from privproof.scenarios import StreamQuestion

@@ -6,8 +6,9 @@ from typing import Any
 
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.exact import text
+from privproof.exact.texts import outward
 from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact, outward
+from privproof.reporting.facts import Fact
 from privproof.reporting.reports import report_of
 
 SYMBOLS = {"computed": "=", "proved": "✓", "refuted": "✗", "unknown": "?"}

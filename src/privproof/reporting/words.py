@@ -11,12 +11,13 @@ from typing import Any
 from privproof.compiling import printable
 from privproof.evidence.verdicts import AnyWitness, Growth, Verdict, Witness
 from privproof.exact import fraction, show, text
+from privproof.exact.texts import bound_words
 from privproof.formats import svg
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
-from privproof.reporting.facts import Fact, bound_words, plain_data
+from privproof.reporting.facts import Fact, plain_data
 from privproof.reporting.reports import Report
 from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
