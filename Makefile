@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench docs lock clean
+.PHONY: help demo test test-quick test-slow coverage check bench docs lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
@@ -23,6 +23,9 @@ demo: $(READY)  ## verdicts on the shipped examples
 
 test: $(READY)  ## the whole test suite
 	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-quick: $(READY)  ## one test of every file
+	$(BIN)/python -m pytest -n auto --quick tests
 
 test-slow: $(READY)  ## what takes longer than the suite should
 	$(BIN)/python -m pytest -n auto -m slow tests
@@ -41,7 +44,7 @@ bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/audit.py
 
 docs: $(READY)  ## the documentation as a site, in site/
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 	@echo "site/index.html"
 
 lock: $(READY)  ## pin the versions anew

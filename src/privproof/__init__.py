@@ -109,7 +109,7 @@ from privproof.scenarios import (
     pufferfish,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Audit",
