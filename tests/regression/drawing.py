@@ -13,6 +13,8 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
+from tests.structure import parsed
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "privproof"
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -52,8 +54,9 @@ def part_of(module: str) -> str:
     return names[0] if names else module
 
 
-def imported(tree: ast.Module, here: str) -> Iterator[tuple[str, str]]:
+def imported(text: str, here: str) -> Iterator[tuple[str, str]]:
     """What a module imports, as dotted names, and when; ``here`` is the package that relative imports start from."""
+    called = "import_module" in text or "__import__" in text
 
     def names(node: ast.AST) -> list[str]:
         if isinstance(node, ast.Import):
@@ -63,8 +66,8 @@ def imported(tree: ast.Module, here: str) -> Iterator[tuple[str, str]]:
             base = ".".join([*start, *([node.module] if node.module else [])])
             return [f"{base}.{alias.name}" for alias in node.names]
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            return [str(node.args[0].value)] if called in ("import_module", "__import__") else []
+            function = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            return [str(node.args[0].value)] if function in ("import_module", "__import__") else []
         return []
 
     def walk(node: ast.AST, when: str) -> Iterator[tuple[str, str]]:
@@ -77,9 +80,10 @@ def imported(tree: ast.Module, here: str) -> Iterator[tuple[str, str]]:
             return
         inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and when == NOW
         for child in ast.iter_child_nodes(node):
-            yield from walk(child, LATER if inner else when)
+            if called or not isinstance(child, ast.expr):
+                yield from walk(child, LATER if inner else when)
 
-    yield from walk(tree, NOW)
+    yield from walk(parsed(text), NOW)
 
 
 @cache
@@ -90,7 +94,7 @@ def edges(folder: Path) -> Mapping[tuple[str, str], str]:
     for module, path in known.items():
         stub, name = module.endswith("?"), module.rstrip("?")
         package = name if path.stem == "__init__" else name.rpartition(".")[0]
-        for there, when in imported(ast.parse(path.read_text(encoding="utf-8")), package):
+        for there, when in imported(path.read_text(encoding="utf-8"), package):
             target = there
             while target and target not in known:
                 target = target.rpartition(".")[0]
@@ -136,7 +140,7 @@ def saying(folder: Path, part: str) -> str:
     """The first sentence of a part's docstring, without its full stop and without what it says about imports."""
     known = modules(folder)
     path = known.get(f"{folder.name}.{part}") or known[folder.name]
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    text = ast.get_docstring(parsed(path.read_text(encoding="utf-8"))) or ""
     first = re.split(r"\.(?:\s|$)", " ".join(text.split("\n\n")[0].split()))[0]
     return re.split(r"[;:,] (?:(?:they |its modules )?import(?:s|ing)?|uses|used by) ", first)[0]
 

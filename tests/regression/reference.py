@@ -18,7 +18,8 @@ FACADES = ("privproof", "privproof.release")
 _HEAD = """\
 # Every name
 
-The signatures and texts of all public names, taken from the code. For reading in order, with examples: [Python](python.md), [The mechanism language](language.md), [Releases](release.md), [Audits](audit.md).
+The signatures and texts of all public names, taken from the code. For reading in order, with examples: [Python](python.md),
+[The mechanism language](language.md), [Releases](release.md), [Audits](audit.md).
 
 This page is written by `python -m tests.regression.reference`.
 """
@@ -49,9 +50,8 @@ def section(facade: ModuleType) -> str:
         if isinstance(value, ModuleType):
             continue
         public = f"{facade.__name__}.{name}"
-        found[kind(value)].append(
-            f'<a id="{public}"></a>\n\n::: {origin(facade.__name__, name, value)}\n    options:\n      heading: {public}\n      toc_label: {name}\n'
-        )
+        options = f"    options:\n      heading: {public}\n      toc_label: {name}\n"
+        found[kind(value)].append(f'<a id="{public}"></a>\n\n::: {origin(facade.__name__, name, value)}\n{options}')
     titles = {what: f"## {what} of `{facade.__name__}`\n" for what in found}
     return "\n".join(text for what, entries in found.items() if entries for text in (titles[what], *entries))
 
