@@ -11,7 +11,7 @@ from tests.structure import parsed
 import privproof
 
 ROOT = Path(privproof.__file__).parent
-EXPLAINED = ["compiling", "engines/laplace", "engines/streams", "engines/words"]
+EXPLAINED = ["compiling", *(f"engines/{name}" for name in ("laplace", "logic", "parametric", "streams", "words"))]
 """Folders in which every numeric constant of a module says what it bounds, and what happens beyond."""
 
 
