@@ -27,8 +27,9 @@ _DENSE = 400
 _ELIMINATIONS = 3_000_000
 """Updates of entries while states are eliminated; beyond it the exact way is too large."""
 _LONGEST = 400_000
+"""So many binary digits a number may have; beyond it the exact way is too large."""
 _LONG = 30_000
-"""So many binary digits a number may have, and so many where it grows with every step."""
+"""The same where numbers grow with every step."""
 _PAUSE = 4_096
 """States between two looks at the monitor."""
 
