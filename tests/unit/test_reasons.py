@@ -11,7 +11,10 @@ from tests.structure import parsed
 import privproof
 
 ROOT = Path(privproof.__file__).parent
-EXPLAINED = ["compiling", *(f"engines/{name}" for name in ("laplace", "logic", "parametric", "streams", "words"))]
+EXPLAINED = [
+    "compiling",
+    *(f"engines/{name}" for name in ("laplace", "logic", "parametric", "sampling", "streams", "words")),
+]
 """Folders in which every numeric constant of a module says what it bounds, and what happens beyond."""
 
 
