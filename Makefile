@@ -30,6 +30,18 @@ test-quick: $(READY)  ## one test of every file
 test-slow: $(READY)  ## what takes longer than the suite should
 	$(BIN)/python -m pytest -n auto -m slow tests
 
+# The tests nearest to the gate, to asking and to the checker, and the least that they must reach there, in percent of lines and
+# branches.  Those that say "quickly" measure time, and tracing takes some.
+NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_compared potentials pufferfish what_runs \
+	checker checker_locations checker_logic checker_programs checker_pufferfish checker_releases checker_source checker_streams)) \
+	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py
+
+coverage: $(READY)  ## how much of the gate, of asking and of the checker is tested
+	$(BIN)/python -m pytest -n auto -m "not slow" -k "not quickly" --cov --cov-report= $(NEAREST)
+	$(BIN)/coverage report --fail-under=95 --include='src/privproof/evidence/gate.py'
+	$(BIN)/coverage report --fail-under=90 --include='src/privproof/asking.py'
+	$(BIN)/coverage report --fail-under=92 --include='src/privproof/evidence/checker/*' --sort=cover
+
 check: $(READY)  ## style and types
 	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/ruff format --check src tests benchmarks examples
