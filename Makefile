@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-slow coverage check bench docs lock clean
+.PHONY: help demo test test-quick test-slow check bench docs lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
@@ -22,13 +22,19 @@ demo: $(READY)  ## verdicts on the shipped examples
 	@$(BIN)/python examples/demo.py
 
 test: $(READY)  ## the whole test suite
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-test-quick: $(READY)  ## one test of every file
-	$(BIN)/python -m pytest -n auto --quick tests
+test-quick: $(READY)  ## one test of each file, in less than a minute
+	$(BIN)/python -m pytest -n auto --dist worksteal --quick tests
 
-test-slow: $(READY)  ## what takes longer than the suite should
-	$(BIN)/python -m pytest -n auto -m slow tests
+test-slow: $(READY)  ## what takes longer than the suite should, and every property on all its examples
+	PRIVPROOF_EXAMPLES=all $(BIN)/python -m pytest -n auto --dist worksteal -m slow tests
+	PRIVPROOF_EXAMPLES=all $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" tests/property
+
+check: $(READY)  ## style and types
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/mypy
 
 # The tests nearest to the gate, to asking and to the checker, and the least that they must reach there, in percent of lines and
 # branches.  Those that say "quickly" measure time, and tracing takes some.
@@ -36,16 +42,12 @@ NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_comp
 	checker checker_locations checker_logic checker_programs checker_pufferfish checker_releases checker_source checker_streams)) \
 	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py
 
+.PHONY: coverage
 coverage: $(READY)  ## how much of the gate, of asking and of the checker is tested
-	$(BIN)/python -m pytest -n auto -m "not slow" -k "not quickly" --cov --cov-report= $(NEAREST)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" -k "not quickly" --cov --cov-report= $(NEAREST)
 	$(BIN)/coverage report --fail-under=95 --include='src/privproof/evidence/gate.py'
 	$(BIN)/coverage report --fail-under=90 --include='src/privproof/asking.py'
 	$(BIN)/coverage report --fail-under=92 --include='src/privproof/evidence/checker/*' --sort=cover
-
-check: $(READY)  ## style and types
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
-	$(BIN)/mypy
 
 bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/run.py

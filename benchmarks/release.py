@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from privproof import release
-from privproof.about_releases import check_release
+from privproof.asking import check
 from privproof.formats.tables import Reading, summarise
-from privproof.release.quilts import quilts
+from privproof.engines.releases.quilts import quilts
 
 STATES = 51
 
@@ -93,7 +93,7 @@ def long_series() -> None:
         found, seconds = timed(lambda prior=prior: quilts(prior, 1_000_000, 1.0))
         print(f"  {name:<12} {seconds:6.2f} s   scale {float(found.score):.4f}, X_{found.node} with {found.quilt}")
     made = release.calibrate(chain, length=1_000_000, query=release.histogram(chain.states), epsilon=1)
-    verdict, seconds = timed(lambda: check_release(made.question))
+    verdict, seconds = timed(lambda: check(made.question))
     print(f"  {'checked':<12} {seconds:6.2f} s   {verdict.status}")
 
 

@@ -14,9 +14,11 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import privproof
+from privproof.cli.application import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ROOT / "examples" / "models"
@@ -52,6 +54,8 @@ def forked(
     """Run the command in a copy of this process: its own folder, its own streams, its own end."""
     from privproof.cli import main
 
+    for module, _ in COMMANDS.values():
+        import_module(f"privproof.cli.{module}")
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         sys.stderr.flush()

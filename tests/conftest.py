@@ -1,4 +1,4 @@
-"""How the tests run: Hypothesis without its explain phase, whose tracing slows arithmetic down many times; `--quick`."""
+"""How the tests run: Hypothesis without its explain phase, whose tracing slows arithmetic down many times; and the quick selection."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ settings.load_profile("privproof")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="one test of every file: the first that is not slow")
+    parser.addoption("--quick", action="store_true", help="one test of each file, and none that takes long")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ``--quick``: the first test of each file, and the whole of what guards verdicts."""
     if not config.getoption("--quick"):
         return
-    first: dict[object, pytest.Item] = {}
+    seen: set[str] = set()
+    chosen: list[pytest.Item] = []
     for item in items:
-        if item.get_closest_marker("slow") is None:
-            first.setdefault(item.path, item)
-    chosen = set(first.values())
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = [item for item in items if item in chosen]
+        file = str(item.path)
+        whole = item.path.name in ("test_structure.py", "test_results.py")
+        if whole or (file not in seen and item.get_closest_marker("slow") is None):
+            chosen.append(item)
+        seen.add(file)
+    left_out = [item for item in items if item not in set(chosen)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = chosen

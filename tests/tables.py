@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
+from privproof.engines.parametric.certificates import point_evidence, proof_evidence
 from privproof.evidence import PriorWitness
 from privproof.evidence.certificates import certificate
-from privproof.evidence.parametric_certificates import point_evidence, proof_evidence, table_document
+from privproof.evidence.documents.tables import table_document
 from privproof.exact import ONE, ZERO, Rational, fraction
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region

@@ -725,7 +725,7 @@ def test_an_unknown_verdict_has_no_certificate(run):
 @pytest.fixture(scope="module")
 def imported():
     """What a release needs, so that the copies of this process have it."""
-    modules = ("privproof.released_tables", "privproof.formats.prior_files", "privproof.reporting.records")
+    modules = ("privproof.release.tables", "privproof.formats.prior_files", "privproof.reporting.records")
     for module in (*modules, "privproof.evidence.checker.releases"):
         import_module(module)
 

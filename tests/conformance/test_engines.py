@@ -9,8 +9,7 @@ from tests.brute import INFINITE, hmm_ratio, transducer_ratio
 from tests.cases import CASES
 
 from privproof import check, epsilon, log, rational, tight_epsilon
-from privproof.compiling import word_problem
-from privproof.engines import ENGINES
+from privproof.engines import ENGINES, Request
 from privproof.evidence.checker import Accepted, recheck
 from privproof.exact import Budget, fraction
 from privproof.library import EXAMPLES
@@ -18,18 +17,19 @@ from privproof.models import Transducer
 from privproof.scenarios import ProgramQuestion
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-NEVER_TIGHT = ("smt",)
-
 BELOW, ABOVE = Fraction(10**12 - 1, 10**12), Fraction(10**12 + 1, 10**12)
 
 
 def supporting(case, budget, *, tight=False):
     """The engines that take the question."""
-    compiled = word_problem(case.question())
+    question = case.question()
+    request = Request(question, tight=True) if tight else Request(question.under(budget))
     for engine in ENGINES:
-        if engine.name in case.costly or (tight and engine.name in NEVER_TIGHT):
-            continue
-        if engine.reason_against(compiled, budget) is None:
+        if (
+            question.family in engine.families
+            and engine.name not in case.costly
+            and engine.load().supports(request) is None
+        ):
             yield engine.name
 
 

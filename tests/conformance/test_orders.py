@@ -13,7 +13,6 @@ from tests.commands import ROOT, environment
 from privproof import check, laplace, mechanism, real_queries, tight_epsilon
 from privproof.exact.balls import precision
 from privproof.library import EXAMPLES
-from privproof.scenarios import claims
 
 SLOW = ("noisy-max", "sparse-vector", "release-quilt", "subsampling")
 """Examples that take seconds; tests marked slow ask them too."""
@@ -57,7 +56,7 @@ def answer(name):
             return told(tight_epsilon(case.question()))
     (example,) = [example for example in EXAMPLES if example.name == name]
     question = example.question()
-    return told(check(question) if claims(question) else tight_epsilon(question))
+    return told(check(question) if question.claims else tight_epsilon(question))
 
 
 def names(*, slow):

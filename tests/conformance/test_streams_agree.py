@@ -313,8 +313,8 @@ def confirmed(mechanism, verdict, *, longest=12):
     if len(witness.steps) > longest:
         return
     left, right = (exact(mechanism, witness.event, arguments) for arguments in witness.arguments)
-    assert left.overlaps(witness.left_probability)
-    assert right.overlaps(witness.right_probability)
+    assert left.overlaps(witness.left_probability.ball(256))
+    assert right.overlaps(witness.right_probability.ball(256))
     budget = verdict.question.budget
     if not budget.epsilon.infinite:
         assert exceeds(left, right, budget.epsilon)
@@ -387,8 +387,8 @@ def test_a_tight_epsilon_shows_an_event_that_the_function_knows():
     verdict = tight_epsilon(silent_or_not, engine="streams", monitor=within(10))
     if verdict.witness is not None:
         sides = [exact(silent_or_not, verdict.witness.event, given) for given in verdict.witness.arguments]
-        assert sides[0].overlaps(verdict.witness.left_probability)
-        assert sides[1].overlaps(verdict.witness.right_probability)
+        assert sides[0].overlaps(verdict.witness.left_probability.ball(256))
+        assert sides[1].overlaps(verdict.witness.right_probability.ball(256))
     if verdict.status == "proved" and verdict.lower == verdict.upper:
         high = rational_bounds(verdict.upper.ball(BITS))[1]
         assert check(silent_or_not, str(high * rational("9/10")), engine="streams").status == "refuted"
@@ -821,7 +821,7 @@ def documented(rng, given):
         assert below.status != "proved"
         if below.status == "refuted":
             assert isinstance(recheck(below.certificate), Accepted)
-            assert below.witness.left_probability > arb(0)
+            assert below.witness.left_probability.ball() > arb(0)
 
 
 def many_documents(seeds):

@@ -15,9 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.brute import word_probability
 
-from privproof import check, epsilon, log, tight_epsilon
-from privproof.asking import probabilities
-from privproof.cli.loading import only_pair
+from privproof import check, epsilon, log, tight_epsilon, word_probabilities
 from privproof.evidence.checker import Accepted, recheck
 from privproof.exact import fraction
 from privproof.library import (
@@ -32,6 +30,7 @@ from privproof.library import (
     ratio_if_unsatisfiable,
     satisfiability,
 )
+from privproof.loading import only_pair
 from privproof.models import Horizon, Letter
 from privproof.scenarios import ordered_pairs
 
@@ -57,7 +56,7 @@ def words(*symbols):
 
 def of_word(question, pair, word):
     """Both probabilities of one word under one ordered pair."""
-    (found,) = probabilities(question, pair, words(*word.split()))
+    (found,) = word_probabilities(question, pair, words(*word.split()))
     return found
 
 
@@ -106,7 +105,7 @@ def violating_pairs(question, bound):
     """The names of the ordered pairs that some observation tells apart by more than the bound."""
     broken = set()
     for symbol in question.model.observations[1:]:
-        for found in probabilities(question, None, words("start", symbol)):
+        for found in word_probabilities(question, None, words("start", symbol)):
             if found.left_probability > bound * found.right_probability:
                 broken.add(found.pair)
     return broken
@@ -173,13 +172,13 @@ def test_fig_2_and_the_transducer_give_every_probability_alike():
     hidden, transducer = noisy_max_hmm(3, improved=True), noisy_max_question(3, improved=True)
     by_pair = {}
     for index in "123":
-        for found in probabilities(hidden, None, words("start", index)):
+        for found in word_probabilities(hidden, None, words("start", index)):
             ((left, _),) = found.left.items()
             ((right, _),) = found.right.items()
             by_pair[left, right, index] = (found.left_probability, found.right_probability)
     for left, right, index in list(by_pair)[::37]:
         letters = (*(Letter(None, v, w) for v, w in zip(left, right, strict=True)), Letter(index))
-        (found,) = probabilities(transducer, None, letters)
+        (found,) = word_probabilities(transducer, None, letters)
         assert (found.left_probability, found.right_probability) == by_pair[left, right, index]
 
 
@@ -287,7 +286,7 @@ def test_lemma_10_1_with_the_exponent_that_is_right():
     word = ("start", "12", "below", "01", "below", "21", "above")
     letters = tuple(Letter(o, v, w) for o, v, w in (("below", "1", "2"), ("below", "0", "1"), ("above", "2", "1")))
     for threshold in range(3):
-        (found,) = probabilities(transducer, f"threshold {threshold}", letters)
+        (found,) = word_probabilities(transducer, f"threshold {threshold}", letters)
         left = word_probability(model, {f"t{threshold}r1": 1}, word)
         right = word_probability(model, {f"_t{threshold}r2": 1}, word)
         assert left == found.left_probability * Fraction("1/3") ** 5

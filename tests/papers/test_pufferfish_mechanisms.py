@@ -16,14 +16,15 @@ from math import inf
 import pytest
 from tests.property.release_brute import Influences, homogeneous, laplace, laws, logarithm, loss, sums, worst_score
 
+from privproof.engines.releases.costs import laws_of
+from privproof.engines.releases.curves import best_distances, ghosh_kleinberg, spectral, spectral_tight, spectrum
+from privproof.engines.releases.distances import largest_distance
+from privproof.engines.releases.laws import Laws, listed_laws
+from privproof.engines.releases.losses import largest_loss, largest_rate
+from privproof.engines.releases.powers import Powers
+from privproof.engines.releases.quilts import quilts, spent
 from privproof.exact import rational
-from privproof.release.calibrating import calibrate, laws_of
-from privproof.release.curves import best_distances, ghosh_kleinberg, spectral, spectral_tight, spectrum
-from privproof.release.distances import largest_distance
-from privproof.release.laws import Laws, listed_laws
-from privproof.release.losses import largest_loss, largest_rate
-from privproof.release.powers import Powers
-from privproof.release.quilts import quilts, spent
+from privproof.release.calibrating import calibrate
 from privproof.scenarios.chains import Chain
 from privproof.scenarios.queries import count
 

@@ -20,8 +20,9 @@ from tests.laplace_programs import Author as ContinuousAuthor
 from tests.programs import Author, data_sets, load, related
 from tests.property.test_audit_events import happens, loosened
 
-from privproof.auditing import audit
-from privproof.certifying import certified
+from privproof.auditing.asking import audit
+from privproof.auditing.audits import Certified
+from privproof.auditing.certifying import certified
 from privproof.engines import Monitor
 from privproof.engines.sampling import sample
 from privproof.engines.sampling.events import Beginning, OneOf, occurs
@@ -29,7 +30,6 @@ from privproof.engines.sampling.intervals import epsilon_at_least
 from privproof.engines.sampling.learning import learnt
 from privproof.engines.sampling.runnable import runnable
 from privproof.errors import LanguageError, PrivproofError
-from privproof.evidence.audits import Certified
 from privproof.exact import Budget, fraction
 from privproof.language import (
     Mechanism,

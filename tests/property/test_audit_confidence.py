@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from privproof import output_distribution
-from privproof.auditing import audit
+from privproof.auditing.asking import audit
+from privproof.auditing.audits import Audit
 from privproof.engines.sampling.events import Beginning, OneOf
 from privproof.engines.sampling.testing import Count
-from privproof.evidence.audits import Audit
 from privproof.language import Mechanism, mechanism, one_of, randomized_response
 from privproof.language.patterns import Between
 from privproof.library.laplace.noisy_max import noisy_max

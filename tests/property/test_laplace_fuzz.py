@@ -19,6 +19,7 @@ from privproof.compiling.relational import Unsupported, relational
 from privproof.compiling.translation import agreement
 from privproof.engines import Monitor
 from privproof.engines.laplace.alignments import Alignment, Shift
+from privproof.engines.laplace.certificates import alignment_evidence
 from privproof.engines.laplace.events import event_probability, measure, tree
 from privproof.engines.laplace.horn import Invariants, invariants
 from privproof.engines.laplace.proving import AlignmentProof, prove
@@ -28,7 +29,6 @@ from privproof.engines.monitor import Stopped
 from privproof.errors import LanguageError
 from privproof.evidence.checker.outcomes import Accepted, Rejected
 from privproof.evidence.gate import Answer
-from privproof.evidence.program_certificates import alignment_evidence
 from privproof.exact import epsilon, fraction
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.patterns import word

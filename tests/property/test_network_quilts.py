@@ -11,8 +11,8 @@ from math import exp, log
 
 import pytest
 
+from privproof.engines.releases.networks import best_network_quilts, network_laws, network_quilts
 from privproof.exact import epsilon, fraction, rational
-from privproof.release.networks import best_network_quilts, network_laws, network_quilts
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import weighted_sum
 

@@ -17,15 +17,15 @@ from scipy.stats import chi2
 from tests.property import release_brute as brute
 from tests.property.release_brute import Answer, Influences, Kernel, Law, Matrix, Model, Row, homogeneous
 
+from privproof.engines.releases.distances import largest_distance
+from privproof.engines.releases.laws import chain_laws, listed_laws
+from privproof.engines.releases.losses import largest_loss
+from privproof.engines.releases.quilts import quilts, spent
 from privproof.errors import PrivproofError, QuestionError, ScenarioError
 from privproof.exact import rational
 from privproof.language.randomness import Seeded
 from privproof.release.calibrating import METHODS, Method, calibrate
-from privproof.release.distances import largest_distance
 from privproof.release.drawing import draw, lattice
-from privproof.release.laws import chain_laws, listed_laws
-from privproof.release.losses import largest_loss
-from privproof.release.quilts import quilts, spent
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.queries import Query, count, histogram, weighted_sum
 from privproof.scenarios.releases import Geometric, Laplace, Noise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -54,9 +54,17 @@ def part_of(module: str) -> str:
     return names[0] if names else module
 
 
-def imported(text: str, here: str) -> Iterator[tuple[str, str]]:
-    """What a module imports, as dotted names, and when; ``here`` is the package that relative imports start from."""
+def imported(text: str, here: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
+    """What a module imports, as dotted names, and when; ``here`` is the package that relative imports start from.
+
+    Of a name that is computed, such as ``f"privproof.engines.{name}"``, all texts of the module that make it a known one count.
+    """
     called = "import_module" in text or "__import__" in text
+    texts = (
+        {n.value for n in ast.walk(parsed(text)) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        if called
+        else set()
+    )
 
     def names(node: ast.AST) -> list[str]:
         if isinstance(node, ast.Import):
@@ -65,10 +73,17 @@ def imported(text: str, here: str) -> Iterator[tuple[str, str]]:
             start = here.split(".")[: len(here.split(".")) - node.level + 1] if node.level else []
             base = ".".join([*start, *([node.module] if node.module else [])])
             return [f"{base}.{alias.name}" for alias in node.names]
-        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        if isinstance(node, ast.Call) and node.args:
             function = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            return [str(node.args[0].value)] if function in ("import_module", "__import__") else []
+            return named(node.args[0]) if function in ("import_module", "__import__") else []
         return []
+
+    def named(argument: ast.expr) -> list[str]:
+        if isinstance(argument, ast.Constant):
+            return [str(argument.value)]
+        first = argument.values[0] if isinstance(argument, ast.JoinedStr) else None
+        begin = str(first.value) if isinstance(first, ast.Constant) else ""
+        return sorted(begin + each for each in texts if begin + each in known)
 
     def walk(node: ast.AST, when: str) -> Iterator[tuple[str, str]]:
         yield from ((name, LATER if isinstance(node, ast.Call) and when == NOW else when) for name in names(node))
@@ -94,7 +109,7 @@ def edges(folder: Path) -> Mapping[tuple[str, str], str]:
     for module, path in known.items():
         stub, name = module.endswith("?"), module.rstrip("?")
         package = name if path.stem == "__init__" else name.rpartition(".")[0]
-        for there, when in imported(path.read_text(encoding="utf-8"), package):
+        for there, when in imported(path.read_text(encoding="utf-8"), package, known):
             target = there
             while target and target not in known:
                 target = target.rpartition(".")[0]

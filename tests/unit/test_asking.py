@@ -18,12 +18,15 @@ from privproof import (
     Question,
     QuestionError,
     Scenario,
+    Verdict,
     check,
     pufferfish,
     read_question,
     tight_epsilon,
 )
-from privproof.asking import check_word, probabilities
+from privproof.asking import ask
+from privproof.engines.engine import Request
+from privproof.engines.words.definition import word_probabilities
 from privproof.library.laplace.sums import laplace_mechanism
 from privproof.library.mechanisms import survey
 from privproof.library.releases import entry_release
@@ -45,6 +48,12 @@ HALTING = Question(
     horizon=Horizon.up_to(2),
 )
 
+
+def about_word(question: Question, output: str) -> Verdict:
+    """What one word of one letter says."""
+    return ask(Request(question, word=(Letter(output),)), "definition")
+
+
 WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
     "no budget": (lambda: check(replace(FAMILY, budget=None)), "budget", "no budget is given"),
     "no budget for secrets": (lambda: check(SECRETS), "budget", "no budget is given"),
@@ -64,31 +73,35 @@ WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
     "a finite engine for a program": (
         lambda: check(laplace_mechanism, engine="tensors"),
         "engine",
-        "does not know continuous noise",
+        "does not answer questions of this kind",
     ),
     "an automaton of what reads no stream": (
         lambda: check(laplace_mechanism, engine="streams"),
         "engine",
         "it reads no stream",
     ),
-    "a program of an automaton": (lambda: check(ABOVE, 1, engine="laplace"), "engine", "continuous noise"),
+    "a program of an automaton": (
+        lambda: check(ABOVE, 1, engine="laplace"),
+        "engine",
+        "does not answer questions of this kind",
+    ),
     "another engine for a release": (
         lambda: check(entry_release(), engine="tensors"),
         "engine",
-        "does not answer questions about releases",
+        "does not answer questions of this kind",
     ),
     "another engine for the loss of a release": (
         lambda: tight_epsilon(entry_release(), engine="tensors"),
         "engine",
-        "does not answer questions about releases",
+        "does not answer questions of this kind",
     ),
     "a word that is too long": (
-        lambda: probabilities(FAMILY, None, (Letter("0"), Letter("0"))),
+        lambda: word_probabilities(FAMILY, None, (Letter("0"), Letter("0"))),
         "word",
         "the word has 2 letters",
     ),
     "a word that cannot be": (
-        lambda: check_word(FAMILY, (Letter("7"),), place="here"),
+        lambda: about_word(FAMILY, "7"),
         "word",
         "is compared under no pair",
     ),
@@ -104,26 +117,26 @@ def test_a_wrong_request_is_told(ask: Callable[[], object], code: str, told: str
 
 
 def test_both_probabilities_of_a_word_in_both_directions() -> None:
-    found = probabilities(FAMILY, None, (Letter("0"),))
+    found = word_probabilities(FAMILY, None, (Letter("0"),))
     assert {(w.left_probability, w.right_probability) for w in found} == {
         (Fraction(2, 3), Fraction(1, 6)),
         (Fraction(1, 6), Fraction(2, 3)),
     }
-    assert probabilities(FAMILY, "another pair", (Letter("0"),)) == []
+    assert word_probabilities(FAMILY, "another pair", (Letter("0"),)) == []
 
 
 def test_a_word_that_breaks_the_budget_refutes_it_with_a_certificate() -> None:
-    verdict = check_word(FAMILY, (Letter("0"),))
+    verdict = about_word(FAMILY, "0")
     assert (verdict.status, verdict.witness.ratio) == ("refuted", 4)
     assert verdict.certificate is not None
 
 
 def test_a_word_that_breaks_nothing_proves_nothing() -> None:
-    verdict = check_word(FAMILY.under(Budget.of("ln(4)")), (Letter("0"),))
+    verdict = about_word(FAMILY.under(Budget.of("ln(4)")), "0")
     assert (verdict.status, str(verdict.lower)) == ("unknown", "ln(4)")
     assert "proves nothing" in verdict.reason
     assert verdict.certificate is None
-    without = check_word(replace(FAMILY, budget=None), (Letter("1"),))
+    without = about_word(replace(FAMILY, budget=None), "1")
     assert (without.status, str(without.lower)) == ("unknown", "0")
 
 

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.regression.drawing import LATER, NOW, PAGE, TYPES, drawing, edges, layers, ordered, redrawn
+from tests.regression.drawing import LATER, NOW, PACKAGE, PAGE, TYPES, drawing, edges, layers, ordered, redrawn
 
 Tree = Callable[[str, str], Path]
 _FRESH = count()
@@ -16,6 +16,13 @@ _FRESH = count()
 def test_the_map_is_the_import_graph() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page == redrawn(page), "run: python -m tests.regression.drawing"
+
+
+def test_nothing_is_imported_in_a_circle() -> None:
+    """At once, later or for types: above the diagonal there is no mark."""
+    found = edges(PACKAGE)
+    parts = frozenset(part for pair in found for part in pair)
+    assert [sorted(knot) for layer in layers(parts, found) for knot in layer if len(knot) > 1] == []
 
 
 def test_redrawing_changes_the_map_alone() -> None:
@@ -67,6 +74,14 @@ WAYS = {
     "inside a function": ("def f():\n    from privproof.evidence.checker.front import x\n", LATER),
     "inside a method": ("class A:\n    async def f(self):\n        import privproof.evidence.checker.front\n", LATER),
     "by a call": ("from importlib import import_module\nimport_module('privproof.evidence.checker.front')\n", LATER),
+    "by a name that is computed": (
+        "from importlib import import_module\nALL = ('front',)\nimport_module(f'privproof.evidence.checker.{ALL[0]}')\n",
+        LATER,
+    ),
+    "by a name in a table": (
+        "from importlib import import_module\nALL = {1: 'privproof.evidence.checker.front'}\nimport_module(ALL[1])\n",
+        LATER,
+    ),
     "for types": (
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import privproof.evidence.checker.front\n",
         TYPES,

@@ -13,7 +13,7 @@ from tests.unit.test_formulas import formulas
 from privproof import model_check, recheck
 from privproof.evidence.checker import Accepted, Limits
 from privproof.evidence.checker.logic.formulas import Reader, written
-from privproof.evidence.logic_certificates import structured
+from privproof.evidence.documents.formulas import structured
 from privproof.formulas import (
     And,
     Atom,

@@ -16,10 +16,12 @@ from tests.cases import CASES
 import privproof
 from privproof import check, epsilon, tight_epsilon
 from privproof.compiling.covering import Covered
-from privproof.engines.findings import EnumerationProof, Finding, TensorProof
+from privproof.engines.logic.engine import model_check
 from privproof.engines.parametric import Proof
+from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
 from privproof.errors import CertificateRefused
-from privproof.evidence import Proved, Refuted, Unknown, gate
+from privproof.evidence import Proved, Refuted, Unknown, answers, gate
+from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted
 from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
@@ -28,7 +30,6 @@ from privproof.library.laplace.sums import laplace_mechanism
 from privproof.library.logic import survey
 from privproof.library.noisy_max import noisy_max_question
 from privproof.library.releases import lecture_release
-from privproof.model_checking import model_check
 from privproof.release import Chain, Laplace, Map, PlanarGeometric, Resampled, clamped, verify, verify_locations
 from privproof.scenarios.queries import count
 
@@ -329,7 +330,7 @@ def lie_about_words(monkeypatch):
 
 
 def lie_about_streams(monkeypatch):
-    from privproof import about_streams
+    from privproof.engines.streams import engine as about_streams
 
     true = about_streams.solve
 
@@ -341,7 +342,7 @@ def lie_about_streams(monkeypatch):
 
 
 def lie_about_priors(monkeypatch):
-    from privproof import under_priors
+    from privproof.engines.parametric import engine as under_priors
 
     true = under_priors.prove
 
@@ -355,7 +356,7 @@ def lie_about_priors(monkeypatch):
 
 
 def lie_about_releases(monkeypatch):
-    from privproof import about_releases
+    from privproof.engines.releases import engine as about_releases
 
     true = about_releases.loss_of
     monkeypatch.setattr(about_releases, "largest_loss", lambda laws, a: replace(true(laws[0], a), low=0.0, high=1e-9))
@@ -384,7 +385,7 @@ def lie_about_locations(monkeypatch):
 
 
 def lie_about_programs(monkeypatch):
-    from privproof import about_programs
+    from privproof.engines.laplace import engine as about_programs
     from privproof.library.laplace.noisy_max import noisy_max as honest
     from privproof.library.laplace.noisy_max import noisy_max_little_noise as broken
 
@@ -420,12 +421,12 @@ def test_without_the_gate_the_lie_is_told(lie, monkeypatch):
         return Accepted(certificate["verdict"], "so it is said", question=certificate["question"])
 
     monkeypatch.setattr(gate, "recheck", believing)
-    monkeypatch.setattr(gate, "question_document", lambda question, compiled=None: {"kind": "anything"})
+    monkeypatch.setattr(answers, "question_document", lambda question, compiled=None: {"kind": "anything"})
     assert ask().status != "unknown"
 
 
 def test_what_does_not_pass_keeps_nothing_but_the_reason():
-    answer = gate.Answer(
+    answer = Answer(
         status="proved",
         question=noisy_max_question(2, improved=False).under(Budget(epsilon("1/100"))),
         engine="an engine",

@@ -26,7 +26,7 @@ from privproof import (
     tight_epsilon,
 )
 from privproof.exact import INFINITE, epsilon
-from privproof.sizes import over_sizes, trend
+from privproof.profiles.sizes import over_sizes, trend
 
 
 @pytest.mark.parametrize(

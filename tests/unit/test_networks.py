@@ -11,9 +11,9 @@ from math import comb
 import pytest
 from flint import arb
 
+from privproof.engines.releases.networks import best_network_quilts, network_laws, network_quilts
 from privproof.errors import BudgetError, ModelError, NumberError, ScenarioError
 from privproof.exact import INFINITE, epsilon, rational
-from privproof.release.networks import best_network_quilts, network_laws, network_quilts
 from privproof.scenarios.chains import Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import count, histogram, weighted_sum

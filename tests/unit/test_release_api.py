@@ -420,7 +420,7 @@ def test_a_refutation_names_two_values_and_an_event() -> None:
     witness = verdict.witness  # type: ignore[union-attr]
     assert set(witness.secrets) == {"X_15 = walk", "X_15 = rest"}
     assert float(witness.loss()) > 1
-    assert float(witness.left_probability / witness.right_probability) > exp(1)
+    assert float(witness.left_probability.ball() / witness.right_probability.ball()) > exp(1)
 
 
 @pytest.mark.parametrize("scale", ["1/10", "1/200", "1/500"])

@@ -11,11 +11,11 @@ from math import exp, inf, log
 import pytest
 from rich.console import Console
 
-from privproof.auditing import audit
+from privproof.auditing.asking import audit
+from privproof.auditing.audits import Audit, Certified
 from privproof.engines.sampling.adjacent import Adjacent
 from privproof.engines.sampling.events import OneOf
 from privproof.engines.sampling.testing import Count, Histogram
-from privproof.evidence.audits import Audit, Certified
 from privproof.exact import Budget, epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.library import mechanisms

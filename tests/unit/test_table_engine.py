@@ -6,7 +6,7 @@ import pytest
 from tests.cases import CASES
 
 from privproof import check, integer, mechanism, tight_epsilon, truncated_geometric
-from privproof.engines import one_step
+from privproof.engines.words.table import one_step
 from privproof.evidence.checker import Accepted, recheck
 
 ONE_STEP = [case for case in CASES if one_step(case.question()) is not None]

@@ -24,7 +24,7 @@ from privproof.language import NOISES, Mechanism, bernoulli, mechanism, one_of, 
 from privproof.language.comparing import difference
 from privproof.language.constants import NotPlain, frozen, typed
 from privproof.language.resolving import builtin_name, signature
-from privproof.scenarios import pufferfish, relied_on
+from privproof.scenarios import pufferfish
 
 HEADER = """\
 from fractions import Fraction
@@ -494,12 +494,12 @@ def test_another_function_put_into_a_mechanism_is_seen(write):
 def test_a_question_is_about_the_program_it_was_asked_about(write):
     found = write(body("return randomized_response(bit, truth=TRUTH)", before="TRUTH = '3/4'\n"))
     question = mechanism_question(found.m)
-    assert relied_on(question) == ("relies on TRUTH = '3/4'",)
+    assert question.relied_on() == ("relies on TRUTH = '3/4'",)
     found.TRUTH = "1"
     with pytest.raises(LanguageError, match="TRUTH was '3/4' and is '1'"):
-        relied_on(question)
+        question.relied_on()
     found.TRUTH = "3/4"
-    assert relied_on(question) == ("relies on TRUTH = '3/4'",)
+    assert question.relied_on() == ("relies on TRUTH = '3/4'",)
 
 
 def test_what_changes_while_a_question_is_answered_has_no_verdict(write):
@@ -586,10 +586,10 @@ def test_a_question_under_a_prior_is_about_the_functions_it_was_asked_about(writ
     question = pufferfish(found.m, prior=found.data, secrets={"one": lambda d: d == 1, "none": lambda d: d == 0})
     verdict = check(question, "ln(3)")
     assert verdict.status == "proved"
-    assert relied_on(verdict.question) == ("relies on P = '1/3'",)
+    assert verdict.question.relied_on() == ("relies on P = '1/3'",)
     found.P = "1/2"
     with pytest.raises(LanguageError, match="P was '1/3' and is '1/2'"):
-        relied_on(verdict.question)
+        verdict.question.relied_on()
 
 
 def test_nothing_is_translated_twice_while_nothing_changes(write):

@@ -15,12 +15,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from privproof.errors import FormatError
 from privproof.formats.whole_files import Together
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WRONG = 2
 """The status of everything that gives no verdict: a wrong request, a program that ended, an answer that cannot be delivered."""
@@ -71,24 +72,33 @@ class Gathering:
         self.ended: Ended | None = None
         self.status = 0
         self.encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        shown = Console(highlight=False)
-        self.terminal, self.width, self.colours = shown.is_terminal, shown.width, shown.color_system
+        self._stream = sys.stdout
+        self._looks: dict[str, Any] | None = None
 
     def answer(self) -> Answer:
         """What was gathered."""
         out, err = self.out.getvalue(), self.err.getvalue()
         return Answer(self.status, out, err, self.files, self.unwritten, self.withdrawn)
 
+    def looks(self) -> dict[str, Any]:
+        """How what is printed looks: on a terminal or not, how wide, in which colours.  Kept from the first call on."""
+        if self._looks is None:
+            from rich.console import Console
+
+            shown = Console(file=self._stream, highlight=False)
+            self._looks = {
+                "force_terminal": shown.is_terminal,
+                "width": shown.width,
+                "color_system": shown.color_system,
+            }
+        return self._looks
+
     def console(self, file: TextIO | None = None) -> Console:
         """A console that looks like the one behind standard output."""
-        return Console(
-            file=self.out if file is None else file,
-            highlight=False,
-            force_terminal=self.terminal,
-            width=self.width,
-            color_system=self.colours,  # type: ignore[arg-type]
-            legacy_windows=False,
-        )
+        from rich.console import Console
+
+        out = self.out if file is None else file
+        return Console(file=out, highlight=False, legacy_windows=False, **self.looks())
 
 
 _gathering: Gathering | None = None
@@ -152,6 +162,15 @@ def end(status: int) -> NoReturn:
 
 
 # --------------------------------------------------------------------------------------------------------- delivering
+
+
+def open_standard_streams() -> None:
+    """Where a standard stream is closed, its number must not be given to something else."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def deliver(answer: Answer) -> int:

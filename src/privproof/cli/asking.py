@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import shlex
-import time
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from privproof.asking import ask as ask_request
 from privproof.asking import check as ask
-from privproof.asking import check_word, tight_epsilon
-from privproof.cli.answers import console, end, say, say_json
+from privproof.asking import tight_epsilon
 from privproof.cli.common import (
+    asking,
+    asking_sizes,
+    begin,
+    budgeted,
+    command_of,
+    finish,
+    finish_table,
+    loaded,
+    named_sizes,
+    one_size_only,
+    writable,
+)
+from privproof.cli.options import (
     AsJson,
     CertificateOut,
     DeltaText,
@@ -24,37 +35,17 @@ from privproof.cli.common import (
     Size,
     Target,
     TimeLimit,
-    about_words,
-    app,
-    asking,
-    asking_sizes,
-    begin,
-    budgeted,
-    command_of,
-    finish,
-    finish_table,
-    loaded,
-    named_sizes,
-    one_size,
-    one_size_only,
-    writable,
 )
-from privproof.cli.rechecking import compared, recheck_data, recheck_text
-from privproof.cli.working import WHY, command, doing, limited, monitored, unfinished
+from privproof.cli.working import command, monitored
+from privproof.engines.engine import Request
 from privproof.errors import QuestionError
 from privproof.evidence import Verdict
-from privproof.evidence.checker import Accepted, recheck_file
 from privproof.models import Letter, Transducer
-from privproof.profiles import privacy_profile
-from privproof.reporting import (
-    print_profile,
-    profile_data,
-)
-from privproof.scenarios import AnyQuestion, Question, claims
-from privproof.sizes import over_sizes
+from privproof.profiles.sizes import over_sizes
+from privproof.scenarios import AnyQuestion, Question
 
 
-@command(app)
+@command("check")
 def check(
     target: Target,
     epsilon_: Annotated[
@@ -82,7 +73,7 @@ def check(
     def posed(number: int | None) -> AnyQuestion:
         question = loaded(target, number, horizon, pair, settings)
         question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
-        if word is None and not claims(question):
+        if word is None and not question.claims:
             raise QuestionError(
                 "budget",
                 "neither the command nor the file names a budget",
@@ -106,7 +97,7 @@ def check(
     asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, pointwise=pointwise)
     asking(question, command=asked, asked_tight=False, as_json=as_json)
     if word is not None:
-        verdict = _one_word(about_words(question, "--word"), word)
+        verdict = _one_word(question.words(place="--word"), word)
         finish(verdict, command=asked, asked_tight=False, as_json=as_json, certificate=certificate, report=report)
     with monitored() as monitor:
         verdict = ask(question, engine=engine, monitor=monitor)
@@ -119,7 +110,7 @@ def _one_word(question: Question, text: str) -> Verdict:
         letters = tuple(_letter(part, question) for part in shlex.split(text))
     except ValueError as error:
         raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
-    return check_word(question, letters, place="--word")
+    return ask_request(Request(question, word=letters))
 
 
 def _letter(text: str, question: Question) -> Letter:
@@ -146,7 +137,7 @@ def _letter(text: str, question: Question) -> Letter:
     return Letter(output or None, left, right) if bar else Letter(text)
 
 
-@command(app, "epsilon")
+@command("epsilon")
 def epsilon_command(
     target: Target,
     delta_: DeltaText = None,
@@ -185,59 +176,3 @@ def epsilon_command(
             finish_table(table, asked_tight=True, as_json=as_json)
         verdict = answer(sizes[0])
     finish(verdict, command=asked, asked_tight=True, as_json=as_json, certificate=certificate, report=report)
-
-
-@command(app)
-def profile(
-    target: Target,
-    size: Size = None,
-    settings: Settings = None,
-    horizon: HorizonText = None,
-    pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
-    points: Annotated[int, typer.Option("--points", min=2, max=10_001, help="How many epsilons.")] = 11,
-    csv: Annotated[bool, typer.Option("--csv", help="Print epsilon,delta rows and nothing else.")] = False,
-    as_json: AsJson = False,
-    time_limit: TimeLimit = None,
-) -> None:
-    """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
-    begin(target, time_limit, as_json=as_json)
-    curve = privacy_profile(about_words(loaded(target, one_size(size), horizon, pair, settings), target))
-    if csv:
-        say(curve.csv(points), end="")
-    elif as_json:
-        say_json(profile_data(curve, points))
-    else:
-        print_profile(console(), curve, points)
-
-
-@command(app)
-def recheck(
-    path: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written by --certificate.")],
-    source: Annotated[
-        str | None, typer.Option("--source", metavar="FILE:NAME", help="Is this still the program that was verified?")
-    ] = None,
-    settings: Settings = None,
-    as_json: AsJson = False,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", min=0, help="Give up after so many seconds, with status 3.")
-    ] = 600,
-) -> None:
-    """Check a certificate with the independent checker.
-
-    Status 0 accepted, 2 rejected, 3 about another program, or not decided within a limit.
-    """
-    neither: dict[str, Any] = {"accepted": False, "seconds": 0.0, "reason": WHY, "place": str(path)}
-    unfinished(lambda _: {"object": neither} if as_json else {"err": f"? not checked  {path}: {WHY}\n"})
-    limited(time_limit)
-    doing(f"checking {path}")
-    begun = time.perf_counter()
-    outcome = recheck_file(path)
-    seconds = time.perf_counter() - begun
-    changed = compared(outcome, source, settings)
-    if as_json:
-        say_json(recheck_data(outcome, seconds, changed))
-    elif isinstance(outcome, Accepted):
-        say(recheck_text(outcome, seconds, source, changed))
-    else:
-        say(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
-    end(2 if not isinstance(outcome, Accepted) else 3 if changed else 0)

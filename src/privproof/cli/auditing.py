@@ -10,28 +10,18 @@ from typing import Annotated, Any
 
 import typer
 
+from privproof.auditing.audits import Audit
 from privproof.cli.answers import console, end, rendered, say_json, write
-from privproof.cli.common import (
-    STATUS,
-    AsJson,
-    CertificateOut,
-    DeltaText,
-    ReportOut,
-    TimeLimit,
-    app,
-    begin,
-    named_sizes,
-    writable,
-)
-from privproof.cli.loading import load_subject, parameters_of
+from privproof.cli.common import STATUS, begin, named_sizes, writable
+from privproof.cli.options import AsJson, CertificateOut, DeltaText, ReportOut, TimeLimit
 from privproof.cli.working import WHY, command, doing, monitored, unfinished
 from privproof.engines.sampling import runnable
 from privproof.errors import QuestionError
-from privproof.evidence.audits import Audit
+from privproof.loading import load_subject, parameters_of
 from privproof.reporting import Fact, audit_data, audit_page, print_audit
 
 
-@command(app)
+@command("audit")
 def audit(
     target: Annotated[
         str,
@@ -85,7 +75,7 @@ def audit(
 
     Status 1 only where exact probabilities break the budget; where runs alone speak against it, status 3.
     """
-    from privproof.auditing import audit as ask  # here, because it brings the exact engines
+    from privproof.auditing.asking import audit as ask  # here, because it brings the exact engines
 
     begin(target, time_limit, as_json=as_json)
     writable(certificate, report)

@@ -10,16 +10,10 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
-import typer
-
-import privproof
 from privproof.cli.answers import (
-    WRONG,
-    Answer,
     console,
-    deliver,
     end,
     gathered,
     json_line,
@@ -28,15 +22,15 @@ from privproof.cli.answers import (
     say_json,
     write,
 )
-from privproof.cli.loading import load, only_pair, parameters_of
-from privproof.cli.supervising import INTERRUPTED, supervised
-from privproof.cli.working import WHY, doing, explain_error, limited, unfinished
+from privproof.cli.working import WHY, doing, limited, unfinished
 from privproof.engines import Progress
 from privproof.errors import FormatError, QuestionError
 from privproof.evidence import Unknown, Verdict
 from privproof.exact import Budget, delta, epsilon
 from privproof.formats.whole_files import is_special
+from privproof.loading import load, parameters_of
 from privproof.models import Horizon
+from privproof.profiles.sizes import Table
 from privproof.reporting import (
     Command,
     Fact,
@@ -47,47 +41,9 @@ from privproof.reporting import (
 )
 from privproof.scenarios import (
     AnyQuestion,
-    ParametricQuestion,
-    ProgramQuestion,
-    PufferfishQuestion,
-    Question,
-    ReleaseQuestion,
-    StreamQuestion,
 )
-from privproof.sizes import Table
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
-
-app = typer.Typer(
-    name="privproof",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-Target = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="A model file, or a Python file and a name in it.")]
-DeltaText = Annotated[str | None, typer.Option("--delta", help="The budget's delta, over events; default 0.")]
-Pointwise = Annotated[bool, typer.Option("--pointwise", help="Read delta for each output instead of each event.")]
-Size = Annotated[
-    str | None, typer.Option("--size", help="The length of the lists that a mechanism reads: 3, or a range 2..8.")
-]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter; may be repeated.")
-]
-HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
-EngineName = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        help="table, tensors, frontier, unbounded, events, smt, streams or laplace; default: the first that fits.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]
-ReportOut = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.")]
-TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds in all, with what is known.")
-]
 
 
 def begin(target: str, limit: float | None, *, as_json: bool) -> None:
@@ -143,26 +99,7 @@ def loaded(
     question = load(target, size=size, horizon=lengths, parameters=parameters_of(settings))
     if pair is None:
         return question
-    return only_pair(about_words(question, "--pair"), pair)
-
-
-def about_words(question: AnyQuestion, place: str) -> Question:
-    """The question, if it is one about the words of a model."""
-    if isinstance(question, ProgramQuestion | StreamQuestion):
-        raise QuestionError(
-            "question",
-            "this does not apply to continuous noise or numbers without bounds",
-            place=place,
-            hint="privproof check, privproof epsilon, privproof explain",
-        )
-    if isinstance(question, PufferfishQuestion | ParametricQuestion | ReleaseQuestion):
-        raise QuestionError(
-            "question",
-            "this does not apply to secrets under a prior",
-            place=place,
-            hint="privproof check, privproof epsilon",
-        )
-    return question
+    return question.words(place="--pair").only(pair)
 
 
 def named_sizes(text: str | None) -> list[int | None]:
@@ -315,7 +252,7 @@ def budgeted(
     pointwise: bool,
 ) -> AnyQuestion:
     """The question under the budget of the command line; what it does not name comes from the file."""
-    if pointwise and isinstance(question, ProgramQuestion | StreamQuestion):
+    if pointwise and question.continuous:
         raise QuestionError(
             "delta", "single outputs have probability 0 under continuous noise", place="--pointwise", hint="drop it"
         )
@@ -328,32 +265,3 @@ def budgeted(
         raise QuestionError("budget", "delta is given without an epsilon", place="--delta", hint="--epsilon 'ln(2)'")
     share = own.delta if delta_ is None else delta(delta_)
     return question.under(Budget(own.epsilon, share, pointwise or own.pointwise))
-
-
-@app.callback(invoke_without_command=True)
-def common(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
-) -> None:
-    """Prove or refute the privacy of a randomised mechanism, and say exactly how private it is.
-
-    Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.
-    """
-    if version:
-        typer.echo(f"privproof {privproof.__version__}")
-        raise typer.Exit(0)
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-        raise typer.Exit(2)
-
-
-def main() -> NoReturn:
-    """The entry point: the command runs in a worker, under supervision."""
-    try:
-        status = supervised(app)
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    except Exception as error:
-        explained = explain_error(error)
-        status = deliver(explained) if isinstance(explained, Answer) else WRONG
-    raise SystemExit(status)

@@ -8,19 +8,8 @@ from typing import Annotated
 import typer
 
 from privproof.cli.answers import say, write
-from privproof.cli.common import (
-    HorizonText,
-    Settings,
-    Size,
-    Target,
-    TimeLimit,
-    about_words,
-    app,
-    loaded,
-    one_size,
-    writable,
-)
-from privproof.cli.loading import is_process, load_process, settings_of
+from privproof.cli.common import loaded, one_size, writable
+from privproof.cli.options import HorizonText, Settings, Size, Target, TimeLimit
 from privproof.cli.working import WHY, command, doing, limited, unfinished
 from privproof.compiling import word_problem
 from privproof.errors import FormatError, QuestionError
@@ -28,11 +17,14 @@ from privproof.exact import Budget
 from privproof.formats import dot, svg
 from privproof.formats.processes import process_text
 from privproof.formats.writing import question_text
+from privproof.loading import is_process, load_process, settings_of
 from privproof.models import Horizon
 from privproof.scenarios import ProgramQuestion, Question, StreamQuestion
+from privproof.scenarios.programs import as_program
+from privproof.scenarios.streams import as_stream
 
 
-@command(app)
+@command("convert")
 def convert(
     target: Target,
     out: Annotated[
@@ -60,13 +52,12 @@ def convert(
         say(f"{out} written")
         return
     found = loaded(target, one_size(size), horizon, pair, settings)
-    if isinstance(found, ProgramQuestion):
-        found = _as_stream(found)
+    program = as_program(found)
+    if program is not None:
+        found = _as_stream(program)
     suffix = out.suffix.lower()
-    if isinstance(found, StreamQuestion) and suffix != ".smt2":
-        question: Question | StreamQuestion = found
-    else:
-        question = about_words(found, target)
+    streaming = as_stream(found) if suffix != ".smt2" else None
+    question: Question | StreamQuestion = streaming or found.words(place=target)
     if suffix in (".yaml", ".yml", ".json"):
         write(out, question_text(question, out))
     elif suffix == ".dot":
@@ -74,8 +65,7 @@ def convert(
     elif suffix == ".svg":
         write(out, svg(question))
     elif suffix == ".smt2":
-        assert isinstance(question, Question)
-        write(out, _smtlib(question, epsilon_))
+        write(out, _smtlib(found.words(place=target), epsilon_))
     else:
         raise FormatError(
             "suffix", f"unknown suffix {suffix!r}", place=str(out), hint=".yaml, .json, .pm, .drn, .dot, .svg or .smt2"

@@ -13,33 +13,23 @@ from rich.text import Text
 from privproof.asking import check as ask
 from privproof.asking import tight_epsilon
 from privproof.cli.answers import console, end, say, say_json, write
-from privproof.cli.common import (
-    STATUS,
-    AsJson,
-    TimeLimit,
-    about_words,
-    app,
-    asking,
-    begin,
-    finish,
-    writable,
-)
+from privproof.cli.common import STATUS, asking, begin, finish, writable
+from privproof.cli.options import AsJson, TimeLimit
 from privproof.cli.working import command, monitored
+from privproof.engines.logic.engine import model_check
 from privproof.errors import QuestionError
 from privproof.formats.processes import process_text
 from privproof.formats.writing import question_text
-from privproof.model_checking import model_check
 from privproof.reporting import (
     print_satisfaction,
     satisfaction_data,
 )
-from privproof.scenarios import claims
 
 if TYPE_CHECKING:
     from privproof.library import Example, FormulaExample
 
 
-@command(app)
+@command("examples")
 def examples(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Run this example.")] = None,
     out: Annotated[Path | None, typer.Option("--write", help="Write the example as a model file instead.")] = None,
@@ -77,12 +67,12 @@ def examples(
         return
     question = example.question()
     if out is not None:
-        write(out, question_text(about_words(question, "--write"), out))
+        write(out, question_text(question.words(place="--write"), out))
         say(f"{out} written")
         return
     if not as_json and example.mechanism is not None:
         say(inspect.getsource(example.mechanism.function))
-    asked_tight = not claims(question)
+    asked_tight = not question.claims
     asking(question, command=None, asked_tight=asked_tight, as_json=as_json)
     with monitored() as monitor:
         verdict = tight_epsilon(question, monitor=monitor) if asked_tight else ask(question, monitor=monitor)

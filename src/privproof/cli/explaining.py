@@ -9,25 +9,16 @@ import typer
 
 from privproof.asking import check as ask
 from privproof.cli.answers import console, end
-from privproof.cli.common import (
-    STATUS,
-    Settings,
-    Size,
-    Target,
-    TimeLimit,
-    app,
-    begin,
-    budgeted,
-    loaded,
-    one_size,
-)
+from privproof.cli.common import STATUS, begin, budgeted, loaded, one_size
+from privproof.cli.options import Settings, Size, Target, TimeLimit
 from privproof.cli.working import command, monitored
 from privproof.errors import QuestionError
+from privproof.evidence.verdicts import ProgramDetails
 from privproof.reporting import print_explanation, print_verdict
-from privproof.scenarios import ProgramQuestion, StreamQuestion, claims
+from privproof.scenarios.programs import as_program
 
 
-@command(app)
+@command("explain")
 def explain(
     target: Target,
     epsilon_: Annotated[
@@ -40,31 +31,29 @@ def explain(
     """Why a mechanism is private: what every line pays; or what breaks it, and which changes would repair it."""
     begin(target, time_limit, as_json=False)
     question = budgeted(loaded(target, one_size(size), None, None, settings), epsilon_, None, pointwise=False)
-    if isinstance(question, StreamQuestion) and claims(question):
-        with monitored() as monitor:
-            verdict = ask(question, monitor=monitor)
-        print_verdict(console(), verdict, command=None, asked_tight=False)
-        end(STATUS[verdict.status])
-    if not isinstance(question, ProgramQuestion):
+    if not question.continuous:
         raise QuestionError(
             "question",
             "alignments explain mechanisms with continuous noise or numbers without bounds; this one has a finite model",
             place=target,
             hint=f"privproof check {target}",
         )
-    if question.claim is None:
+    if not question.claims:
         raise QuestionError(
             "budget", "nothing is claimed", place=target, hint=f"privproof explain {target} --epsilon 1"
         )
-    from privproof.about_programs import repaired  # here, because it brings a solver
-
     with monitored() as monitor:
-        verdict = ask(question, engine="laplace", monitor=monitor)
-        if verdict.status == "unknown" and question.mechanism.stream is not None:
+        program = as_program(question)
+        verdict = ask(question, engine=None if program is None else "laplace", monitor=monitor)
+        if verdict.status == "unknown" and program is not None and program.mechanism.stream is not None:
             verdict = ask(question, monitor=monitor)
-        if verdict.status == "refuted":
-            none = ("no other claim, and no more noise at one line or at all, was proved",)
-            verdict = replace(verdict, repairs=repaired(question, monitor) or none)
+        if verdict.status == "refuted" and program is not None and isinstance(verdict.details, ProgramDetails | None):
+            from privproof.engines.laplace.engine import repaired  # here, because it brings a solver
+
+            found = repaired(program, monitor) or (
+                "no other claim, and no more noise at one line or at all, was proved",
+            )
+            verdict = replace(verdict, details=replace(verdict.details or ProgramDetails(), repairs=found))
     print_verdict(console(), verdict, command=None, asked_tight=False)
     if verdict.explanation is not None:
         print_explanation(console(), verdict.explanation)

@@ -9,29 +9,17 @@ from typing import Annotated
 import typer
 
 from privproof.cli.answers import console, end, say_json, write
-from privproof.cli.common import (
-    STATUS,
-    AsJson,
-    CertificateOut,
-    HorizonText,
-    ReportOut,
-    Settings,
-    Size,
-    TimeLimit,
-    app,
-    begin,
-    one_size,
-    writable,
-)
-from privproof.cli.loading import load_process, settings_of
+from privproof.cli.common import STATUS, begin, one_size, writable
+from privproof.cli.options import AsJson, CertificateOut, HorizonText, ReportOut, Settings, Size, TimeLimit
 from privproof.cli.working import command, doing, monitored
+from privproof.engines.logic.engine import model_check
 from privproof.formulas import parse_formula
-from privproof.model_checking import model_check
+from privproof.loading import load_process, settings_of
 from privproof.models import Horizon
 from privproof.reporting import Fact, print_satisfaction, satisfaction_data, satisfaction_page
 
 
-@command(app)
+@command("logic")
 def logic(
     target: Annotated[
         str,

@@ -1,14 +1,51 @@
-"""What ``recheck`` says: what a certificate establishes, how, from which source, and whether a file is still that program."""
+"""The command ``recheck``: what a certificate establishes, how, from which source, and whether a file is still that program."""
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from pathlib import Path
+from typing import Annotated, Any
 
-from privproof.cli.loading import load_subject, parameters_of
+import typer
+
+from privproof.cli.answers import end, say, say_json
+from privproof.cli.options import AsJson, Settings
+from privproof.cli.working import WHY, command, doing, limited, unfinished
 from privproof.errors import QuestionError
-from privproof.evidence.checker import Accepted, Outcome
-from privproof.evidence.sources import differences
-from privproof.language import Mechanism
+from privproof.evidence.checker import Accepted, Outcome, recheck_file
+
+
+@command("recheck")
+def recheck(
+    path: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written by --certificate.")],
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="FILE:NAME", help="Is this still the program that was verified?")
+    ] = None,
+    settings: Settings = None,
+    as_json: AsJson = False,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", min=0, help="Give up after so many seconds, with status 3.")
+    ] = 600,
+) -> None:
+    """Check a certificate with the independent checker.
+
+    Status 0 accepted, 2 rejected, 3 about another program, or not decided within a limit.
+    """
+    neither: dict[str, Any] = {"accepted": False, "seconds": 0.0, "reason": WHY, "place": str(path)}
+    unfinished(lambda _: {"object": neither} if as_json else {"err": f"? not checked  {path}: {WHY}\n"})
+    limited(time_limit)
+    doing(f"checking {path}")
+    begun = time.perf_counter()
+    outcome = recheck_file(path)
+    seconds = time.perf_counter() - begun
+    changed = compared(outcome, source, settings)
+    if as_json:
+        say_json(recheck_data(outcome, seconds, changed))
+    elif isinstance(outcome, Accepted):
+        say(recheck_text(outcome, seconds, source, changed))
+    else:
+        say(f"✗ rejected  {outcome.place}: {outcome.reason}", err=True)
+    end(2 if not isinstance(outcome, Accepted) else 3 if changed else 0)
 
 
 def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -> list[str] | None:
@@ -27,6 +64,10 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
             place="--source",
             hint="privproof check FILE:NAME --certificate OUT writes one that does",
         )
+    from privproof.evidence.sources import differences
+    from privproof.language import Mechanism
+    from privproof.loading import load_subject, parameters_of
+
     subject = load_subject(target)
     if not isinstance(subject, Mechanism):
         raise QuestionError(

@@ -10,17 +10,18 @@ from typing import Annotated
 import typer
 
 from privproof.cli.answers import console, end, gathered, say, say_json, write
-from privproof.cli.common import STATUS, AsJson, CertificateOut, ReportOut, TimeLimit, app, undecided, writable
-from privproof.cli.loading import load_priors
+from privproof.cli.common import STATUS, undecided, writable
+from privproof.cli.options import AsJson, CertificateOut, ReportOut, TimeLimit
 from privproof.cli.working import command, doing, limited
 from privproof.errors import QuestionError
 from privproof.exact import epsilon as exact_epsilon
+from privproof.loading import load_priors
 from privproof.reporting import Fact, print_verdict
 
 _METHODS = "auto, exact, wasserstein, quilt, contraction, spectral-tight, spectral, gk16, group."
 
 
-@command(app)
+@command("release")
 def release(
     data: Annotated[list[Path], typer.Argument(metavar="DATA...", help="CSV or Parquet files, read as one table.")],
     column: Annotated[str, typer.Option("--column", help="The column with the states, or with numbers (see --bins).")],
@@ -86,7 +87,7 @@ def release(
     """
     from privproof.formats.prior_files import prior_text  # here, because no other command needs them
     from privproof.formats.tables import Bins
-    from privproof.released_tables import Request, release_table
+    from privproof.release.tables import Request, release_table
     from privproof.reporting.records import print_record, record_data, record_page
 
     undecided(column, as_json=as_json, err="privproof: nothing was released\n")

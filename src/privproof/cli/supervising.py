@@ -18,9 +18,10 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -28,8 +29,8 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
-from privproof.cli.answers import WRONG, Answer, Shown, deliver, gather, json_line
-from privproof.cli.working import MEMORY, WHY, built, memory_limit, work
+from privproof.cli.answers import WRONG, Answer, Shown, deliver, gather, json_line, open_standard_streams
+from privproof.cli.working import MEMORY, WHY, memory_limit, work
 from privproof.errors import FormatError, PrivproofError
 
 UNKNOWN, INTERRUPTED = 3, 130
@@ -52,27 +53,17 @@ _PRIVATE = 64
 """The least number of the descriptor of the worker's pipe, out of the way of what the user's file opens and closes."""
 
 
-def supervised(application: typer.Typer) -> int:
+def supervised(application: Callable[[], typer.Typer]) -> int:
     """Run the command that ``sys.argv`` names in a worker; the status to end with."""
-    _open_standard_streams()
+    open_standard_streams()
     begun = time.monotonic()
-    built(application)
-    gather()  # now, because it looks at the true streams
+    gather().looks()  # now, because a worker has other streams
     process = _forked(application, begun) if hasattr(os, "fork") else _spawned()
     answer = _Supervision(process, begun).answer()
     try:
         return answer if isinstance(answer, int) else deliver(answer)
     except KeyboardInterrupt:
         return INTERRUPTED
-
-
-def _open_standard_streams() -> None:
-    """Where a standard stream is closed, its number must not be given to something else."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
 
 
 # ---------------------------------------------------------------------------------------------------------- processes
@@ -126,7 +117,7 @@ class _Process:
             time.sleep(0.005)
 
 
-def _forked(application: typer.Typer, begun: float) -> _Process:
+def _forked(application: Callable[[], typer.Typer], begun: float) -> _Process:
     """A worker that is a copy of this process, so that nothing is imported twice."""
     import fcntl
 
@@ -195,13 +186,14 @@ def _spawned() -> _Process:
 
 def _begin() -> None:
     """What a worker does that is a new interpreter."""
-    from privproof.cli import app
+    from privproof.cli.application import application
 
-    gather()
+    gather().looks()
     private = os.dup(1)
     os.dup2(2, 1)
     sys.argv[0] = "privproof"
-    work(app, private, time.monotonic())
+    wanted = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
+    work(partial(application, wanted), private, time.monotonic())
 
 
 # -------------------------------------------------------------------------------------------------------- supervision

@@ -17,18 +17,20 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import cache, wraps
+from functools import wraps
 from math import isnan
 from pathlib import Path
 from types import FrameType
-from typing import Any, ParamSpec, TextIO
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO
 
 import typer
 
 from privproof.cli.answers import WRONG, Answer, deliver, gather, gathered
-from privproof.engines import Monitor, Progress
 from privproof.errors import FormatError, PrivproofError, QuestionError
-from privproof.exact import Epsilon
+
+if TYPE_CHECKING:
+    from privproof.engines import Monitor, Progress
+    from privproof.exact import Epsilon
 
 P = ParamSpec("P")
 
@@ -127,6 +129,8 @@ def unfinished(draft: Callable[[Progress | None], dict[str, Any]]) -> None:
 @contextmanager
 def monitored() -> Iterator[Monitor]:
     """A monitor of what is left of the command's time, through which an interrupt stops the search."""
+    from privproof.engines import Monitor
+
     deadline = None if _worker.limit is None else _worker.begun + _worker.limit
     monitor = Monitor(_worker.listen, deadline, _worker.interrupted)
     _worker.monitor = monitor
@@ -147,11 +151,14 @@ class Unforeseen(Exception):
         self.error = error
 
 
-def command(application: typer.Typer, name: str | None = None) -> Callable[[Callable[P, None]], Callable[P, None]]:
+LOADED: dict[str, Callable[..., None]] = {}
+"""The commands whose modules are loaded."""
+
+
+def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Make a function a command: while it runs, standard output belongs to nobody, and nothing but its answer ends it."""
 
     def added(function: Callable[P, None]) -> Callable[P, None]:
-        @application.command(name=name)
         @wraps(function)
         def run(*arguments: P.args, **named: P.kwargs) -> None:
             direct = _worker.pipe is None
@@ -168,24 +175,19 @@ def command(application: typer.Typer, name: str | None = None) -> Callable[[Call
             if direct:
                 raise typer.Exit(deliver(here.answer()))
 
+        LOADED[name] = run
         return run
 
     return added
 
 
-@cache
-def built(application: typer.Typer) -> Any:
-    """The commands and their options, made once."""
-    return typer.main.get_command(application)
-
-
-def answered(application: typer.Typer) -> Answer | dict[str, Any]:
+def answered(application: Callable[[], typer.Typer]) -> Answer | dict[str, Any]:
     """Run the command that ``sys.argv`` names: its answer, or the message about a limit that it has met."""
     here = gathered()
     status: object = WRONG
     try:
         with redirect_stdout(here.out), redirect_stderr(here.err):
-            status = built(application)(standalone_mode=False)
+            status = typer.main.get_command(application())(standalone_mode=False)
     except PrivproofError as error:
         return Answer(WRONG, err=f"privproof: {error}\n")
     except Unforeseen as unforeseen:
@@ -237,7 +239,7 @@ def _known(file: str) -> bool:
 # -------------------------------------------------------------------------------------------------------- the process
 
 
-def work(application: typer.Typer, pipe: int, begun: float) -> None:
+def work(application: Callable[[], typer.Typer], pipe: int, begun: float) -> None:
     """Be the worker: run the command, send its answer, end."""
     global _worker
     said = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115

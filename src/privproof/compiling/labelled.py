@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from privproof.compiling.outputs import Symbols
-from privproof.compiling.programs import question as mechanism_question
+from privproof.compiling.programs import mechanism_question
 from privproof.compiling.word_problems import input_choices
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Rational
@@ -23,7 +23,7 @@ from privproof.language import Mechanism
 from privproof.language.values import ENDED, Cells
 from privproof.models import DecisionProcess, Horizon, Transducer
 from privproof.models.process import Bools, Builder, Probability
-from privproof.scenarios import Origin, Question, Several, ordered_pairs, relied_on
+from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
 INPUT, END = "input", "end"
 _MOST_SETS = 20_000
@@ -57,7 +57,7 @@ def mechanism_process(
     origin, model = question.origin, question.model
     assert origin is not None
     assert isinstance(model, Transducer)
-    return replace(_Chain(question, model, origin).process(), relies=relied_on(question))
+    return replace(_Chain(question, model, origin).process(), relies=question.relied_on())
 
 
 Pending: TypeAlias = "tuple[str, ...]"

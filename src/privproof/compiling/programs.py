@@ -44,7 +44,7 @@ _ENDED = Rest.of(None, None, ())
 """Where a run on a stream is after it has ended and all it wrote is shown."""
 
 
-def question(
+def mechanism_question(
     mechanism: Mechanism, *, size: int | None = None, horizon: Horizon | None = None, name: str | None = None
 ) -> Question:
     """The question that a mechanism poses.

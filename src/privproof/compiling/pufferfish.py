@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any
 
 from privproof.compiling.distributions import output_classes
@@ -28,7 +28,7 @@ from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
 from privproof.models.conditions import Row, Table
 from privproof.scenarios import fits
-from privproof.scenarios.parametric import ParametricQuestion
+from privproof.scenarios.parametric import ParametricQuestion, UnderPriors
 from privproof.scenarios.pufferfish import PufferfishQuestion
 
 _MOST_ROWS = 20_000
@@ -50,7 +50,7 @@ class Compared:
         shown: what the outputs stand for, where a mechanism writes them.
     """
 
-    question: PufferfishQuestion | ParametricQuestion
+    question: UnderPriors
     rows: tuple[Row, ...]
     named: tuple[tuple[str, str], ...]
     secrets: tuple[str, ...]
@@ -60,8 +60,7 @@ class Compared:
     @property
     def region(self) -> Region:
         """Where the unknown parameters range."""
-        question = self.question
-        return question.prior.region if isinstance(question, PufferfishQuestion) else question.region
+        return self.question.unknowns
 
     @cached_property
     def impossible(self) -> tuple[str, ...]:
@@ -83,15 +82,19 @@ class Compared:
         return Table(self.region, self.rows, pairs, relative=self.relative)
 
 
-def compared(question: PufferfishQuestion | ParametricQuestion) -> Compared:
+@singledispatch
+def compared(question: UnderPriors) -> Compared:
     """The table of a question under priors with unknown parameters.
 
     Raises:
         LanguageError: the prior or the mechanism is outside the language, or infinite.
         ScenarioError: a secret or the query fails on a data set.
     """
-    if isinstance(question, ParametricQuestion):
-        return _of_model(question)
+    raise AssertionError(question)
+
+
+@compared.register
+def _of_functions(question: PufferfishQuestion) -> Compared:
     data = data_sets(question.prior)
     names = list(question.secrets)
     shown: dict[str, list[tuple[Any, Rational]]] = {}
@@ -212,6 +215,7 @@ def _outputs(mechanism: Mechanism, arguments: dict[str, Any]) -> list[tuple[Any,
 # ---------------------------------------------------------------------------------------------------------------- models
 
 
+@compared.register
 def _of_model(question: ParametricQuestion) -> Compared:
     """A row for every state of either side of a pair; an output is what is seen in the end.
 

@@ -1,41 +1,5 @@
 """Verdicts, witnesses and certificates; imports the engines' findings, and `checker` nothing but `exact`."""
 
-from privproof.evidence.verdicts import (
-    AnyWitness,
-    Certified,
-    Charge,
-    Explanation,
-    Growth,
-    Leaking,
-    LossWitness,
-    PriorWitness,
-    Proved,
-    Refuted,
-    ReleaseWitness,
-    Shifted,
-    Status,
-    StreamWitness,
-    Unknown,
-    Verdict,
-    Witness,
-)
+import lazy_loader
 
-__all__ = [
-    "AnyWitness",
-    "Certified",
-    "Charge",
-    "Explanation",
-    "Growth",
-    "Leaking",
-    "LossWitness",
-    "PriorWitness",
-    "Proved",
-    "Refuted",
-    "ReleaseWitness",
-    "Shifted",
-    "Status",
-    "StreamWitness",
-    "Unknown",
-    "Verdict",
-    "Witness",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

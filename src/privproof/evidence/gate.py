@@ -10,76 +10,17 @@ evidence is not accepted has a bug.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal, cast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from privproof.errors import CertificateRefused
-from privproof.evidence.certificates import certificate
+from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted, Rejected, recheck
-from privproof.evidence.questions import OtherQuestion, question_document
+from privproof.evidence.questions import OtherQuestion
 from privproof.evidence.sources import take
-from privproof.evidence.verdicts import (
-    AnyWitness,
-    Certified,
-    Explanation,
-    Growth,
-    Leaking,
-    Proved,
-    Refuted,
-    Seal,
-    Shifted,
-    Unknown,
-    Verdict,
-    Witness,
-)
-from privproof.exact import INFINITE, Epsilon, epsilon
-from privproof.exact.affine import Affine
-from privproof.scenarios import AnyQuestion, Verified, relied_on
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What an engine is about to say, and why.
-
-    Attributes:
-        status: whether the question's claim is proved or refuted.
-        question: the question, with the budget that the answer is about.
-        engine: the engine.
-        evidence: what the checker needs to establish the answer again.
-        more: further members of the certificate: a witness, a proof of an upper bound.
-        compiled: what the question became, where its certificate is about that: a table of rows, a program of instructions.
-        lower: the tight epsilon is at least this.
-        upper: the tight epsilon is at most this.
-    The others are those of `Verdict`.
-    """
-
-    status: Literal["proved", "refuted"]
-    question: Verified
-    engine: str
-    evidence: Mapping[str, Any]
-    more: Mapping[str, Any] = field(default_factory=dict)
-    compiled: Any = None
-    lower: Epsilon = field(default_factory=lambda: epsilon(0))
-    upper: Epsilon = INFINITE
-    witness: AnyWitness | None = None
-    event: tuple[Witness, ...] = ()
-    growth: Growth | None = None
-    formula: Affine | None = None
-    explanation: Explanation | None = None
-    leak: Leaking | None = None
-    shifts: tuple[Shifted, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @cached_property
-    def asked(self) -> dict[str, Any]:
-        """The document of the question."""
-        return question_document(self.question, self.compiled)
-
-    def certificate(self) -> dict[str, Any]:
-        """The document that the checker is given, and that goes with the verdict."""
-        return {**certificate(self.status, self.asked, self.evidence), **self.more}
+from privproof.evidence.verdicts import AnyWitness, Certified, Proved, Refuted, Seal, Unknown, Verdict
+from privproof.exact import Epsilon
 
 
 @dataclass(frozen=True)
@@ -91,19 +32,42 @@ class Refusal:
 
 def admit(answer: Answer) -> Verdict:
     """The verdict of an answer; unknown where it does not pass."""
-    passed = examine(answer)
-    return passed if isinstance(passed, Verdict) else turned_down(answer, passed)
+    return first_admitted((answer,))
 
 
-def turned_down(answer: Answer, refusal: Refusal) -> Unknown:
-    """What is left of an answer that does not pass: nothing but the reason."""
-    name = getattr(answer.question, "name", "") or answer.engine
-    warnings.warn(CertificateRefused(f"{name}, {answer.engine}: {refusal.reason}"), stacklevel=3)
-    return Unknown(cast("AnyQuestion", answer.question), answer.engine, notes=answer.notes, reason=refusal.reason)
+def first_admitted(answers: Iterable[Answer]) -> Verdict:
+    """The verdict of the first answer that passes; where none does, what is left of the last."""
+    verdict: Verdict | None = None
+    for answer in answers:
+        if answer.status == "unknown":
+            return _unknown(answer)
+        passed = examine(answer)
+        if isinstance(passed, Verdict):
+            return passed
+        verdict = Unknown(answer.question, answer.engine, notes=answer.notes, reason=passed.reason)
+        if not answer.tentative:
+            told = f"{answer.question.name or answer.engine}, {answer.engine}: {passed.reason}"
+            warnings.warn(CertificateRefused(told), stacklevel=3)
+    assert verdict is not None, "an engine answers"
+    return verdict
+
+
+def _unknown(answer: Answer) -> Unknown:
+    return Unknown(
+        answer.question,
+        answer.engine,
+        lower=answer.lower,
+        upper=answer.upper,
+        witness=answer.witness,
+        details=answer.details,
+        notes=answer.notes,
+        reason=answer.reason,
+        pass_on=answer.pass_on,
+    )
 
 
 def examine(answer: Answer) -> Verdict | Refusal:
-    """The verdict of an answer, or why it does not pass; for engines that try a sharper answer before a plainer one."""
+    """The verdict of an answer, or why it does not pass; the checker has looked at its certificate."""
     try:
         certificate = answer.certificate()
     except OtherQuestion as problem:
@@ -167,23 +131,17 @@ def _differs(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> boo
 def _sealed(answer: Answer, certificate: Mapping[str, Any], certified: Certified) -> Verdict:
     """The one place where a proved or refuted verdict comes into being."""
     made = Proved if answer.status == "proved" else Refuted
-    question = cast("AnyQuestion", answer.question)
     return made(
-        question,
+        answer.question,
         answer.engine,
         lower=answer.lower,
         upper=answer.upper,
         witness=answer.witness,
-        event=answer.event,
-        growth=answer.growth,
-        formula=answer.formula,
-        explanation=answer.explanation,
-        leak=answer.leak,
-        shifts=answer.shifts,
+        details=answer.details,
         certificate=certificate,
         certified=certified,
-        notes=(*answer.notes, *relied_on(question)),
-        seal=Seal(answer.status, question, certificate, answer.lower, answer.upper, certified, answer.witness),
+        notes=(*answer.notes, *answer.question.relied_on()),
+        seal=Seal(answer.status, answer.question, certificate, answer.lower, answer.upper, certified, answer.witness),
     )
 
 

@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, ClassVar, Literal, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from flint import arb
 
+from privproof.evidence.presenting import presenter
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.exact.affine import Affine
-from privproof.exact.balls import precision
-from privproof.exact.exponentials import ExponentialSum, loss
+from privproof.exact.exponentials import ExponentialSum
+from privproof.exact.probabilities import Probability, is_zero, loss_of
+from privproof.formats.whole_files import write_whole
 from privproof.language.patterns import shown
 from privproof.models import Distribution, Letter
-from privproof.scenarios import AnyQuestion, Question
+from privproof.scenarios import AnyQuestion
 
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 
+_WIDE = 120
+"""Characters of a verdict's representation, so that it stays on one line."""
+
+
+class AnyWitness(ABC):
+    """What two situations produce with probabilities too far apart (or exactly as far apart as epsilon says)."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def left_probability(self) -> Probability:
+            """Its probability in the situation that makes it more likely."""
+
+        @property
+        def right_probability(self) -> Probability:
+            """Its probability in the other situation."""
+
+    @property
+    @abstractmethod
+    def seen(self) -> str:
+        """What is observed, in words."""
+
+    @property
+    def infinite(self) -> bool:
+        """Whether it is impossible on the right."""
+        return is_zero(self.right_probability)
+
+    def loss(self, bits: int = 192) -> arb:
+        """The logarithm of the ratio of the probabilities, as a ball."""
+        return loss_of(self.left_probability, self.right_probability, bits)
+
 
 @dataclass(frozen=True)
-class Witness:
+class Witness(AnyWitness):
     """One output that two situations produce with probabilities too far apart (or exactly as far apart as epsilon says).
 
     Attributes:
@@ -54,6 +89,11 @@ class Witness:
         return tuple(letter.output for letter in self.letters if letter.output is not None)
 
     @property
+    def seen(self) -> str:
+        """What is observed, in words."""
+        return " ".join(self.output)
+
+    @property
     def inputs(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The inputs on both sides, empty where the mechanism reads none."""
         read = [(letter.left, letter.right) for letter in self.letters if letter.left is not None]
@@ -61,7 +101,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class PriorWitness:
+class PriorWitness(AnyWitness):
     """One output that tells two secrets apart, at one prior.
 
     Attributes:
@@ -90,6 +130,11 @@ class PriorWitness:
         return self.left_probability / self.right_probability if self.right_probability != 0 else None
 
     @property
+    def seen(self) -> str:
+        """The output."""
+        return self.output
+
+    @property
     def prior_odds(self) -> Fraction | None:
         """The odds of the first secret against the second before the output is seen; None for infinite."""
         return self.left_prior / self.right_prior if self.right_prior != 0 else None
@@ -102,7 +147,7 @@ class PriorWitness:
 
 
 @dataclass(frozen=True)
-class LossWitness:
+class LossWitness(AnyWitness):
     """An event that two neighbouring data sets make with probabilities too far apart.
 
     Attributes:
@@ -127,34 +172,13 @@ class LossWitness:
         return shown(self.event)
 
     @property
-    def infinite(self) -> bool:
-        """Whether the event is impossible on the right."""
-        return self.right_probability.is_zero
-
-    def loss(self, bits: int = 128) -> arb:
-        """The logarithm of the ratio of the probabilities, as a ball."""
-        return loss(self.left_probability, self.right_probability, 1, bits)
-
-
-class Enclosed:
-    """Two probabilities as balls, and what their ratio says."""
-
-    left_probability: arb
-    right_probability: arb
-
-    @property
-    def infinite(self) -> bool:
-        """Whether it is impossible on the right."""
-        return bool(self.right_probability == 0)
-
-    def loss(self, bits: int = 192) -> arb:
-        """The logarithm of the ratio of the probabilities, as a ball."""
-        with precision(bits):
-            return (self.left_probability / self.right_probability).log()
+    def seen(self) -> str:
+        """The event in words."""
+        return self.output
 
 
 @dataclass(frozen=True)
-class StreamWitness(Enclosed):
+class StreamWitness(AnyWitness):
     """What is written on two neighbouring streams, with probabilities too far apart.
 
     Attributes:
@@ -173,8 +197,8 @@ class StreamWitness(Enclosed):
     right: tuple[Fraction, ...]
     word: tuple[str, ...]
     steps: tuple[int, ...]
-    left_probability: arb
-    right_probability: arb
+    left_probability: Probability
+    right_probability: Probability
     times: int | None = None
     arguments: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
     event: Any = None
@@ -184,9 +208,14 @@ class StreamWitness(Enclosed):
         """What is written, in words; what is written again and again is counted."""
         return counted(self.word)
 
+    @property
+    def seen(self) -> str:
+        """What is written, in words."""
+        return self.output
+
 
 @dataclass(frozen=True)
-class ReleaseWitness(Enclosed):
+class ReleaseWitness(AnyWitness):
     """What is released, with probabilities too far apart given two values of one entry.
 
     Attributes:
@@ -200,8 +229,13 @@ class ReleaseWitness(Enclosed):
     prior: str
     secrets: tuple[str, str]
     output: str
-    left_probability: arb
-    right_probability: arb
+    left_probability: Probability
+    right_probability: Probability
+
+    @property
+    def seen(self) -> str:
+        """The event in words."""
+        return self.output
 
 
 def counted(word: Sequence[str]) -> str:
@@ -303,7 +337,48 @@ class Growth:
     factor: Fraction | None
 
 
-AnyWitness: TypeAlias = "Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness"
+@dataclass(frozen=True)
+class WordDetails:
+    """What else a verdict on the words of a model shows.
+
+    Attributes:
+        event: where a delta counts over events: the outcomes behind the lower bound.
+        growth: words whose ratio grows without bound, where there is no epsilon at all because of them.
+    """
+
+    event: tuple[Witness, ...] = ()
+    growth: Growth | None = None
+
+
+@dataclass(frozen=True)
+class ProgramDetails:
+    """What else a verdict on a program with continuous noise shows.
+
+    Attributes:
+        formula: an upper bound that is proved for every size and all public numbers, as an expression in them.
+        explanation: for a proof by alignment, what every line pays.
+        repairs: changes after which the claim is proved.
+    """
+
+    formula: Affine | None = None
+    explanation: Explanation | None = None
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StreamDetails:
+    """What else a verdict on a stream automaton shows.
+
+    Attributes:
+        leak: the structure whose loss grows without bound.
+        shifts: the table of shifts of the execution that costs most.
+    """
+
+    leak: Leaking | None = None
+    shifts: tuple[Shifted, ...] = ()
+
+
+Details: TypeAlias = "WordDetails | ProgramDetails | StreamDetails"
 
 
 @dataclass(frozen=True)
@@ -319,7 +394,7 @@ class Certified:
     upper: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What was established about a question; see `Proved`, `Refuted` and `Unknown`.
 
@@ -332,43 +407,68 @@ class Verdict:
         lower: the tight epsilon is at least this.
         upper: the tight epsilon is at most this; infinite where nothing better is proved.
         witness: the word behind the lower bound, if one is known.
-        event: where a delta counts over events: the outcomes behind the lower bound.
-        growth: words whose ratio grows without bound, where there is no epsilon at all because of them.
-        formula: an upper bound that is proved for every size and all public numbers, as an expression in them.
-        explanation: for a proof by alignment, what every line pays.
-        leak: for a stream automaton, the structure whose loss grows without bound.
-        shifts: for a stream automaton, the table of shifts of the execution that costs most.
-        repairs: changes after which the claim is proved.
+        details: what else there is to show, by the kind of question.
         certificate: the very document that the checker has accepted; None for an unknown verdict.
         certified: which of the two bounds the certificate shows.
         seconds: how long it took.
         notes: restrictions, assumptions, and what other engines said.
+        asked_tight: whether the smallest epsilon was asked for, and not whether a budget holds.
     """
 
     status: ClassVar[Status] = "unknown"
 
-    question: AnyQuestion
+    question: AnyQuestion = field(hash=False)
     engine: str
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE
-    witness: AnyWitness | None = None
-    event: tuple[Witness, ...] = ()
-    growth: Growth | None = None
-    formula: Affine | None = None
-    explanation: Explanation | None = None
-    leak: Leaking | None = None
-    shifts: tuple[Shifted, ...] = ()
-    repairs: tuple[str, ...] = ()
-    certificate: Mapping[str, Any] | None = field(default=None, repr=False)
+    witness: AnyWitness | None = field(default=None, hash=False)
+    details: Details | None = field(default=None, hash=False)
+    certificate: Mapping[str, Any] | None = field(default=None, hash=False)
     certified: Certified = Certified()
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
-    seal: Seal | None = field(default=None, repr=False, compare=False, kw_only=True)
+    asked_tight: bool = field(default=False, compare=False)
+    seal: Seal | None = field(default=None, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         broken = "nothing seals it" if self.seal is None else self.seal.broken_by(self)
         if self.status != "unknown" and broken:
             raise TypeError(f"a {self.status} verdict is made by the gate alone: {broken}")
+
+    @property
+    def event(self) -> tuple[Witness, ...]:
+        """Where a delta counts over events: the outcomes behind the lower bound."""
+        return self.details.event if isinstance(self.details, WordDetails) else ()
+
+    @property
+    def growth(self) -> Growth | None:
+        """Words whose ratio grows without bound, where there is no epsilon at all because of them."""
+        return self.details.growth if isinstance(self.details, WordDetails) else None
+
+    @property
+    def formula(self) -> Affine | None:
+        """An upper bound that is proved for every size and all public numbers, as an expression in them."""
+        return self.details.formula if isinstance(self.details, ProgramDetails) else None
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """For a proof by alignment, what every line pays."""
+        return self.details.explanation if isinstance(self.details, ProgramDetails) else None
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """Changes after which the claim is proved."""
+        return self.details.repairs if isinstance(self.details, ProgramDetails) else ()
+
+    @property
+    def leak(self) -> Leaking | None:
+        """For a stream automaton, the structure whose loss grows without bound."""
+        return self.details.leak if isinstance(self.details, StreamDetails) else None
+
+    @property
+    def shifts(self) -> tuple[Shifted, ...]:
+        """For a stream automaton, the table of shifts of the execution that costs most."""
+        return self.details.shifts if isinstance(self.details, StreamDetails) else ()
 
     @property
     def tight(self) -> Epsilon | None:
@@ -392,39 +492,64 @@ class Verdict:
         if isinstance(self.witness, StreamWitness):
             sides = self.witness.arguments
             return None if sides is None else (dict(sides[0]), dict(sides[1]))
-        if not isinstance(self.question, Question) or not isinstance(self.witness, Witness):
-            return None
-        origin, witness = self.question.origin, self.witness
-        if origin is None:
+        origin, witness = getattr(self.question, "origin", None), self.witness
+        if origin is None or not isinstance(witness, Witness):
             return None
         left, right = (origin.arguments(witness.pair, side, witness.inputs[side]) for side in (0, 1))
         return left, right
+
+    def __repr__(self) -> str:
+        budget = self.question.budget
+        claim = (
+            "" if budget is None else f", epsilon={budget.epsilon}" + (f", delta={budget.delta}" * (budget.delta != 0))
+        )
+        bounds = f"tight={self.tight}" if self.tight is not None else f"lower={self.lower}, upper={self.upper}"
+        text = (
+            f"{type(self).__name__}({self.question.name or 'the mechanism'!r}{claim}, {bounds}, engine={self.engine!r})"
+        )
+        return text if len(text) < _WIDE else f"{text[: _WIDE - 4]}...)"
+
+    def __str__(self) -> str:
+        return presenter().text(self)
+
+    def _repr_html_(self) -> str:
+        return presenter().html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain data, the object that the command prints with ``--json``."""
+        return presenter().data(self)
+
+    def write_report(self, path: str | Path) -> None:
+        """Write the verdict as an HTML page."""
+        write_whole(path, presenter().page(self))
 
     def __bool__(self) -> bool:
         raise TypeError("a verdict is proved, refuted or unknown, not true or false: look at verdict.status")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Proved(Verdict):
     """The budget is respected; the certificate shows why."""
 
     status: ClassVar[Status] = "proved"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Refuted(Verdict):
     """The budget is broken; the witness (or the event) shows how."""
 
     status: ClassVar[Status] = "refuted"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Unknown(Verdict):
     """Neither was established; the reason says why, the bounds say what is known all the same."""
 
     status: ClassVar[Status] = "unknown"
 
     reason: str = ""
+    pass_on: bool = field(default=False, repr=False, kw_only=True)
+    """Whether another engine may know more."""
 
 
 @dataclass(frozen=True, eq=False)

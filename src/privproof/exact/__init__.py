@@ -1,5 +1,6 @@
 """Exact numbers, used by every other part and importing none of them: rationals, budgets, rigorous balls, matrices."""
 
+from privproof.exact import crossing as crossing
 from privproof.exact.budgets import INFINITE, Budget, Epsilon, EpsilonLike, asked_for, delta, epsilon, log
 from privproof.exact.rationals import (
     ONE,

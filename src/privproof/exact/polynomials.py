@@ -52,6 +52,10 @@ class Polynomial:
         """
         return _Reader(text, tuple(names)).whole()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        terms = [(tuple(map(int, powers)), str(factor)) for powers, factor in self.value.to_dict().items()]
+        return _of_terms, (terms, self.names)
+
     # ------------------------------------------------------------------------------------------------------ arithmetic
 
     def _other(self, other: object) -> fmpq_mpoly | Rational | None:
@@ -153,6 +157,11 @@ class Polynomial:
     def divided(self, factor: Polynomial) -> Polynomial:
         """The quotient by a divisor."""
         return Polynomial(self.value / factor.value, self.names)
+
+
+def _of_terms(terms: list[tuple[tuple[int, ...], str]], names: tuple[str, ...]) -> Polynomial:
+    """The polynomial of these powers and factors, which comes from another process."""
+    return Polynomial(_context(names).from_dict({powers: rational(factor) for powers, factor in terms}), names)
 
 
 def _context(names: tuple[str, ...]) -> fmpq_mpoly_ctx:

@@ -1,47 +1,5 @@
 """Formulas of dpCTL* as frozen data, their text, and their sublogics: imports `exact` and nothing else of the package."""
 
-from privproof.formulas.reading import parse_formula
-from privproof.formulas.readings import note_on_reading
-from privproof.formulas.sublogics import sublogic
-from privproof.formulas.syntax import (
-    And,
-    Atom,
-    Bound,
-    Comparison,
-    Family,
-    Formula,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Private,
-    Probable,
-    Range,
-    Truth,
-    Unary,
-    Until,
-)
+import lazy_loader
 
-__all__ = [
-    "And",
-    "Atom",
-    "Bound",
-    "Comparison",
-    "Family",
-    "Formula",
-    "Iff",
-    "Implies",
-    "Next",
-    "Not",
-    "Or",
-    "Private",
-    "Probable",
-    "Range",
-    "Truth",
-    "Unary",
-    "Until",
-    "note_on_reading",
-    "parse_formula",
-    "sublogic",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

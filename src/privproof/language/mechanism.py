@@ -15,6 +15,7 @@ from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.language.comparing import source
 from privproof.language.constants import NotPlain, fresh, frozen
+from privproof.language.crossing import recalled, reference
 from privproof.language.flow import Flow
 from privproof.language.inputs import Input
 from privproof.language.keeping import Kept, current, pinned
@@ -104,6 +105,10 @@ class Mechanism:
 
     def __repr__(self) -> str:
         return f"<mechanism {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = (self.inputs, self.parameters, self.relation, self.claim, self.name)
+        return _recalled, (reference(self.function), *kept)
 
     @property
     def program(self) -> Program:
@@ -208,6 +213,11 @@ class Mechanism:
             return None
         known = {**self.parameters, **numbers, **({} if size is None else {"size": size})}
         return self.claim.budget({name: value for name, value in known.items() if not isinstance(value, bool)})
+
+
+def _recalled(place: tuple[str, str, str], *kept: Any) -> Mechanism:
+    """A mechanism that comes from another process: the function of that place, whatever it is now."""
+    return Mechanism(recalled(*place), *kept)
 
 
 def mechanism(

@@ -21,6 +21,7 @@ from privproof.errors import LanguageError
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.language.constants import fresh
+from privproof.language.crossing import recalled, reference
 from privproof.language.flow import Flow
 from privproof.language.keeping import Kept, current, pinned
 from privproof.language.mechanism import Mechanism, constant_parameter, place_of, placed
@@ -55,6 +56,9 @@ class Prior:
 
     def __repr__(self) -> str:
         return f"<prior {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _recalled, (reference(self.function), self.region, self.constants, self.name)
 
     @property
     def program(self) -> Program:
@@ -95,6 +99,11 @@ class Prior:
         names = self.region.names
         unknown = {name: Polynomial.parameter(name, names) for name in names}
         return {**unknown, **{name: held(value) for name, value in self.constants.items()}}
+
+
+def _recalled(place: tuple[str, str, str], *kept: Any) -> Prior:
+    """A prior that comes from another process."""
+    return Prior(recalled(*place), *kept)
 
 
 def prior(function: Callable[..., Any] | None = None, /, *, constraints: Sequence[str] = (), **parameters: str) -> Any:

@@ -12,6 +12,7 @@ finite framework), `locations` (places on a map).
 ('exact', Geometric(alpha=1651/2228, step=1))
 """
 
+from privproof.engines.releases.quilts import Quilts, quilts, spent
 from privproof.release.account_files import read_account, spend, write_account
 from privproof.release.accounting import Accountant, Spending
 from privproof.release.calibrating import METHODS, Calibrated, calibrate
@@ -35,7 +36,6 @@ from privproof.release.planar import (
     precision_epsilon,
     several,
 )
-from privproof.release.quilts import Quilts, quilts, spent
 from privproof.release.releasing import Released, exact_answers, noisy, release
 from privproof.release.verifying import verify
 from privproof.scenarios.chains import Band, Chain

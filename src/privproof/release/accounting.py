@@ -19,12 +19,13 @@ from functools import cached_property
 
 import numpy as np
 
+from privproof.engines.releases.costs import budget_below, upper
+from privproof.engines.releases.powers import UNIT, Powers
+from privproof.engines.releases.quilts import Ratio, Ratios, stationary_ratios
 from privproof.errors import BudgetError, QuestionError, ScenarioError
 from privproof.exact import Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import epsilon as exact_epsilon
-from privproof.release.calibrating import Calibrated, budget_below, upper
-from privproof.release.powers import UNIT, Powers
-from privproof.release.quilts import Ratio, Ratios, stationary_ratios
+from privproof.release.calibrating import Calibrated
 from privproof.scenarios.chains import Chain
 
 _NEGLIGIBLE = 1e-4

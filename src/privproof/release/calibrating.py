@@ -27,18 +27,34 @@ from typing import Literal, TypeAlias
 import numpy as np
 from flint import arb, fmpz
 
+from privproof.engines.releases.costs import (
+    budget_below,
+    chain_of,
+    entry_cost,
+    laws_of,
+    laws_work,
+    sensitivity,
+    unfit,
+    upper,
+)
+from privproof.engines.releases.curves import (
+    best_distances,
+    contraction,
+    ghosh_kleinberg,
+    spectral,
+    spectral_tight,
+    spectrum,
+)
+from privproof.engines.releases.distances import Distance, largest_distance
+from privproof.engines.releases.losses import largest_rate
+from privproof.engines.releases.networks import NetworkQuilt, best_network_quilts
+from privproof.engines.releases.quilts import Quilts, down, quilts, up
 from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
-from privproof.exact import Budget, Epsilon, EpsilonLike, Number, Rational, fraction, rational
+from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.models.distributions import known_name
-from privproof.release.curves import best_distances, contraction, ghosh_kleinberg, spectral, spectral_tight, spectrum
-from privproof.release.distances import Distance, largest_distance
 from privproof.release.drawing import simplest
-from privproof.release.laws import Laws, chain_laws, network_laws_of
-from privproof.release.losses import largest_rate
-from privproof.release.networks import NetworkQuilt, best_network_quilts
-from privproof.release.quilts import Quilts, below, down, quilts, up
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -276,22 +292,6 @@ def noise_of(rate: Fraction, query: Query, kind: Literal["geometric", "laplace"]
     return Geometric.of(simplest(least, most), step=step)
 
 
-def highest_rate(noise: Noise) -> Fraction:
-    """What one unit of distance costs: exactly for Laplace noise, rounded up for geometric noise."""
-    return 1 / fraction(noise.scale) if isinstance(noise, Laplace) else upper(noise.rate(192))
-
-
-def entry_cost(question: ReleaseQuestion) -> Fraction:
-    """What one entry costs: the loss between two series that differ in it, rounded up."""
-    moved = max(sensitivity(question.query, prior) for prior in question.priors)
-    return highest_rate(question.noise) * fraction(moved)
-
-
-def upper(ball: arb) -> Fraction:
-    """A rational that is not below a ball."""
-    return fraction(rational_bounds(ball)[1])
-
-
 def expected_error(query: Query, noise: Noise, entries: int) -> Fraction:
     """The expected distance, over all components, after a division if there is one."""
     components = len(query.bins) if query.kind == "histogram" else 1
@@ -323,25 +323,12 @@ def accuracy(noise: Noise, beta: Fraction, divisor: int = 1) -> Fraction:
 Planner: TypeAlias = Callable[[tuple[Prior, ...], tuple[int, ...], Query, Epsilon], Plan]
 
 
-def budget_below(epsilon: Epsilon) -> float:
-    """The budget as a float that is not above it."""
-    low, _ = rational_bounds(epsilon.ball(192))
-    return below(fraction(low))
-
-
 def positive(epsilon: Epsilon) -> None:
     """Complain about a budget that no noise can be made for."""
     least, most = exact_epsilon(_LEAST_BUDGET), exact_epsilon(_LARGEST_BUDGET)
     if epsilon.compare(least) < 0 or epsilon.compare(most) > 0:
         hint = f"a number from {_LEAST_BUDGET} to {_LARGEST_BUDGET}, such as 1"
         raise BudgetError("budget", f"epsilon = {epsilon.decimal()}", place="epsilon", hint=hint)
-
-
-def sensitivity(query: Query, prior: Prior) -> Rational:
-    """The most that one entry can move the query."""
-    if isinstance(prior, Network):
-        return max(query.moved(node.values) for node in prior.nodes)
-    return query.moved(prior.states)
 
 
 def _quilt(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
@@ -351,7 +338,7 @@ def _quilt(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, ep
         rate = min(fraction(found.rate / sensitivity(query, n)) for found, n in zip(best, networks, strict=True))
         return Plan("quilt", rate, network=tuple(found.quilts for found in best))
     budget = budget_below(epsilon)
-    return _by_quilts(priors, query, "quilt", lambda chain: quilts(_chain(chain, "quilt"), max(lengths), budget))
+    return _by_quilts(priors, query, "quilt", lambda chain: quilts(chain_of(chain, "quilt"), max(lengths), budget))
 
 
 def _contraction(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
@@ -359,7 +346,7 @@ def _contraction(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Que
 
     def planned(prior: Prior) -> Quilts:
         if isinstance(prior, Network):
-            raise _unfit("contraction", "a network is no chain", "quilt")
+            raise unfit("contraction", "a network is no chain", "quilt")
         return best_distances(contraction(prior), max(lengths), budget, by_entry=isinstance(prior, Chain))
 
     return _by_quilts(priors, query, "contraction", planned)
@@ -379,10 +366,10 @@ def _by_spectrum(
     budget = budget_below(epsilon)
 
     def planned(prior: Prior) -> Quilts:
-        chain = _chain(prior, method)
+        chain = chain_of(prior, method)
         seen = spectrum(chain)
         if seen is None:
-            raise _unfit(method, "a state has stationary probability 0", "quilt")
+            raise unfit(method, "a state has stationary probability 0", "quilt")
         tight = spectral_tight(seen, stationary=chain.start == "stationary")
         curves = spectral(seen.least, seen.gap) if method == "spectral" else tight
         return best_distances(curves, max(lengths), budget)
@@ -394,21 +381,6 @@ def _by_quilts(priors: tuple[Prior, ...], query: Query, method: Method, planned:
     found = tuple(planned(prior) for prior in priors)
     rate = min(f.rate / fraction(sensitivity(query, prior)) for f, prior in zip(found, priors, strict=True))
     return Plan(method, rate, quilts=found)
-
-
-def laws_of(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, method: Method = "exact") -> list[Laws]:
-    """The laws of the query given every entry, under every prior."""
-    result: list[Laws] = []
-    for number, prior in enumerate(priors):
-        if isinstance(prior, Network):
-            result += network_laws_of(prior, query, number)
-            continue
-        chain = _chain(prior, method)
-        for length in lengths:
-            result += (laws for laws in chain_laws(chain, length, query, number) if len(laws.values) > 1)
-    if not result:
-        raise ScenarioError("secrets", "no entry has two possible values: there is nothing to hide", place="priors")
-    return result
 
 
 def _wasserstein(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
@@ -434,10 +406,10 @@ def _exact(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, ep
 
 
 def _gk16(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    chains = tuple(_chain(prior, "gk16") for prior in priors)
+    chains = tuple(chain_of(prior, "gk16") for prior in priors)
     rate = ghosh_kleinberg(chains, max(lengths), budget_below(epsilon))
     if rate is None:
-        raise _unfit("gk16", "neighbouring entries influence each other too much", "quilt")
+        raise unfit("gk16", "neighbouring entries influence each other too much", "quilt")
     return Plan("gk16", rate / fraction(sensitivity(query, chains[0])))
 
 
@@ -459,30 +431,9 @@ _PLANS: Mapping[str, Planner] = {
 }
 
 
-def _chain(prior: Prior, method: str) -> Chain:
-    if isinstance(prior, Band):
-        raise _unfit(method, "a band holds chains that change from step to step", "contraction")
-    if isinstance(prior, Network):
-        raise _unfit(method, "a network is no chain", "quilt")
-    return prior
-
-
 def _network(prior: Prior) -> Network:
     assert isinstance(prior, Network)
     return prior
-
-
-def _unfit(method: str, reason: str, other: str) -> QuestionError:
-    return QuestionError("method", f"{method} does not apply: {reason}", place="method", hint=f'method="{other}"')
-
-
-def laws_work(prior: Prior, lengths: Sequence[int], query: Query) -> int:
-    """About how many multiplications the laws of a sum take; they grow with the cube of the length."""
-    if isinstance(prior, Network):
-        return 0
-    steps = query.steps(prior.states)
-    width = max(steps) - min(steps)
-    return sum(length * len(steps) * (width * length + 1) * (width * length + 1) // 6 for length in lengths)
 
 
 def _large(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from privproof.engines.releases.costs import laws_work
 from privproof.errors import PrivproofError
 from privproof.exact import EpsilonLike
-from privproof.release.calibrating import METHODS, Method, calibrate, laws_work
+from privproof.release.calibrating import METHODS, Method, calibrate
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query

@@ -20,6 +20,10 @@ from typing import Any
 from privproof.compiling.pufferfish import data_sets
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import non_negative
+from privproof.engines.releases.costs import budget_below
+from privproof.engines.releases.laws import Laws, listed_laws
+from privproof.engines.releases.losses import largest_rate
+from privproof.engines.releases.quilts import down
 from privproof.errors import QuestionError, ScenarioError
 from privproof.exact import Epsilon, EpsilonLike, fraction, rational
 from privproof.exact import epsilon as exact_epsilon
@@ -27,11 +31,8 @@ from privproof.exact.polynomials import Polynomial
 from privproof.language import Mechanism, Prior
 from privproof.language.noise import drawing, sample
 from privproof.language.randomness import Seed, drawing_from, release_source
-from privproof.release.calibrating import budget_below, noise_of, positive
+from privproof.release.calibrating import noise_of, positive
 from privproof.release.clamped import clamped
-from privproof.release.laws import Laws, listed_laws
-from privproof.release.losses import largest_rate
-from privproof.release.quilts import down
 from privproof.scenarios import PufferfishQuestion, pufferfish
 from privproof.scenarios.pufferfish import Secret
 from privproof.scenarios.queries import Query

@@ -10,7 +10,8 @@ from flint import arb, fmpq
 
 from privproof.errors import ScenarioError
 from privproof.evidence import Unknown
-from privproof.evidence.gate import Answer, admit
+from privproof.evidence.answers import Answer
+from privproof.evidence.gate import admit
 from privproof.exact import INFINITE, epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.release.locations import Channel, LocationFinding, Mechanism, ResampledLaplace, ShrunkLaplace

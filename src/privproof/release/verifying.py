@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from privproof.asking import check, tight_epsilon
 from privproof.errors import QuestionError
 from privproof.exact import Budget, EpsilonLike
 from privproof.release.calibrating import Calibrated, asked_about
@@ -12,9 +13,9 @@ from privproof.release.frameworks import Protected
 from privproof.release.locations import Channel, LocationFinding, ResampledLaplace, ShrunkLaplace, verify_locations
 from privproof.release.maps import Clamped, Resampled
 from privproof.release.planar import PlanarGeometric, PlanarLaplace
+from privproof.scenarios.asked import AnyQuestion
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
-from privproof.scenarios.pufferfish import PufferfishQuestion
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
 
@@ -52,8 +53,6 @@ def verify(
     >>> found.status, found.witness.secrets
     ('refuted', ('X_15 = rest', 'X_15 = walk'))
     """
-    from privproof.asking import check, tight_epsilon  # here, because asking stands above
-
     if isinstance(subject, _PLACES):
         return verify_locations(subject, epsilon)
     question = subject.question if isinstance(subject, Calibrated | Protected) else subject
@@ -66,7 +65,7 @@ def verify(
                 hint="query=..., noise=Laplace.of(2)",
             )
         question = asked_about(question, query=query, noise=noise, length=length, lengths=lengths, name=name)
-    if not isinstance(question, ReleaseQuestion | PufferfishQuestion):
+    if not isinstance(question, AnyQuestion):
         raise QuestionError(
             "question", f"{subject!r} is no mechanism", place="verify", hint="a calibrated release, or priors and noise"
         )

@@ -24,14 +24,14 @@ from privproof.reporting.charts import Bar, Line, bar_chart, line_chart
 from privproof.reporting.facts import Fact, enclosing, outward, rounded
 from privproof.reporting.html import document_page
 from privproof.reporting.programs import arguments_words
+from privproof.reporting.reports import report_of
 from privproof.reporting.streams import table
 from privproof.reporting.strokes import WIDTH, clipped
 from privproof.reporting.text import print_facts
 from privproof.reporting.wording import data, facts
-from privproof.scenarios import ProgramQuestion
 
 if TYPE_CHECKING:
-    from privproof.evidence.audits import Audit, Certified
+    from privproof.auditing.audits import Audit, Certified
 
 _LISTED = 5
 _SHORT = 18
@@ -111,9 +111,10 @@ def audit_sentence(audit: Audit) -> str:
 
 def _claim_kept(verdict: Verdict | None) -> str | None:
     """What is exact about a claim that depends on public numbers; None where nothing is."""
-    if verdict is None or verdict.status == "unknown" or not isinstance(verdict.question, ProgramQuestion):
+    if verdict is None or verdict.status == "unknown":
         return None
-    return f"the claim {verdict.question.claim_words} is {verdict.status}"
+    claimed = report_of(verdict.question).claim(verdict.question).removesuffix("-private")
+    return f"the claim {claimed} is {verdict.status}"
 
 
 def _tight_words(tight: Verdict | None) -> str | None:
@@ -249,8 +250,8 @@ def _exact(audit: Audit) -> Iterator[Fact]:
 
 def _claimed(audit: Audit, verdict: Verdict) -> str:
     """What the verdict is about, as an adjective."""
-    if audit.budget is None and isinstance(verdict.question, ProgramQuestion):
-        return f"{verdict.question.claim_words}-private"
+    if audit.budget is None:
+        return report_of(verdict.question).claim(verdict.question)
     return claim_words(audit)
 
 

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import json
+from fractions import Fraction
 from html import escape
 from math import exp
 from typing import Any
 
-from flint import arb
-
-from privproof.evidence import LossWitness, PriorWitness, ReleaseWitness, StreamWitness, Verdict, Witness
-from privproof.exact import decimal, fraction
-from privproof.exact.exponentials import ExponentialSum
-from privproof.formats import stream_picture, svg
+from privproof.evidence.verdicts import AnyWitness, Verdict
+from privproof.exact import decimal
+from privproof.exact.probabilities import enclosed, is_zero
+from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, rounded
-from privproof.reporting.wording import SYMBOLS, Command, data, facts, headline
-from privproof.scenarios import (
-    ProgramQuestion,
-    PufferfishQuestion,
-    Question,
-    ReleaseQuestion,
-    StreamQuestion,
-    UnderPriors,
-)
+from privproof.reporting.reports import report_of
+from privproof.reporting.wording import SYMBOLS, data, facts, headline
 
-_DRAWN = 60
-_COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
+COLOURS = {"computed": "#1a7f37", "proved": "#1a7f37", "refuted": "#b42318", "unknown": "#9a6700"}
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2024; background: #fff; }
@@ -50,7 +40,9 @@ def page(verdict: Verdict, *, command: Command | None, asked_tight: bool, certif
     sentence = headline(verdict, asked_tight=asked_tight)
     listed = facts(verdict, command=command, asked_tight=asked_tight)
     bars = "" if verdict.witness is None else _bars(verdict.witness)
-    more = f"{bars}\n{_automaton(verdict) if isinstance(verdict.question, StreamQuestion) else _mechanism(verdict.question)}"
+    parts = report_of(verdict.question).drawn(verdict, verdict.question)
+    drawn = f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
+    more = f"{bars}\n{drawn}"
     if verdict.explanation is not None:
         more += f"<h2>The two runs as one program</h2><pre>{escape(verdict.explanation.program)}</pre>"
     return document_page(verdict.status, sentence, listed, more, data(verdict, certificate=certificate))
@@ -66,7 +58,7 @@ def document_page(
     rows = "\n".join(
         f"<tr><th>{escape(fact.label)}</th><td{_aligned(fact)}>{escape(fact.text)}</td></tr>" for fact in listed
     )
-    badge = f'<span class="status" style="background:{_COLOURS[status]}">{SYMBOLS[status]} {status}</span>'
+    badge = f'<span class="status" style="background:{COLOURS[status]}">{SYMBOLS[status]} {status}</span>'
     said = escape(json.dumps(raw, indent=2, ensure_ascii=False))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -85,54 +77,16 @@ def _aligned(fact: Fact) -> str:
     return ' class="columns"' if "\n" in fact.text else ""
 
 
-def _automaton(verdict: Verdict) -> str:
-    """A stream automaton: the function's source where it has one, and the drawing, with what leaks in red."""
-    question = verdict.question
-    assert isinstance(question, StreamQuestion)
-    parts = []
-    if question.mechanism is not None:
-        parts.append(f"<pre>{escape(inspect.getsource(question.mechanism.function))}</pre>")
-    if len(question.automaton.states) <= _DRAWN:
-        marked = [n for steps, _ in verdict.leak.segments for n in steps] if verdict.leak is not None else []
-        parts.append(f'<div class="drawing">{svg(stream_picture(question, marked))}</div>')
-    return f"<h2>The mechanism</h2>{''.join(parts)}"
-
-
-def _mechanism(question: Question | UnderPriors | ProgramQuestion | ReleaseQuestion) -> str:
-    """The mechanism: its source where it has one, and the drawing of a model that is not too large to be looked at."""
-    parts = []
-    if isinstance(question, ReleaseQuestion):
-        return ""
-    if isinstance(question, ProgramQuestion):
-        return f"<h2>The mechanism</h2><pre>{escape(inspect.getsource(question.mechanism.function))}</pre>"
-    if isinstance(question, Question) and question.origin is not None:
-        parts.append(f"<pre>{escape(inspect.getsource(question.origin.mechanism.function))}</pre>")
-    elif isinstance(question, PufferfishQuestion):
-        listed = (question.mechanism.function, question.prior.function)
-        parts += [f"<pre>{escape(inspect.getsource(function))}</pre>" for function in listed]
-    if not isinstance(question, PufferfishQuestion) and len(question.model.states) <= _DRAWN:
-        drawn = svg(question if isinstance(question, Question) else question.model)
-        parts.append(f'<div class="drawing">{drawn}</div>')
-    return f"<h2>The mechanism</h2>{''.join(parts)}" if parts else ""
-
-
-def _bars(witness: Witness | PriorWitness | LossWitness | StreamWitness | ReleaseWitness) -> str:
-    if isinstance(witness, LossWitness | StreamWitness | ReleaseWitness):
-        shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
-        shown = [_rounded(p) for p in (witness.left_probability, witness.right_probability)]
-    else:
-        sides = fraction(witness.left_probability), fraction(witness.right_probability)
-        shares = [float(p / (max(sides) or 1)) for p in sides]
-        shown = [decimal(p) for p in sides]
+def _bars(witness: AnyWitness) -> str:
+    shares = [1.0, 0.0 if witness.infinite else exp(-float(witness.loss().mid()))]
+    sides = witness.left_probability, witness.right_probability
+    shown = [decimal(p) if isinstance(p, Fraction) else "0" if is_zero(p) else rounded(enclosed(p, 192)) for p in sides]
+    most = max(shares)
+    shares = [share / most for share in shares]
     rows = "".join(
         f'<tr><th>{name}</th><td style="width:100%"><div class="bar" style="width:{share * 100:.2f}%;'
         f'background:{colour}"></div></td><td style="padding-left:1rem;white-space:nowrap">{text}</td></tr>'
         for name, colour, share, text in zip(("left", "right"), ("#3b5bdb", "#f08c00"), shares, shown, strict=True)
     )
-    output = escape(" ".join(witness.output) if isinstance(witness, Witness) else witness.output)
+    output = escape(witness.seen)
     return f"<h2>The probability of <em>{output}</em></h2><table>{rows}</table>"
-
-
-def _rounded(probability: ExponentialSum | arb) -> str:
-    ball = probability.ball(1, 192) if isinstance(probability, ExponentialSum) else probability
-    return "0" if ball == 0 else rounded(ball)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from privproof.evidence.satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
+from privproof.engines.logic.satisfaction import Between, Closeness, Gap, Likelihood, Satisfaction
 from privproof.exact import Epsilon, decimal, show, text
 from privproof.reporting.facts import Fact, outward
 from privproof.reporting.html import document_page

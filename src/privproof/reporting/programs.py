@@ -8,15 +8,91 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privproof.evidence import Explanation, LossWitness, Refuted, Unknown, Verdict
+from privproof.evidence.verdicts import AnyWitness, Explanation, LossWitness, Refuted, Verdict
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
 from privproof.language.patterns import Between
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded, tight_fact
+from privproof.reporting.commands import Command
+from privproof.reporting.drawings import source
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
+from privproof.reporting.reports import Report
 from privproof.scenarios import ProgramQuestion
 
 _LONGEST = 120
+
+
+class ProgramReport(Report[ProgramQuestion]):
+    """How questions about programs with continuous noise are told."""
+
+    def claim(self, question: ProgramQuestion) -> str:
+        """What is claimed, as an adjective."""
+        if question.budget is not None or question.claim is None:
+            return super().claim(question)
+        claim = str(question.claim)
+        return f"{claim}-private" if claim.isidentifier() else f"({claim})-private"
+
+    def headline(self, verdict: Verdict, question: ProgramQuestion, *, asked_tight: bool) -> str:
+        """The verdict in one sentence."""
+        if asked_tight and verdict.formula is not None and not verdict.lower.infinite:
+            return f"{question.name}: epsilon = {verdict.formula} is proved for every size" + _numbers(question)
+        return super().headline(verdict, question, asked_tight=asked_tight)
+
+    def compared(self, question: ProgramQuestion) -> list[Fact]:
+        """What is compared."""
+        return [Fact("compared", compared_words(question))]
+
+    def shown(
+        self, verdict: Verdict, question: ProgramQuestion, *, command: Command | None, asked_tight: bool
+    ) -> list[Fact]:
+        """The event that breaks the claim, or what every line pays."""
+        target = None if command is None or asked_tight else command.explaining()
+        result: list[Fact] = []
+        if isinstance(verdict.witness, LossWitness):
+            result += _loss_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
+        if verdict.explanation is not None:
+            result += _proof_facts(verdict.explanation)
+            if target is not None:
+                result.append(Fact("more", f"privproof explain {target}"))
+        result += [Fact("repair", repair) for repair in verdict.repairs]
+        if isinstance(verdict, Refuted) and not verdict.repairs and target is not None:
+            result.append(Fact("more", f"privproof explain {target} looks for a repair"))
+        return result
+
+    def tight(self, verdict: Verdict, question: ProgramQuestion) -> str:
+        """What is known about the smallest epsilon."""
+        return tight_words(verdict)
+
+    def sides(self, witness: AnyWitness, question: ProgramQuestion) -> str:
+        """Both data sets of a witness and its event, in one line."""
+        assert isinstance(witness, LossWitness)
+        left, right = arguments_words(witness.left), arguments_words(witness.right)
+        return f"{left} against {right}, output {witness.output}"
+
+    def question_data(self, question: ProgramQuestion) -> dict[str, Any]:
+        """The question as plain data."""
+        claim = None if question.claim is None or question.budget is not None else str(question.claim)
+        return {
+            "kind": "program",
+            "horizon": None,
+            "scenario": compared_words(question),
+            "claim": claim,
+            "parameters": plain_data(dict(question.mechanism.parameters)),
+            "size": question.size,
+        }
+
+    def witness_data(self, witness: AnyWitness, question: ProgramQuestion) -> dict[str, Any]:
+        """A witness as plain data."""
+        assert isinstance(witness, LossWitness)
+        return loss_data(witness)
+
+    def more_data(self, verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
+        """The formula, the alignment and repairs."""
+        return program_data(verdict)
+
+    def drawn(self, verdict: Verdict, question: ProgramQuestion) -> list[str]:
+        """The function."""
+        return [source(question.mechanism)]
 
 
 def compared_words(question: ProgramQuestion) -> str:
@@ -51,37 +127,6 @@ def public_words(mechanism: Mechanism) -> list[str]:
     )
 
 
-def claim_words(question: ProgramQuestion) -> str:
-    """The claim as an adjective."""
-    if question.budget is not None:
-        delta = question.budget.delta
-        return f"{question.budget.epsilon}-private" if delta == 0 else f"({question.budget.epsilon}, {delta})-private"
-    if question.claim is None:
-        return "private"
-    claim = str(question.claim)
-    return f"{claim}-private" if claim.isidentifier() else f"({claim})-private"
-
-
-def program_headline(verdict: Verdict, question: ProgramQuestion, *, asked_tight: bool) -> str:
-    """The verdict in one sentence."""
-    name = question.name
-    if asked_tight:
-        if verdict.lower.infinite:
-            return f"{name}: there is no epsilon at all"
-        if verdict.formula is not None:
-            return f"{name}: epsilon = {verdict.formula} is proved for every size" + _numbers(question)
-        if verdict.tight is not None:
-            return f"{name}: the tight epsilon is {verdict.tight.show()}"
-        low = outward(verdict.lower, up=False, digits=9)
-        if verdict.upper.infinite:
-            return f"{name}: the tight epsilon is at least {low}; no upper bound is proved"
-        return f"{name}: the tight epsilon lies between {low} and {outward(verdict.upper, up=True, digits=9)}"
-    claim = claim_words(question)
-    if verdict.status == "unknown":
-        return f"{name}: not known whether it is {claim}"
-    return f"{name} is {'' if verdict.status == 'proved' else 'not '}{claim}"
-
-
 def _numbers(question: ProgramQuestion) -> str:
     names = question.mechanism.public_numbers
     return f" and every {', '.join(names)}" if names else ""
@@ -96,27 +141,6 @@ def shown_probability(value: ExponentialSum) -> str:
     if text == near:
         return text
     return f"{text} ≈ {near}" if len(text) <= _LONGEST else f"≈ {near}"
-
-
-def program_facts(verdict: Verdict, question: ProgramQuestion, *, target: str | None, asked_tight: bool) -> list[Fact]:
-    """Everything a reader needs, in order."""
-    result = [Fact("compared", compared_words(question))]
-    if isinstance(verdict, Unknown):
-        result.append(Fact("reason", verdict.reason))
-    witness = verdict.witness
-    if isinstance(witness, LossWitness):
-        result += _loss_facts(verdict, question, witness, asked_tight=asked_tight)
-    if verdict.explanation is not None:
-        result += _proof_facts(verdict.explanation)
-        if target is not None and not asked_tight:
-            result.append(Fact("more", f"privproof explain {target}"))
-    result += [Fact("repair", repair) for repair in verdict.repairs]
-    if isinstance(verdict, Refuted) and not verdict.repairs and target is not None and not asked_tight:
-        result.append(Fact("more", f"privproof explain {target} looks for a repair"))
-    result.append(tight_fact(verdict, tight_words(verdict)))
-    result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
-    result += [Fact("note", note) for note in verdict.notes]
-    return result
 
 
 def tight_words(verdict: Verdict) -> str:
@@ -244,8 +268,8 @@ def alignment_words(explanation: Explanation) -> str:
     return "; ".join(parts) + f" (all other noise stays{different})"
 
 
-def program_data(verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
-    """What the question and the verdict say beyond what every verdict says, as plain data."""
+def program_data(verdict: Verdict) -> dict[str, Any]:
+    """What the verdict says beyond what every verdict says, as plain data."""
     result: dict[str, Any] = {}
     if verdict.formula is not None:
         result["formula"] = str(verdict.formula)
@@ -259,19 +283,6 @@ def program_data(verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
     if verdict.repairs:
         result["repairs"] = list(verdict.repairs)
     return result
-
-
-def question_data(question: ProgramQuestion) -> dict[str, Any]:
-    """The question as plain data."""
-    claim = None if question.claim is None or question.budget is not None else str(question.claim)
-    return {
-        "kind": "program",
-        "horizon": None,
-        "scenario": compared_words(question),
-        "claim": claim,
-        "parameters": plain_data(dict(question.mechanism.parameters)),
-        "size": question.size,
-    }
 
 
 def loss_data(witness: LossWitness) -> dict[str, Any]:

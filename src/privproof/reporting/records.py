@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from privproof.evidence import ReleaseWitness
-from privproof.evidence.release_certificates import release_document
+from privproof.evidence.documents.releases import release_document
 from privproof.exact import decimal, rational
-from privproof.released_tables import Record
+from privproof.release.tables import Record
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
 from privproof.reporting.facts import Fact, outward
 from privproof.reporting.html import document_page

@@ -4,12 +4,59 @@ from __future__ import annotations
 
 from typing import Any
 
-from privproof.evidence import ReleaseWitness, Unknown, Verdict
-from privproof.evidence.release_certificates import release_document
+from privproof.evidence.documents.releases import release_document
+from privproof.evidence.verdicts import AnyWitness, ReleaseWitness, Verdict
 from privproof.exact.balls import precision
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, rounded, tight_fact
+from privproof.exact.probabilities import enclosed
+from privproof.reporting.commands import Command
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, rounded
+from privproof.reporting.reports import Report
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import ReleaseQuestion
+
+
+class ReleaseReport(Report[ReleaseQuestion]):
+    """How questions about releases are told."""
+
+    def compared(self, question: ReleaseQuestion) -> list[Fact]:
+        """What is compared, and what is released."""
+        return [
+            Fact("compared", release_words(question)),
+            Fact("released", f"{question.query.name} with {question.noise}"),
+        ]
+
+    def shown(
+        self, verdict: Verdict, question: ReleaseQuestion, *, command: Command | None, asked_tight: bool
+    ) -> list[Fact]:
+        """The output that tells two values of an entry apart."""
+        witness = verdict.witness
+        if not isinstance(witness, ReleaseWitness):
+            return []
+        ratio = "infinite" if witness.infinite else _ratio(witness)
+        if verdict.status == "refuted" and question.budget is not None:
+            ratio += f", beyond e^epsilon = {bound_words(question.budget.epsilon)}"
+        return [
+            Fact("output", witness.output),
+            Fact("left", f"given {witness.secrets[0]}: probability {rounded(enclosed(witness.left_probability, 192))}"),
+            Fact(
+                "right", f"given {witness.secrets[1]}: probability {rounded(enclosed(witness.right_probability, 192))}"
+            ),
+            Fact("ratio", ratio),
+            Fact("prior", witness.prior),
+        ]
+
+    def tight(self, verdict: Verdict, question: ReleaseQuestion) -> str:
+        """The loss: exactly, enclosed by two decimals, or from above."""
+        return loss_words(verdict)
+
+    def question_data(self, question: ReleaseQuestion) -> dict[str, Any]:
+        """A question about a release as plain data."""
+        return {**release_document(question), "horizon": None, "scenario": release_words(question)}
+
+    def witness_data(self, witness: AnyWitness, question: ReleaseQuestion) -> dict[str, Any]:
+        """A witness as plain data."""
+        assert isinstance(witness, ReleaseWitness)
+        return release_witness_data(witness)
 
 
 def release_words(question: ReleaseQuestion) -> str:
@@ -23,31 +70,6 @@ def release_words(question: ReleaseQuestion) -> str:
 
 def _more(number: int) -> str:
     return "" if number == 1 else f" and {number - 1} more"
-
-
-def release_facts(verdict: Verdict, question: ReleaseQuestion) -> list[Fact]:
-    """Everything a reader needs, in order."""
-    witness = verdict.witness
-    result = [
-        Fact("compared", release_words(question)),
-        Fact("released", f"{question.query.name} with {question.noise}"),
-    ]
-    if isinstance(verdict, Unknown):
-        result.append(Fact("reason", verdict.reason))
-    if isinstance(witness, ReleaseWitness):
-        ratio = "infinite" if witness.infinite else _ratio(witness)
-        if verdict.status == "refuted" and question.budget is not None:
-            ratio += f", beyond e^epsilon = {bound_words(question.budget.epsilon)}"
-        result += [
-            Fact("output", witness.output),
-            Fact("left", f"given {witness.secrets[0]}: probability {rounded(witness.left_probability)}"),
-            Fact("right", f"given {witness.secrets[1]}: probability {rounded(witness.right_probability)}"),
-            Fact("ratio", ratio),
-            Fact("prior", witness.prior),
-        ]
-    result.append(tight_fact(verdict, loss_words(verdict)))
-    result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
-    return [*result, *(Fact("note", note) for note in verdict.notes)]
 
 
 def loss_words(verdict: Verdict) -> str:
@@ -65,22 +87,17 @@ def _ratio(witness: ReleaseWitness) -> str:
         return rounded(witness.loss().exp())
 
 
-def release_question_data(question: ReleaseQuestion) -> dict[str, Any]:
-    """A question about a release as plain data."""
-    return {**release_document(question), "horizon": None, "scenario": release_words(question)}
-
-
 def release_witness_data(witness: ReleaseWitness) -> dict[str, Any]:
     """A witness as plain data, with enclosures."""
     with precision(192):
         ratio: Any = "inf" if witness.infinite else enclosing(witness.loss().exp())
-    right = "0" if witness.infinite else enclosing(witness.right_probability)
+    right = "0" if witness.infinite else enclosing(enclosed(witness.right_probability, 192))
     return {
         "left": witness.secrets[0],
         "right": witness.secrets[1],
         "output": [witness.output],
         "prior": witness.prior,
-        "left_probability": enclosing(witness.left_probability),
+        "left_probability": enclosing(enclosed(witness.left_probability, 192)),
         "right_probability": right,
         "ratio": ratio,
     }

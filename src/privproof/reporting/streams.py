@@ -9,17 +9,71 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privproof.evidence import Proved, Refuted, Shifted, StreamWitness, Unknown, Verdict
-from privproof.evidence.verdicts import counted
+from privproof.evidence.verdicts import AnyWitness, Proved, Refuted, Shifted, StreamWitness, Verdict, counted
 from privproof.exact import epsilon
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.probabilities import Probability, enclosed, is_zero
+from privproof.formats import stream_picture, svg
 from privproof.models.stream_automaton import guard_words
-from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded, tight_fact
+from privproof.reporting.commands import Command
+from privproof.reporting.drawings import DRAWN, drawing, source
+from privproof.reporting.facts import Fact, bound_words, enclosing, outward, plain_data, rounded
 from privproof.reporting.programs import event_source, public_words
+from privproof.reporting.reports import Report
 from privproof.scenarios import StreamQuestion
 
 _LONGEST = 24
 _TIMES = {0: "↻ again and again", 1: ""}
+
+
+class StreamReport(Report[StreamQuestion]):
+    """How questions about stream automata are told."""
+
+    def compared(self, question: StreamQuestion) -> list[Fact]:
+        """What is compared."""
+        return [Fact("compared", compared_words(question))]
+
+    def shown(
+        self, verdict: Verdict, question: StreamQuestion, *, command: Command | None, asked_tight: bool
+    ) -> list[Fact]:
+        """The structure that leaks, the table of shifts, and the worst data."""
+        result: list[Fact] = []
+        if verdict.leak is not None:
+            result.append(Fact("structure", f"{verdict.leak.kind}: {verdict.leak.sentence}"))
+            result.append(Fact("path", path_words(verdict, question)))
+        if verdict.shifts:
+            result.append(Fact("shifts", shift_words(verdict.shifts)))
+            result.append(Fact("in all", f"{verdict.upper}, and no execution costs more"))
+        if isinstance(verdict.witness, StreamWitness):
+            if isinstance(verdict, Proved):
+                result.append(Fact("approached", "by the loss on two streams that are far apart:"))
+            result += _witness_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
+        return result
+
+    def tight(self, verdict: Verdict, question: StreamQuestion) -> str:
+        """What is known about the smallest epsilon."""
+        return tight_words(verdict)
+
+    def question_data(self, question: StreamQuestion) -> dict[str, Any]:
+        """The question as plain data."""
+        return stream_question_data(question)
+
+    def witness_data(self, witness: AnyWitness, question: StreamQuestion) -> dict[str, Any]:
+        """A witness as plain data."""
+        assert isinstance(witness, StreamWitness)
+        return stream_witness_data(witness)
+
+    def more_data(self, verdict: Verdict, question: StreamQuestion) -> dict[str, Any]:
+        """The structure that leaks, and the table of shifts."""
+        return stream_data(verdict, question)
+
+    def drawn(self, verdict: Verdict, question: StreamQuestion) -> list[str]:
+        """The function where there is one, and the automaton, with what leaks in red."""
+        parts = [] if question.mechanism is None else [source(question.mechanism)]
+        if len(question.automaton.states) <= DRAWN:
+            marked = [n for steps, _ in verdict.leak.segments for n in steps] if verdict.leak is not None else []
+            parts.append(drawing(svg(stream_picture(question, marked))))
+        return parts
 
 
 def compared_words(question: StreamQuestion) -> str:
@@ -34,27 +88,6 @@ def compared_words(question: StreamQuestion) -> str:
         relation = relation.replace("of the stream", f"of the stream, and {', '.join(beside)},")
     more = [] if question.mechanism is None else public_words(question.mechanism)
     return "; ".join([relation, "streams of every length", *more])
-
-
-def stream_facts(verdict: Verdict, question: StreamQuestion, *, asked_tight: bool) -> list[Fact]:
-    """Everything a reader needs, in order."""
-    result = [Fact("compared", compared_words(question))]
-    if isinstance(verdict, Unknown):
-        result.append(Fact("reason", verdict.reason))
-    if verdict.leak is not None:
-        result.append(Fact("structure", f"{verdict.leak.kind}: {verdict.leak.sentence}"))
-        result.append(Fact("path", path_words(verdict, question)))
-    if verdict.shifts:
-        result.append(Fact("shifts", shift_words(verdict.shifts)))
-        result.append(Fact("in all", f"{verdict.upper}, and no execution costs more"))
-    if isinstance(verdict.witness, StreamWitness):
-        if isinstance(verdict, Proved):
-            result.append(Fact("approached", "by the loss on two streams that are far apart:"))
-        result += _witness_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
-    result.append(tight_fact(verdict, tight_words(verdict)))
-    result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
-    result += [Fact("note", note) for note in verdict.notes]
-    return result
 
 
 def path_words(verdict: Verdict, question: StreamQuestion) -> str:
@@ -166,9 +199,9 @@ def secrets(question: StreamQuestion) -> list[str]:
     return [name for name, declared in inputs if not declared.public and declared.shape == "value"]
 
 
-def shown_ball(ball: Any) -> str:
+def shown_ball(value: Probability) -> str:
     """A probability."""
-    return "0" if ball == 0 else f"≈ {rounded(ball)}"
+    return "0" if is_zero(value) else f"≈ {rounded(enclosed(value, 192))}"
 
 
 def python_lines(question: StreamQuestion, witness: StreamWitness) -> str:
@@ -240,8 +273,8 @@ def stream_question_data(question: StreamQuestion) -> dict[str, Any]:
 def stream_witness_data(witness: StreamWitness) -> dict[str, Any]:
     """A witness as plain data: probabilities as pairs of decimals that enclose them."""
 
-    def ball(value: Any) -> Any:
-        return "0" if value == 0 else enclosing(value)
+    def ball(value: Probability) -> Any:
+        return "0" if is_zero(value) else enclosing(enclosed(value, 192))
 
     loss: Any = "inf"
     ratio: Any = "inf"

@@ -6,12 +6,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from privproof.evidence import Explanation, LossWitness, Verdict, Witness
+from privproof.evidence import Explanation, Verdict
+from privproof.profiles.sizes import Table as Sizes
+from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact
-from privproof.reporting.programs import arguments_words
-from privproof.reporting.wording import SYMBOLS, Command, facts, headline, side_words
-from privproof.scenarios import Question
-from privproof.sizes import Table as Sizes
+from privproof.reporting.reports import report_of
+from privproof.reporting.wording import SYMBOLS, facts, headline
 
 _STYLES = {"computed": "bold green", "proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 _WIDTH = 15
@@ -65,13 +65,8 @@ def print_table(console: Console, table: Sizes, *, asked_tight: bool) -> None:
         )
         status = "" if asked_tight else f"{SYMBOLS[verdict.status]} {verdict.status:<8} "
         witness = verdict.witness
-        where = ""
-        if isinstance(witness, Witness) and isinstance(verdict.question, Question):
-            sides = [side_words(verdict.question, witness, side) for side in (0, 1)]
-            where = f"   {sides[0]} against {sides[1]}, output {' '.join(witness.output)}"
-        if isinstance(witness, LossWitness):
-            left, right = arguments_words(witness.left), arguments_words(witness.right)
-            where = f"   {left} against {right}, output {witness.output}"
+        told_sides = "" if witness is None else report_of(verdict.question).sides(witness, verdict.question)
+        where = f"   {told_sides}" if told_sides else ""
         console.print(Text(f"  n = {size:<4}{status}{told}{where}"), soft_wrap=True)
     if not asked_tight and table.boundary:
         console.print(Text(f"  {'boundary':<{_WIDTH}}{table.boundary}"), soft_wrap=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from privproof.errors import QuestionError
 from privproof.exact import Budget
 from privproof.formulas import Formula
 from privproof.models import DecisionProcess
+from privproof.scenarios.asked import AnyQuestion, Family
 
 
 @dataclass(frozen=True, eq=False)
-class FormulaQuestion:
+class FormulaQuestion(AnyQuestion):
     """A process, a formula, and the states that it is asked about.
 
     Attributes:
@@ -19,9 +22,21 @@ class FormulaQuestion:
         states: the states that the verdict is about.
     """
 
+    family: ClassVar[Family] = "formula"
+
     process: DecisionProcess
     formula: Formula
     states: tuple[int, ...]
+
+    def under(self, budget: Budget | None) -> FormulaQuestion:
+        """The same question.
+
+        Raises:
+            QuestionError: a budget is given.
+        """
+        if budget is not None:
+            raise QuestionError("budget", "the budgets stand in the formula", place="epsilon", hint="D[ln(2), 0](...)")
+        return self
 
     @property
     def name(self) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from privproof.exact import Budget, Epsilon
+from privproof.scenarios.asked import AnyQuestion, Family
 
 
 @dataclass(frozen=True)
-class LocationQuestion:
+class LocationQuestion(AnyQuestion):
     """A mechanism that reports locations, and the epsilon that is claimed for each unit of distance.
 
     Attributes:
@@ -18,9 +19,15 @@ class LocationQuestion:
         sites: the sites that are compared; None for all places.
     """
 
+    family: ClassVar[Family] = "location"
+
     mechanism: Any
     epsilon: Epsilon
     sites: tuple[tuple[int, int], ...] | None = None
+
+    def under(self, budget: Budget | None) -> LocationQuestion:
+        """The same question with another claim for each unit of distance."""
+        return self if budget is None else replace(self, epsilon=budget.epsilon)
 
     @property
     def name(self) -> str:

@@ -6,15 +6,18 @@ secret is written down without denominators.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import ClassVar, Self
 
 from privproof.errors import NumberError, ScenarioError
 from privproof.exact import Budget, Number
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.models import HiddenMarkovModel, Horizon, MarkovChain
+from privproof.scenarios.asked import AnyQuestion, Family, no_such_pair
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,34 @@ class ParametricPair:
     right: Mapping[str, Polynomial]
 
 
+class UnderPriors(AnyQuestion):
+    """A question about secrets under priors with unknown parameters.
+
+    Attributes:
+        rows: what the rows of its table are.
+    """
+
+    family: ClassVar[Family] = "secrets"
+    private: ClassVar[str] = "Pufferfish private"
+    rows: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def unknowns(self) -> Region:
+        """Where the unknown parameters range."""
+
+    @property
+    def place(self) -> str:
+        """Where the prior is written, for messages."""
+        return "scenario.pairs"
+
+    def pinned(self) -> Self:
+        """The question about the functions that would run now, and about no others."""
+        return self
+
+
 @dataclass(frozen=True, kw_only=True)
-class ParametricQuestion:
+class ParametricQuestion(UnderPriors):
     """A model, pairs of initial distributions in unknown parameters, a horizon, and a budget if one is claimed.
 
     Attributes:
@@ -39,6 +68,8 @@ class ParametricQuestion:
         name: how reports call the mechanism.
     """
 
+    rows: ClassVar[str] = "entries"
+
     model: HiddenMarkovModel | MarkovChain
     region: Region
     pairs: tuple[ParametricPair, ...]
@@ -49,6 +80,22 @@ class ParametricQuestion:
     def under(self, budget: Budget | None) -> ParametricQuestion:
         """The same question with another budget."""
         return replace(self, budget=budget)
+
+    @property
+    def unknowns(self) -> Region:
+        """Where the unknown parameters range."""
+        return self.region
+
+    def lasting(self, horizon: Horizon, *, place: str = "horizon") -> ParametricQuestion:
+        """The same question about words of another length."""
+        return replace(self, horizon=horizon)
+
+    def only(self, pair: str, *, place: str = "pair") -> ParametricQuestion:
+        """The same question about one of its pairs alone."""
+        chosen = tuple(each for each in self.pairs if each.name == pair)
+        if not chosen:
+            no_such_pair(pair, [each.name for each in self.pairs])
+        return replace(self, pairs=chosen)
 
 
 def parametric_pair(

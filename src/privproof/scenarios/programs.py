@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from privproof.errors import BudgetError, LanguageError, QuestionError, ScenarioError
 from privproof.exact import Budget, Epsilon, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
-from privproof.language import Mechanism, Prior
+from privproof.language import Mechanism
 from privproof.language.noise import NOISES
 from privproof.language.taint import samples
-from privproof.scenarios.parametric import ParametricQuestion
-from privproof.scenarios.pufferfish import PufferfishQuestion
-from privproof.scenarios.question import Question
-from privproof.scenarios.releases import ReleaseQuestion
-from privproof.scenarios.streams import StreamQuestion
+from privproof.models import Horizon
+from privproof.scenarios.asked import AnyQuestion, Family
 
 _DIGITS = 10**12
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramQuestion:
+class ProgramQuestion(AnyQuestion):
     """A mechanism, the neighbours of its data, perhaps a size, and a claim or none.
 
     Attributes:
@@ -30,6 +28,9 @@ class ProgramQuestion:
         claim: the claimed epsilon, as an expression in the size and the public whole numbers; None for none.
         budget: the same as a budget, where it is one number.
     """
+
+    family: ClassVar[Family] = "program"
+    continuous: ClassVar[bool] = True
 
     mechanism: Mechanism
     size: int | None = None
@@ -65,33 +66,35 @@ class ProgramQuestion:
         """The same question with another budget."""
         return replace(self, budget=budget, claim=None if budget is None else _bound(budget.epsilon))
 
+    @property
+    def claims(self) -> bool:
+        """Whether it makes a claim: a budget, or an expression in public numbers."""
+        return self.budget is not None or self.claim is not None
 
-def claims(
-    question: Question | PufferfishQuestion | ParametricQuestion | ProgramQuestion | StreamQuestion | ReleaseQuestion,
-) -> bool:
-    """Whether a question makes a claim, so that it asks whether and not how much."""
-    return question.budget is not None or (isinstance(question, ProgramQuestion) and question.claim is not None)
+    def lasting(self, horizon: Horizon, *, place: str = "horizon") -> ProgramQuestion:
+        """The same question: continuous noise is proved for every length.
+
+        Raises:
+            QuestionError: the horizon is bounded.
+        """
+        if horizon.high is not None:
+            raise QuestionError(
+                "horizon",
+                "continuous noise is proved for streams of every length",
+                place=place,
+                hint="drop the horizon",
+            )
+        return self
+
+    @property
+    def functions(self) -> tuple[Mechanism, ...]:
+        """The mechanism, unless it is only proposed and nothing runs."""
+        return () if self.mechanism.proposed is not None else (self.mechanism,)
 
 
-def relied_on(question: object) -> tuple[str, ...]:
-    """What a verdict on a question relies on outside the text of its functions, as sentences for its notes.
-
-    Raises:
-        LanguageError: what would run now is not what the question was asked about, so that there is no verdict.
-    """
-    match question:
-        case Question(origin=origin):
-            functions: list[Mechanism | Prior] = [] if origin is None else [origin.mechanism]
-        case PufferfishQuestion(mechanism=mechanism, prior=prior):
-            functions = [mechanism, prior]
-        case ProgramQuestion(mechanism=mechanism):
-            functions = [] if mechanism.proposed is not None else [mechanism]
-        case StreamQuestion(mechanism=made_from):
-            functions = [] if made_from is None else [made_from]
-        case _:
-            functions = []
-    told = [function.program.relies_on() for function in functions]
-    return tuple(sentence for sentence in told if sentence is not None)
+def as_program(question: AnyQuestion) -> ProgramQuestion | None:
+    """The question, if it is about a program."""
+    return question if isinstance(question, ProgramQuestion) else None
 
 
 def is_program(mechanism: Mechanism) -> bool:

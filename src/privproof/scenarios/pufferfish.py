@@ -13,17 +13,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from privproof.errors import ScenarioError
 from privproof.exact import Budget, EpsilonLike, Number
+from privproof.exact.regions import Region
 from privproof.language import Mechanism, Prior
+from privproof.scenarios.parametric import UnderPriors
 
 Secret: TypeAlias = Callable[[Any], object]
 
 
 @dataclass(frozen=True)
-class PufferfishQuestion:
+class PufferfishQuestion(UnderPriors):
     """A mechanism, a prior, secrets, the pairs of them that must not be told apart, and a claim.
 
     Attributes:
@@ -36,6 +38,8 @@ class PufferfishQuestion:
         name: how reports call it.
     """
 
+    rows: ClassVar[str] = "classes of data sets"
+
     mechanism: Mechanism
     prior: Prior
     secrets: Mapping[str, Secret]
@@ -47,6 +51,25 @@ class PufferfishQuestion:
     def under(self, budget: Budget | None) -> PufferfishQuestion:
         """The same question with another claim."""
         return replace(self, budget=budget)
+
+    @property
+    def unknowns(self) -> Region:
+        """Where the prior's unknown parameters range."""
+        return self.prior.region
+
+    @property
+    def place(self) -> str:
+        """Where the prior is written, for messages."""
+        return self.prior.name
+
+    def pinned(self) -> PufferfishQuestion:
+        """The question about the functions that would run now, and about no others."""
+        return replace(self, mechanism=self.mechanism.pinned(), prior=self.prior.pinned())
+
+    @property
+    def functions(self) -> tuple[Mechanism | Prior, ...]:
+        """The mechanism and the prior."""
+        return self.mechanism, self.prior
 
 
 def pufferfish(

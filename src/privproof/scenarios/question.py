@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from privproof.errors import ScenarioError
 from privproof.exact import Budget, Number
+from privproof.language import Mechanism
 from privproof.models import Distribution, HiddenMarkovModel, Horizon, MarkovChain, Transducer
 from privproof.models.distributions import distribution
+from privproof.scenarios.asked import AnyQuestion, Family, no_such_pair
 from privproof.scenarios.neighbours import Neighbours
 from privproof.scenarios.origins import REVERSED, Origin
 from privproof.scenarios.words import Words
@@ -62,7 +64,7 @@ class Scenario:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(AnyQuestion):
     """A mechanism, a scenario, a horizon, and a budget ("is it private?") or none ("how private is it?").
 
     Attributes:
@@ -74,6 +76,8 @@ class Question:
         origin: the mechanism that the model was made from, if it was made from one.
     """
 
+    family: ClassVar[Family] = "words"
+
     model: Model
     scenario: Scenario
     horizon: Horizon | None = None
@@ -84,6 +88,29 @@ class Question:
     def under(self, budget: Budget | None) -> Question:
         """The same question with another budget."""
         return replace(self, budget=budget)
+
+    def lasting(self, horizon: Horizon, *, place: str = "horizon") -> Question:
+        """The same question about words of other lengths."""
+        return replace(self, horizon=horizon)
+
+    def only(self, pair: str, *, place: str = "pair") -> Question:
+        """The same question about one of its pairs alone."""
+        chosen = [each for each in ordered_pairs(self) if each.name == pair]
+        if not chosen:
+            no_such_pair(pair, list(dict.fromkeys(each.name for each in ordered_pairs(self))))
+        pairs = (replace(chosen[0]),)
+        if isinstance(self.model, Transducer):
+            return replace(self, scenario=replace(self.scenario, pairs=pairs))
+        return replace(self, scenario=Scenario(pairs=pairs, words=self.scenario.words))
+
+    def words(self, *, place: str) -> Question:
+        """The question itself: it is about words."""
+        return self
+
+    @property
+    def functions(self) -> tuple[Mechanism, ...]:
+        """The mechanism that the model was made from, if it was made from one."""
+        return () if self.origin is None else (self.origin.mechanism,)
 
 
 def ordered_pairs(question: Question) -> tuple[Pair, ...]:

@@ -7,13 +7,14 @@ value must be about as likely given X_i = x as given X_i = x'.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from flint import arb
 
 from privproof.errors import ScenarioError
 from privproof.exact import Budget, Number, Rational, decimal, rational, show
 from privproof.exact.balls import precision
+from privproof.scenarios.asked import AnyQuestion, Family
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -87,7 +88,7 @@ Prior: TypeAlias = "Chain | Band | Network"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseQuestion:
+class ReleaseQuestion(AnyQuestion):
     """A query of a series or a network, answered with noise, under a class of priors.
 
     Attributes:
@@ -101,6 +102,9 @@ class ReleaseQuestion:
         budget: the claim, if one is made.
         name: how reports call it.
     """
+
+    family: ClassVar[Family] = "release"
+    private: ClassVar[str] = "Pufferfish private"
 
     priors: tuple[Prior, ...]
     lengths: tuple[int, ...] = ()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
+from privproof.errors import QuestionError
 from privproof.exact import ONE, Budget, Rational
 from privproof.language import Mechanism
+from privproof.models import Horizon
 from privproof.models.stream_automaton import StreamAutomaton
+from privproof.scenarios.asked import AnyQuestion, Family
 
 Relation: TypeAlias = Literal["each", "one", "monotone"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamQuestion:
+class StreamQuestion(AnyQuestion):
     """A stream automaton, the neighbours of its data, and a budget or none.
 
     Attributes:
@@ -29,6 +32,9 @@ class StreamQuestion:
         trials: what running the function beside the automaton has shown, in a sentence; empty without a function.
     """
 
+    family: ClassVar[Family] = "stream"
+    continuous: ClassVar[bool] = True
+
     automaton: StreamAutomaton
     relation: Relation = "each"
     within: Rational = ONE
@@ -43,3 +49,25 @@ class StreamQuestion:
     def under(self, budget: Budget | None) -> StreamQuestion:
         """The same question with another budget."""
         return replace(self, budget=budget)
+
+    def lasting(self, horizon: Horizon, *, place: str = "horizon") -> StreamQuestion:
+        """The same question: it is about streams of every length.
+
+        Raises:
+            QuestionError: the horizon is bounded.
+        """
+        if horizon.high is not None:
+            raise QuestionError(
+                "horizon", "a stream automaton is decided for streams of every length", place=place, hint="drop it"
+            )
+        return self
+
+    @property
+    def functions(self) -> tuple[Mechanism, ...]:
+        """The function that the automaton was made from, if it was made from one."""
+        return () if self.mechanism is None else (self.mechanism,)
+
+
+def as_stream(question: AnyQuestion) -> StreamQuestion | None:
+    """The question, if it is about a stream automaton."""
+    return question if isinstance(question, StreamQuestion) else None

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from privproof.compiling.conditions import satisfying
 from privproof.engines.logic import chains
 from privproof.engines.logic.enclosed import Enclosed, Floats
 from privproof.engines.logic.exactly import PRECISION, Exactly, TooLarge
@@ -100,7 +101,7 @@ class Checker:
             case Atom():
                 return self._labelled(formula).astype(np.int8)
             case Comparison():
-                return compared(formula, self.process).astype(np.int8)
+                return satisfying(formula, self.process).astype(np.int8)
             case Not(inner):
                 return _not(self.truth(inner))
             case And(parts):
@@ -267,29 +268,6 @@ class Checker:
         if (truth < 0).any():
             self.reasons.append("the model's enclosures are too wide to decide a comparison")
         return truth, enclosed, "enclosed in rigorous balls"
-
-
-def compared(comparison: Comparison, process: DecisionProcess) -> Bools:
-    """Where a condition on a variable holds."""
-    variables = process.variables
-    if not variables:
-        raise QuestionError(
-            "formula",
-            f"{comparison} compares a variable, and the model has none",
-            place="formula",
-            hint="variables belong to PRISM models; use labels",
-        )
-    known_name(comparison.variable, among=tuple(variables), what="variable", place="formula", error=QuestionError)
-    values, bound = variables[comparison.variable], comparison.value.constant
-    answers: dict[str, Bools] = {
-        "=": values == bound,
-        "!=": values != bound,
-        "<": values < bound,
-        "<=": values <= bound,
-        ">": values > bound,
-        ">=": values >= bound,
-    }
-    return answers[comparison.operator]
 
 
 def _clearly(within: Range, low: Floats, high: Floats) -> Truths:

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privproof.compiling import Compiled
-from privproof.engines.findings import Finding
 from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.measures import Between, Closeness, Gap, Truths, gap_between, lower, needed_delta, worst_of
 from privproof.engines.logic.paths import Path, horizon
@@ -31,6 +30,7 @@ from privproof.engines.logic.products import Product, product, supported
 from privproof.engines.logic.sequences import STOP, Masses, Sequences, weighed
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.engines.words.bounded import FrontierEngine
+from privproof.engines.words.findings import Finding
 from privproof.engines.words.unbounded import UnboundedEngine
 from privproof.errors import QuestionError
 from privproof.exact import ONE, ZERO, Budget, Epsilon, Rational

@@ -1,7 +1,5 @@
 """Sampling: many independent runs of a mechanism at once, and what they say; imports `language` and what `compiling` says about lists."""
 
-from privproof.engines.sampling.lanes import sample
-from privproof.engines.sampling.runnable import Runnable, runnable
-from privproof.engines.sampling.samples import Samples
+import lazy_loader
 
-__all__ = ["Runnable", "Samples", "runnable", "sample"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

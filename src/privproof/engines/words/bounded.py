@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from privproof.compiling import Compiled
-from privproof.engines.findings import ConeProof, EnumerationProof, Finding, TensorProof
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words import smt, tensors
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.changes import limit_changes
 from privproof.engines.words.endings import Goal, attaining, beyond
+from privproof.engines.words.engine import WordEngine
+from privproof.engines.words.findings import ConeProof, EnumerationProof, Finding, TensorProof
 from privproof.engines.words.frontier import Frontier
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, asked_for, decimal, epsilon
 from privproof.models import Horizon, Word, WordProblem
@@ -33,12 +34,12 @@ def ratio_of(word: Word, delta: Rational) -> Epsilon:
     return asked_for(word.left, word.right, delta)
 
 
-class FrontierEngine:
+class FrontierEngine(WordEngine):
     """Frontier search with cone dominance: every word of the horizon, exactly, with a certificate."""
 
     name = "frontier"
 
-    def reason_against(self, compiled: Compiled, budget: Budget | None) -> str | None:
+    def reason_against(self, compiled: Compiled, budget: Budget) -> str | None:
         """Why the engine does not answer the question, or None if it does."""
         if compiled.problem.horizon.high is None:
             return _UNBOUNDED
@@ -142,12 +143,12 @@ def fewest_changes(
     return word
 
 
-class TensorEngine:
+class TensorEngine(WordEngine):
     """All inputs at once: arrays with one axis an input, and erosion."""
 
     name = "tensors"
 
-    def reason_against(self, compiled: Compiled, budget: Budget | None) -> str | None:
+    def reason_against(self, compiled: Compiled, budget: Budget) -> str | None:
         """Why the engine does not answer the question, or None if it does."""
         if budget is not None and budget.delta != 0:
             return "tensors do not take a delta"
@@ -172,12 +173,13 @@ class TensorEngine:
         return Finding(lower, lower, word=extreme.word, proof=None if lower.infinite else TensorProof())
 
 
-class SmtEngine:
+class SmtEngine(WordEngine):
     """The FAIER paper's Algorithm 1 on Z3, as an independent cross-check."""
 
     name = "smt"
+    needs_budget = True
 
-    def reason_against(self, compiled: Compiled, budget: Budget | None) -> str | None:
+    def reason_against(self, compiled: Compiled, budget: Budget) -> str | None:
         """Why the engine does not answer the question, or None if it does."""
         if budget is None:
             return "the SMT encoding needs a budget to compare with"

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from itertools import count, product
 
 from privproof.compiling import Compiled
-from privproof.engines.findings import EnumerationProof, Finding
 from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.words.engine import WordEngine
+from privproof.engines.words.findings import EnumerationProof, Finding
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, decimal, epsilon, log
 from privproof.exact.matrices import Vector, dot
 from privproof.models import Edge, Letter, Word, WordProblem
@@ -161,12 +162,12 @@ def _lengths(compiled: Compiled) -> range:
     return range(horizon.low if restricted else horizon.high, horizon.high + (2 if every else 1))
 
 
-class Events:
+class EventsEngine(WordEngine):
     """The engine for a delta over events, by exact summation over outcomes."""
 
     name = "events"
 
-    def reason_against(self, compiled: Compiled, budget: Budget | None) -> str | None:
+    def reason_against(self, compiled: Compiled, budget: Budget) -> str | None:
         """Why the engine does not answer the question, or None if it does."""
         if budget is None or budget.delta == 0 or budget.pointwise:
             return "delta over events is not asked for"

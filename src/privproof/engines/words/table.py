@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from privproof.compiling import Begin, Compiled, near_inputs, refuse_equal_sides
-from privproof.engines.findings import EnumerationProof, Finding, TensorProof
 from privproof.engines.monitor import Monitor, Progress
+from privproof.engines.words.engine import WordEngine, WordRequest
+from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
 from privproof.exact import INFINITE, ZERO, Budget, Rational, asked_for
 from privproof.models import Distribution, Horizon, Letter, Transducer, Word, WordProblem
 from privproof.scenarios import Question, ordered_pairs
@@ -37,17 +38,17 @@ def one_step(question: Question) -> Compiled | None:
     return Compiled(question, WordProblem((), (), Horizon.exactly(2)), begins, (), ())
 
 
-class TableEngine:
+class TableEngine(WordEngine):
     """All rows of the table, compared pair by pair."""
 
     name = "table"
 
-    def reason_against(self, compiled: Compiled, budget: Budget | None) -> str | None:
+    def compiled(self, asked: WordRequest) -> Compiled | None:
+        """The question as a table; None if it is none."""
+        return None if asked.over_events else one_step(asked.question)
+
+    def reason_against(self, compiled: Compiled, budget: Budget) -> str | None:
         """Why the engine does not answer the question, or None if it does."""
-        if compiled.problem.locations:
-            return "the mechanism does not read one input and write one output"
-        if budget is not None and budget.delta != 0 and not budget.pointwise:
-            return "delta over events needs a sum over outcomes"
         return None
 
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:

@@ -6,11 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from privproof.compiling import Compiled
-from privproof.engines.findings import ConeProof, Finding
 from privproof.engines.monitor import Allowance, Monitor, Progress
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.bounded import at_least, fewest_changes, ratio_of
 from privproof.engines.words.endings import beyond
+from privproof.engines.words.engine import WordEngine
+from privproof.engines.words.findings import ConeProof, Finding
 from privproof.engines.words.frontier import Frontier, Trace
 from privproof.engines.words.invariant import Closed, Invariant
 from privproof.engines.words.pumping import Pump, breaking_word, find_pump
@@ -28,7 +29,7 @@ _GLANCE = 12
 """A proof shows its largest ratio beside it: words up to this length are looked at for one. It decides nothing."""
 
 
-class UnboundedEngine:
+class UnboundedEngine(WordEngine):
     """Words of every length: an inductive invariant proves, a word or a pump refutes.
 
     Args:
@@ -40,7 +41,7 @@ class UnboundedEngine:
     def __init__(self, *, precision: Fraction = Fraction(1, 10**6)) -> None:
         self.precision = precision
 
-    def reason_against(self, compiled: Compiled, budget: Budget | None) -> str | None:
+    def reason_against(self, compiled: Compiled, budget: Budget) -> str | None:
         """Why the engine does not answer the question, or None if it does."""
         if compiled.problem.horizon.high is not None:
             return "the horizon is bounded"

@@ -15,7 +15,6 @@ means), `claims`, `words`, `cones`, `enumeration`, `tensors` (the theorems), `fr
     ('refuted', '3')
 """
 
-from privproof.evidence.checker.front import recheck, recheck_file
-from privproof.evidence.checker.outcomes import Accepted, Limits, Outcome, Rejected
+import lazy_loader
 
-__all__ = ["Accepted", "Limits", "Outcome", "Rejected", "recheck", "recheck_file"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

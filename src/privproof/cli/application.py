@@ -1,0 +1,100 @@
+"""The application: its commands, each loaded only when it is called, and the entry point."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from typing import Annotated, NoReturn
+
+import typer
+
+from privproof import __version__
+from privproof.cli.answers import WRONG, Answer, deliver, gather, open_standard_streams
+from privproof.cli.working import LOADED, answered, explain_error
+
+INTERRUPTED = 130
+_VERSION = f"privproof {__version__}"
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "check": ("asking", "Is the mechanism private within the budget?"),
+    "epsilon": ("asking", "The tight epsilon: exact, or certified lower and upper bounds."),
+    "profile": (
+        "profiling",
+        "The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours.",
+    ),
+    "recheck": ("rechecking", "Check a certificate with the independent checker."),
+    "audit": ("auditing", "Test a mechanism by running it, then certify exactly what was found: real or spurious."),
+    "convert": ("converting", "Write a model in another form: YAML, JSON, PRISM, DRN, DOT, SVG, SMT-LIB."),
+    "examples": ("examples", "The library: list its examples with their known verdicts, or run one."),
+    "explain": (
+        "explaining",
+        "Why a mechanism is private: what every line pays; or what breaks it, and which changes would repair it.",
+    ),
+    "logic": ("logic", "In which states does a formula hold, and what are the probabilities behind it?"),
+    "release": (
+        "releasing",
+        "Release a query of correlated data with noise that keeps every entry secret within the budget.",
+    ),
+}
+"""Every command: the module that defines it, and what the list of commands says about it."""
+
+
+def application(wanted: str | None) -> typer.Typer:
+    """The application with one command that can be called; of the others it knows the names and what they are for."""
+    if wanted is not None and wanted in COMMANDS:
+        import_module(f"privproof.cli.{COMMANDS[wanted][0]}")
+    made = typer.Typer(name="privproof", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    made.callback(invoke_without_command=True)(_common)
+    for name, (_, summary) in COMMANDS.items():
+        if name in LOADED:
+            made.command(name)(LOADED[name])
+        else:
+            made.command(name, help=summary)(_unloaded)
+    return made
+
+
+def _unloaded() -> None:
+    raise AssertionError("the command that is called is the one that was loaded")
+
+
+def _common(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Prove or refute the privacy of a randomised mechanism, and say exactly how private it is.
+
+    Exit status: 0 proved, 1 refuted, 2 the request itself was wrong, 3 unknown.
+    """
+    if version:
+        typer.echo(_VERSION)
+        raise typer.Exit(0)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+def main() -> NoReturn:
+    """The entry point: a command runs in a worker, under supervision."""
+    wanted = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
+    try:
+        if wanted in COMMANDS:
+            from privproof.cli.supervising import supervised
+
+            status = supervised(partial(application, wanted))
+        else:
+            open_standard_streams()
+            gather()
+            # typer loads a library to read the values of options: the version can be had without
+            version = Answer(0, f"{_VERSION}\n") if sys.argv[1:] == ["--version"] else None
+            status = _delivered(version or answered(partial(application, None)))
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except Exception as error:
+        status = _delivered(explain_error(error))
+    raise SystemExit(status)
+
+
+def _delivered(answer: Answer | dict[str, object]) -> int:
+    return deliver(answer) if isinstance(answer, Answer) else WRONG

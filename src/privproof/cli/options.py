@@ -1,0 +1,32 @@
+"""The options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Target = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="A model file, or a Python file and a name in it.")]
+DeltaText = Annotated[str | None, typer.Option("--delta", help="The budget's delta, over events; default 0.")]
+Pointwise = Annotated[bool, typer.Option("--pointwise", help="Read delta for each output instead of each event.")]
+Size = Annotated[
+    str | None, typer.Option("--size", help="The length of the lists that a mechanism reads: 3, or a range 2..8.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter; may be repeated.")
+]
+HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="table, tensors, frontier, unbounded, events, smt, streams or laplace; default: the first that fits.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+CertificateOut = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")]
+ReportOut = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.")]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", min=0, help="Stop after so many seconds in all, with what is known.")
+]

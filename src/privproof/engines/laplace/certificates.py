@@ -1,0 +1,158 @@
+"""The evidence of verdicts about continuous noise: an alignment with its invariants; or two trees and an event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from privproof.compiling.relational import Program
+from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
+from privproof.engines.laplace.losses import Loss
+from privproof.engines.laplace.proving import AlignmentProof
+from privproof.exact.affine import Affine
+from privproof.language.branching import Draw, Drawn, Leaf
+from privproof.language.branching import Test as Branching
+from privproof.language.constants import typed
+from privproof.language.linear import Linear
+from privproof.language.patterns import Between, shown
+
+CONDITIONS = (
+    "shifts depend on the data, the decisions that both runs share, and the foretold output, and on nothing else",
+    "no shift depends on the distance of a value that noise takes part in",
+    "only discrete outputs are foretold",
+    "the neighbour relation is symmetric, so one direction is both",
+    "scales are the same in both runs and above zero",
+    "lists are read inside their bounds",
+    "the claim is about runs that end",
+)
+"""The side conditions of the soundness theorem, as the checker verifies them."""
+
+
+def _affine(value: Affine) -> dict[str, Any]:
+    return {"constant": str(value.constant), "terms": {name: str(factor) for name, factor in value.terms}}
+
+
+def alignment_evidence(proof: AlignmentProof) -> dict[str, Any]:
+    """The evidence of a proof by alignment."""
+    bounds: list[dict[str, Any]] = []
+    for bound in proof.bounds:
+        if bound.group:
+            bounds.append({"names": list(bound.group), "factor": str(bound.limit.constant)})
+        else:
+            bounds.append({"names": [], **_affine(bound.limit)})
+    return {
+        "method": "alignment",
+        "conditions": list(CONDITIONS),
+        "cuts": list(proof.program.cuts),
+        "bounds": bounds,
+        "paths": _paths(proof),
+        "invariants": {str(cut): _smt(formula) for cut, formula in proof.invariants.formulas.items()},
+    }
+
+
+def _smt(formula: Any) -> str:
+    text: str = formula.sexpr()
+    return " ".join(text.split())
+
+
+def _paths(proof: AlignmentProof) -> list[dict[str, Any]]:
+    result = []
+    for path in proof.blocks.paths:
+        listed = []
+        for case in cases(proof.blocks, path):
+            shifts = {}
+            for drawn in path.drawn:
+                shift = proof.alignment.shift(path, case, drawn.instruction)
+                if any(shift.factors.values()):
+                    shifts[str(drawn.instruction)] = _shift(shift)
+            if shifts:
+                listed.append({"when": [_atom(atom, proof.program) for atom in case], "shifts": shifts})
+        if listed:
+            tests = [[number, outcome] for number, outcome in path.tests]
+            result.append({"from": path.source, "tests": tests, "cases": listed})
+    return result
+
+
+def _atom(atom: tuple[Any, ...], program: Program) -> list[Any]:
+    match atom:
+        case ("output", k, bool() as value, holds):
+            return ["output", k, ["bool", value], holds]
+        case ("output", k, value, holds):
+            return ["output", k, ["tag", value], holds]
+        case _:
+            return list(atom)
+
+
+def _shift(shift: Shift) -> dict[str, Any]:
+    reads = [[feature[1], str(f)] for feature, f in shift.factors.items() if feature[0] == "read" and f]
+    distances = [[feature[1], str(f)] for feature, f in shift.factors.items() if feature[0] == "distance" and f]
+    return {"constant": str(shift.factors.get(CONSTANT, Fraction(0))), "reads": reads, "distances": distances}
+
+
+def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) -> dict[str, Any]:
+    """The evidence of a refutation: both trees, and which leaves the event has."""
+    sides = [
+        {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves]}
+        for arguments, leaves in zip((loss.left, loss.right), trees, strict=True)
+    ]
+    event = {"event": shown(loss.event), "pattern": pattern_document(loss.event)}
+    return {"method": "loss", **event, "left": sides[0], "right": sides[1]}
+
+
+def pattern_document(pattern: Any) -> dict[str, Any]:
+    """An event as plain data: values with their types, and ``between`` in the place of noisy numbers."""
+    match pattern:
+        case Between(low, high):
+            return {"between": [None if end is None else str(end) for end in (low, high)]}
+        case list() | tuple():
+            kind = "list" if isinstance(pattern, list) else "tuple"
+            return {kind: [pattern_document(part) for part in pattern]}
+        case bool() | str() | None:
+            return typed(pattern)
+        case int():
+            return typed(int(pattern))
+        case _:
+            return typed(Fraction(pattern))
+
+
+def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [plain(item) for item in value]
+        return value if isinstance(value, bool) or value is None else str(value)
+
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _form(form: Linear) -> dict[str, Any]:
+    terms = sorted((atom, factor) for atom, factor in form.terms.items() if isinstance(atom, int))
+    return {"x": [[atom, str(factor)] for atom, factor in terms], "constant": str(form.constant)}
+
+
+def _leaf(leaf: Leaf, event: Any) -> dict[str, Any]:
+    also = leaf.within(event) if leaf.complete else None
+    return {
+        "noises": [[noise.kind, str(noise.scale)] for noise in leaf.noises],
+        "steps": [_step(step, leaf.noises) for step in leaf.steps],
+        "event": also is not None,
+        "also": [_form(form) for form in also or ()],
+        "output": shown(leaf.output) if leaf.complete else "another",
+    }
+
+
+def _step(step: Branching | Draw, noises: Sequence[Drawn]) -> list[Any]:
+    if isinstance(step, Draw):
+        return ["draw", [str(p) for p in step.probabilities], step.chosen]
+    return ["test", _form(_without_ties(step, noises)), step.outcome]
+
+
+def _without_ties(test: Branching, noises: Sequence[Drawn]) -> Linear:
+    """A form that is at least 0 exactly where the test holds: of geometric noise, moved by half a step where it may be 0."""
+    atoms = list(test.form.terms.items())
+    if len(atoms) != 1 or not isinstance(atoms[0][0], int) or noises[atoms[0][0]].kind != "geometric":
+        return test.form
+    step = abs(atoms[0][1])
+    if (test.form.constant / step).q != 1:
+        return test.form
+    return Linear(test.form.terms, test.form.constant + step / 2 * (-1 if test.strict else 1))

@@ -1,0 +1,387 @@
+"""The engine for continuous noise: alignments prove, exact probabilities refute.
+
+The prover and the refuter take turns: what the prover fails on is where the refuter looks first.  A proof's certificate is checked by
+code of its own and a solver that did not find it, and the prepared program is run beside the function itself; a refutation's
+probabilities are computed again, by another method, from the tree that running the function gives.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from privproof.compiling.covering import told_coverage
+from privproof.compiling.relational import refuse_outside, relational, unit
+from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.translation import agreement, refuse_endless
+from privproof.engines.engine import Request
+from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence
+from privproof.engines.laplace.events import tree
+from privproof.engines.laplace.explaining import explanation
+from privproof.engines.laplace.losses import Loss
+from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts, prove
+from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
+from privproof.engines.laplace.repairs import repairs
+from privproof.engines.laplace.solver import own_context
+from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at
+from privproof.engines.monitor import Monitor, Progress, Stopped
+from privproof.errors import LanguageError, QuestionError
+from privproof.evidence.answers import Answer
+from privproof.evidence.gate import admit
+from privproof.evidence.verdicts import Explanation, LossWitness, ProgramDetails
+from privproof.exact import INFINITE, Budget, Epsilon, epsilon, rational
+from privproof.exact.affine import Affine
+from privproof.language import Mechanism
+from privproof.scenarios import ProgramQuestion, program_question
+
+ENGINE = "laplace"
+
+
+class AlignmentEngine:
+    """Proves and refutes mechanisms with continuous noise."""
+
+    name = ENGINE
+
+    def supports(self, request: Request) -> str | None:
+        """Why the engine does not answer the request, or None if it does."""
+        return None
+
+    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+        """For every size and all public numbers, or at the size that is asked for: a proof or a refutation of the claim, or both bounds."""
+        question = request.question
+        assert isinstance(question, ProgramQuestion)
+        if request.delta != 0:
+            raise QuestionError(
+                "delta", "a delta with continuous noise", place="delta", hint="privproof check with a budget"
+            )
+        if not request.tight and question.claim is None:
+            infinite = question.budget is not None and question.budget.epsilon.infinite
+            said = "an infinite epsilon claims next to nothing" if infinite else "no budget is given"
+            raise QuestionError("budget", said, hint="ask for one, such as 1, or for the tight epsilon")
+        with own_context():
+            _in_class(question.mechanism)
+            search: _Tight | _Search = _Tight(question, monitor) if request.tight else _Search(question, monitor)
+            try:
+                yield from search.answers()
+            except Stopped:
+                yield from search.stopped(monitor.stopped() or "stopped")
+
+
+def _in_class(mechanism: Mechanism) -> None:
+    """Refuse what is outside the class, with its place."""
+    if any(d.within is None and not d.public for d in mechanism.inputs.values()):
+        name = next(n for n, d in mechanism.inputs.items() if d.within is None and not d.public)
+        raise LanguageError(
+            "input",
+            f"{name}: {mechanism.inputs[name]} beside continuous noise or numbers without bounds",
+            place=mechanism.place,
+            hint="numbers: real(), integer(), real_queries()",
+        )
+    refuse_outside(mechanism.translated.body, mechanism)
+    try:
+        refuse_endless(relational(mechanism))
+    except Unsupported:
+        return
+
+
+class _Search:
+    """The search for a proof and a refutation, in turns."""
+
+    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
+        self.question, self.monitor = question, monitor
+        self.mechanism = question.mechanism
+        assert question.claim is not None
+        self.claim: Affine = question.claim
+        self.refuter = Refuter(self.mechanism, question.relation, monitor, self.claim, question.budget)
+        self.reasons: list[str] = []
+
+    def answers(self) -> Iterator[Answer]:
+        """Proofs, refutations, and what is known in the end."""
+        last = NoProof("")
+        failures = 0
+        for attempt in attempts(self.mechanism, self.claim, self.monitor, size=self.question.size):
+            self.monitor.listen(Progress("looking for an alignment"))
+            if isinstance(attempt, AlignmentProof):
+                answer = proved(self.question, attempt)
+                if answer.status == "proved":
+                    yield answer
+                self.reasons.append(answer.reason or "the checker does not accept the proof")
+                continue
+            self.failed(attempt)
+            self.monitor.listen(Progress("looking for a violation"))
+            loss = self.refuter.stage(failures, self.question.size, attempt.last, attempt.blocks)
+            last, failures = attempt, failures + 1
+            if loss is not None:
+                yield self.refuted(loss, attempt)
+                return
+        self.monitor.listen(Progress("looking for a violation at larger sizes"))
+        for stage in range(failures, STAGES):
+            loss = self.refuter.stage(stage, self.question.size)
+            if loss is not None:
+                yield self.refuted(loss, last)
+                return
+        loss = self.refuter.pumped(self.question.size)
+        if loss is not None:
+            yield self.refuted(loss, last)
+            return
+        yield from self.stopped("; ".join(dict.fromkeys(self.reasons)))
+
+    def failed(self, attempt: NoProof) -> None:
+        """Note why an attempt failed; a list that is read past its end is no mechanism."""
+        if attempt.last is not None and attempt.last.unsafe and attempt.last.failed is not None:
+            values = ", ".join(f"{name} = {value}" for name, value in attempt.last.instance.values.items())
+            what = attempt.last.failed.what.partition(" ")[0]
+            if attempt.last.failed.what.endswith("is a number"):
+                raise LanguageError(
+                    "value",
+                    f"{what} is None where a number is needed" + (f" when {values}" if values else ""),
+                    place=str(attempt.last.failed.place),
+                    hint=f"if {what} is None or ...",
+                )
+            raise LanguageError(
+                "index",
+                f"{what} is read past its end, or before its beginning," + (f" when {values}" if values else " here"),
+                place=str(attempt.last.failed.place),
+                hint=f"while i < len({what}): ..., or a size: real_queries(size=3)",
+            )
+        self.reasons.append(attempt.reason)
+
+    def refuted(self, loss: Loss, attempt: NoProof) -> Answer:
+        """What a loss above the claim says."""
+        return refuted(self.question, loss, breaking(self.question, loss, attempt, self.monitor))
+
+    def stopped(self, reason: str) -> Iterator[Answer]:
+        """What is known."""
+        best = self.refuter.best
+        yield Answer(
+            status="unknown",
+            question=self.question,
+            engine=ENGINE,
+            lower=epsilon(0) if best is None else best.lower(),
+            witness=None if best is None else witnessed(best),
+            reason=reason or "no proof and no violation",
+        )
+
+
+def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None) -> Answer:
+    """What a proof says, if the program does what the function does.
+
+    Args:
+        question: the question.
+        proof: the proof.
+        best: the largest loss known.
+    """
+    tried = agreement(proof.program)
+    if tried.told is not None:
+        reason = f"the program and the function differ {tried.told}"
+        return Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
+    upper = INFINITE
+    if not proof.budget.terms:
+        upper = epsilon(proof.budget.constant)
+    if question.budget is not None and question.claim == proof.budget:
+        upper = question.budget.epsilon
+    said = f"the function and the program that is proved agree on {tried.runs} runs with the same data and noise"
+    notes = [said + told_coverage(tried)]
+    every = unit(question.mechanism)
+    if every is not None and _proportional(question, every):
+        notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
+    answer = aligned(question, proof, best, explanation=explanation(proof))
+    return replace(answer, upper=upper, notes=tuple(notes))
+
+
+def aligned(
+    question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None, explanation: Explanation | None = None
+) -> Answer:
+    """What a proof by alignment says."""
+    return Answer(
+        status="proved",
+        question=question,
+        engine=ENGINE,
+        evidence=alignment_evidence(proof),
+        compiled=proof.program,
+        lower=epsilon(0) if best is None else best.lower(),
+        witness=None if best is None else witnessed(best),
+        details=ProgramDetails(proof.budget if proof.budget.terms else None, explanation),
+    )
+
+
+def _proportional(question: ProgramQuestion, name: str) -> bool:
+    """Whether the mechanism's own claim is asked about, and is proportional to a parameter."""
+    mechanism = question.mechanism
+    if mechanism.claim is None or question.claim is None:
+        return False
+    claims = [program_question(mechanism.having(**{name: value}), size=question.size).claim for value in (1, 2, 3)]
+    first = claims[0]
+    if first is None or first.times(rational(mechanism.parameters[name])) != question.claim:
+        return False
+    return all(claim == first.times(rational(k)) for k, claim in enumerate(claims, start=1))
+
+
+def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Answer:
+    """What a loss above the claim says."""
+    trees = (
+        tree(question.mechanism, loss.left, loss.event),
+        tree(question.mechanism, loss.right, loss.event),
+    )
+    notes = ("both probabilities come from running the function itself with its noise left open",)
+    budget = question.budget
+    lower = loss.lower() if budget is None or budget.delta == 0 or loss.infinite else budget.epsilon
+    return Answer(
+        status="refuted",
+        question=question,
+        engine=ENGINE,
+        evidence=loss_evidence(loss, trees),
+        lower=lower,
+        witness=witnessed(loss, line),
+        notes=notes,
+    )
+
+
+def witnessed(loss: Loss, line: str = "") -> LossWitness:
+    """A loss as evidence."""
+    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability, line)
+
+
+def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: Monitor) -> str:
+    """The line that breaks a claim: the one that pays most, or the one that noise cannot help."""
+    shares = paid(question.mechanism, loss.left, loss.right, loss.event, monitor)
+    if shares:
+        line, cost = max(shares.items(), key=lambda item: item[1])
+        others = f" of {sum(shares.values())} in all" if len(shares) > 1 else ""
+        return f"line {line} has to pay {cost}{others}: {_source(question.mechanism, line)}"
+    if attempt.last is not None and attempt.last.failed is not None:
+        failed = attempt.last.failed
+        return f"line {failed.place.line}, where {failed.what}: no noise can arrange it"
+    return ""
+
+
+def _source(mechanism: Mechanism, line: int) -> str:
+    return linecache.getline(mechanism.file, line).strip()
+
+
+class _Tight:
+    """The tight epsilon: bounds from both sides."""
+
+    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
+        self.question = replace(question, claim=None, budget=None)
+        self.claim = question.claim
+        self.monitor = monitor
+        self.mechanism = question.mechanism
+        self.refuter = Refuter(self.mechanism, question.relation, monitor)
+        self.proof: AlignmentProof | None = None
+        self.notes: list[str] = []
+
+    def answers(self) -> Iterator[Answer]:
+        """Both bounds."""
+        question = self.question
+        open_size = sized(self.mechanism, question.size)
+        with few_ways(self.too_many):
+            self.lower(open_size=open_size)
+        if self.refuter.best is not None and self.refuter.best.infinite:
+            yield self.known("")
+            return
+        self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
+        candidates = [] if self.claim is None else [self.claim]
+        with few_ways(self.too_many):
+            candidates = self.candidates()
+        for candidate in candidates:
+            found = prove(self.mechanism, candidate, self.monitor, size=question.size)
+            if isinstance(found, AlignmentProof):
+                self.proof = found
+                break
+        yield self.known("")
+
+    def stopped(self, reason: str) -> Iterator[Answer]:
+        """What is known."""
+        yield self.known(reason)
+
+    def too_many(self, message: str) -> None:
+        """Note that not everything was looked at."""
+        self.notes.append(f"not all sizes were looked at: {message}")
+
+    def candidates(self) -> list[Affine]:
+        """Budgets to prove, the smallest first: what the costs suggest, and the claim."""
+        guessed = formula(self.mechanism, self.question.relation, self.question.size, self.monitor)
+        result = [] if guessed is None else [guessed]
+        if self.claim is not None and self.claim not in result:
+            result.append(self.claim)
+        return result
+
+    def lower(self, *, open_size: bool) -> None:
+        """Losses that approach the supremum."""
+        listed = any(d.shape != "value" for d in self.mechanism.inputs.values())
+        sizes: list[int | None] = [self.question.size] if not open_size else [3, 5]
+        if not listed:
+            sizes = [None]
+        for public in publics(self.mechanism, numbers=(1,)):
+            for far in (False, True):
+                near = [self.reached(size, public, far=far) for size in sizes]
+                if self.refuter.best is not None and self.refuter.best.infinite:
+                    return
+                if near[-1]:
+                    break
+
+    def reached(self, size: int | None, public: Mapping[str, Any], *, far: bool) -> bool:
+        """Whether losses come near the least cost at a size."""
+        self.monitor.listen(Progress("looking for losses", level=size or 0))
+        return approached(self.refuter, size, public, far=far)
+
+    def known(self, reason: str) -> Answer:
+        """Proved where there is an upper bound, refuted where there is no epsilon at all."""
+        best = self.refuter.best
+        lower = epsilon(0) if best is None else best.lower()
+        witness = None if best is None else witnessed(best)
+        question = self.question
+        if best is not None and best.infinite:
+            return refuted(question.under(Budget(INFINITE)), best)
+        if self.proof is None:
+            upper = self.at_size() if not reason else INFINITE
+            why = reason or "no budget was proved by an alignment"
+            return Answer(
+                status="unknown",
+                question=question,
+                engine=ENGINE,
+                lower=lower,
+                upper=upper,
+                witness=witness,
+                reason=why,
+                notes=tuple(self.notes),
+            )
+        budget = self.proof.budget
+        if not budget.terms:
+            asked = question.under(Budget(epsilon(budget.constant)))
+        else:
+            asked = replace(question, claim=budget)
+        return proved(asked, self.proof, best)
+
+    def at_size(self) -> Epsilon:
+        """An upper bound at a size, from linear programs that were verified exactly."""
+        inputs = self.mechanism.inputs.values()
+        if sized(self.mechanism, self.question.size) or any(d.public and not d.real for d in inputs):
+            return INFINITE
+        bound = None
+        with few_ways(self.too_many):
+            bound = upper_at(self.mechanism, self.question.relation, self.question.size, {}, self.monitor)
+        return INFINITE if bound is None else epsilon(bound)
+
+
+# ------------------------------------------------------------------------------------------------------------- repairing
+
+
+@own_context()
+def repaired(question: ProgramQuestion, monitor: Monitor) -> tuple[str, ...]:
+    """Changes after which a refuted claim, or another one, is proved; each with a certificate that the checker accepts."""
+    assert question.claim is not None
+    found: list[str] = []
+    try:
+        for repair in repairs(question.mechanism, question.relation, question.claim, monitor, size=question.size):
+            asked = replace(question, mechanism=repair.mechanism)
+            if repair.claim is not None:
+                asked = replace(asked, claim=repair.claim, budget=None)
+            if admit(aligned(asked, repair.proof)).status == "proved":  # there is no function yet to run beside it
+                found.append(f"{repair}: then it is proved")
+    except Stopped:
+        found.append(f"{monitor.stopped() or 'stopped'}: more were not looked for")
+    return tuple(found)

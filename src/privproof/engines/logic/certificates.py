@@ -1,0 +1,68 @@
+"""The evidence of verdicts about formulas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privproof.engines.logic.measures import Closeness, Gap
+from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
+from privproof.engines.logic.satisfaction import Satisfaction
+from privproof.engines.words.certificates import proof_evidence
+from privproof.evidence.certificates import certificate
+from privproof.evidence.documents.formulas import structured
+from privproof.formats import document
+from privproof.models import DecisionProcess
+
+
+def logic_evidence(found: Satisfaction) -> dict[str, Any]:
+    """The evidence of an answer that is proved or refuted."""
+    evidence: dict[str, Any] = {"method": "logic"}
+    if found.computed == "refuted":
+        evidence["state"] = next(s for s in found.asked if found.truth[s] == 0)
+    if not found.process.is_chain:
+        evidence["operators"] = [
+            _operator(found.process, close) for close in found.measured.values() if isinstance(close, Closeness)
+        ]
+    return evidence
+
+
+def _operator(process: DecisionProcess, close: Closeness) -> dict[str, Any]:
+    """What decides one D formula: for every ordered pair of neighbours the reason."""
+    pairs: list[dict[str, Any]] = []
+    certificates: list[dict[str, Any]] = []
+    known: dict[int, int] = {}
+    for gap in close.directions:
+        how = _how(gap, certificates, known)
+        if how is not None:
+            pairs.append({"left": gap.left, "right": gap.right, "how": how})
+    return {"formula": structured(close.formula, process), "pairs": pairs, "certificates": certificates}
+
+
+def _how(gap: Gap, certificates: list[dict[str, Any]], known: dict[int, int]) -> dict[str, Any] | None:
+    proof = gap.proof
+    if isinstance(proof, Extremes):
+        return {"kind": "extremes"}
+    if isinstance(proof, Tree):
+        return {"kind": "tree", "words": [list(word) for word in proof.words]}
+    if isinstance(proof, Lasso):
+        return {"kind": "lasso", "before": list(proof.before), "repeated": list(proof.repeated)}
+    if isinstance(proof, ByWords):
+        if id(proof.compiled) not in known:
+            known[id(proof.compiled)] = len(certificates)
+            certificates.append(_by_words(proof))
+        left, right = proof.starts[gap.left], proof.starts[gap.right]
+        return {"kind": "words", "certificate": known[id(proof.compiled)], "left": left, "right": right}
+    return None
+
+
+def _by_words(proof: ByWords) -> dict[str, Any]:
+    budget = proof.compiled.question.budget
+    assert budget is not None
+    assert proof.finding.proof is not None
+    evidence = proof_evidence(proof.compiled, proof.finding.proof)
+    return {
+        "certificate": certificate("proved", document(proof.compiled.question.under(budget)), evidence),
+        "states": dict(proof.states),
+        "counted": proof.counted,
+        "other": proof.other,
+    }

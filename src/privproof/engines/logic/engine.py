@@ -1,0 +1,150 @@
+"""Model checking: a formula of dpCTL* asked of a Markov chain, a decision process, or a mechanism made into one."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from privproof.engines.logic.certificates import logic_evidence
+from privproof.engines.logic.checking import Checker
+from privproof.engines.logic.satisfaction import Satisfaction
+from privproof.engines.monitor import Monitor, Stopped
+from privproof.errors import FormulaError, QuestionError
+from privproof.evidence import Unknown
+from privproof.evidence.answers import Answer
+from privproof.evidence.gate import admit
+from privproof.formulas import Formula, Next, Private, Unary, Until, note_on_reading, parse_formula
+from privproof.formulas.sublogics import subformulas
+from privproof.models import DecisionProcess
+from privproof.scenarios import FormulaQuestion
+
+_CONFIRMED = 20_000
+"""A verdict about a process with at most so many entries is confirmed by the independent checker at once."""
+
+
+_STEPS = 1_000
+"""And one about a formula that looks at most so many steps ahead."""
+
+
+def model_check(
+    process: DecisionProcess,
+    formula: Formula | str,
+    *,
+    states: Collection[str] | None = None,
+    exact: bool = False,
+    tight: bool = False,
+    certify: bool | None = None,
+    monitor: Monitor | None = None,
+) -> Satisfaction:
+    """In which states of a process does a formula of dpCTL* hold?
+
+    Args:
+        process: a labelled Markov chain or decision process.
+        formula: the formula, or its text; a text that is read otherwise where temporal operators bind tighter than ``&``, such as
+            ``P>=1/2 [ F a & b ]``, gets a note with both readings.
+        states: the states the verdict is about; without it those that have neighbours (for a formula with D), or those a run starts
+            in, or all.
+        exact: never be content with enclosures, however long exact numbers take.
+        tight: on a decision process, look for the least epsilon and delta of every D as well; on a chain they are always given.
+        certify: whether to make a certificate and let the independent checker confirm the verdict; without it, where the process
+            is small.
+        monitor: progress, a time limit, an interrupt.
+
+    >>> from privproof.library.logic import survey
+    >>> found = model_check(survey(), "D[ln(3), 0](X out1)")
+    >>> found.status, found.witness.left_probability.low, found.witness.right_probability.low, found.witness.epsilon[0]
+    ('proved', 3/4, 1/4, Epsilon('ln(3)'))
+    """
+    begun = time.perf_counter()
+    parsed = parse_formula(formula) if isinstance(formula, str) else formula
+    asked, chosen = _asked(process, parsed, states)
+    checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight)
+    try:
+        truth = checker.truth(parsed)
+    except QuestionError as problem:
+        if problem.code == "unknown-name" and isinstance(formula, str):
+            raise _under(formula, problem) from None
+        raise
+    except Stopped:
+        truth = np.full(len(process), -1, np.int8)
+        checker.reasons.append(checker.monitor.stopped() or "stopped")
+    reading = note_on_reading(formula) if isinstance(formula, str) else None
+    found = Satisfaction(
+        process,
+        parsed,
+        asked,
+        chosen,
+        truth,
+        checker.measured,
+        tuple(dict.fromkeys(checker.reasons)),
+        notes=(*process.relies, *(() if reading is None else (reading,))),
+    )
+    found = _confirmed(found, certify=certify)
+    return replace(found, seconds=time.perf_counter() - begun)
+
+
+def _under(text: str, problem: QuestionError) -> FormulaError:
+    """A complaint about an unknown name, with a caret under it where it stands in the text."""
+    name = re.search(r"'(.*)'$", problem.message)
+    place = text.find(name[1]) if name else -1
+    return FormulaError.under(text, max(place, 0), problem.message, hint=problem.hint)
+
+
+def _asked(process: DecisionProcess, formula: Formula, states: Collection[str] | None) -> tuple[tuple[int, ...], str]:
+    """The states that the verdict is about, and how they were chosen."""
+    if states:
+        return tuple(dict.fromkeys(process.state(name, place="states") for name in states)), "those asked about"
+    if states is not None:
+        raise QuestionError("states", "no state is named", place="states", hint="name one, or leave it out")
+    related = sorted({s for pair in process.related for s in pair})
+    if related and any(isinstance(part, Private) for part in subformulas(formula)):
+        return tuple(related), "those that have neighbours"
+    if process.initial:
+        return process.initial, "those a run starts in"
+    return tuple(range(len(process))), "all"
+
+
+def _longest(formula: Formula) -> int:
+    """The largest number of steps in a formula."""
+    longest = 0
+    for part in subformulas(formula):
+        if isinstance(part, Next):
+            longest = max(longest, part.times.constant)
+        elif isinstance(part, Unary | Until) and part.bound.high is not None:
+            longest = max(longest, part.bound.high.constant)
+    return longest
+
+
+def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
+    """The answer with its verdict, where the independent checker accepts its certificate; otherwise why it has none."""
+    computed = found.computed
+    if computed == "unknown" or found.is_query:
+        return found
+    why = _uncertified(found, certify=certify)
+    if why:
+        told = "it holds in every state asked about" if computed == "proved" else "it fails in a state asked about"
+        return replace(found, reasons=(*found.reasons, f"computed, and not certified: {told}; {why}"))
+    question = FormulaQuestion(found.process, found.formula, found.asked)
+    answer = Answer(status=computed, question=question, engine=found.engine, evidence=logic_evidence(found))
+    verdict = admit(answer)
+    if isinstance(verdict, Unknown):
+        undecided = np.full(len(found.truth), -1, np.int8)
+        return replace(found, truth=undecided, reasons=(*found.reasons, verdict.reason))
+    return replace(found, verdict=verdict)
+
+
+def _uncertified(found: Satisfaction, *, certify: bool | None) -> str:
+    """Why there is no certificate; empty where there is to be one."""
+    if any(getattr(m, "how", "") == "exact, by Storm" for m in found.measured.values()):
+        return "Storm computed some probabilities, for which there is no certificate"
+    if certify is False:
+        return "no certificate was asked for"
+    entries = len(found.process.targets)
+    if certify is None and (entries > _CONFIRMED or _longest(found.formula) > _STEPS):
+        size = f"the process has {entries} transitions" if entries > _CONFIRMED else "the formula looks far ahead"
+        return f"{size}: ask for a certificate to have it checked, however long that takes"
+    return ""

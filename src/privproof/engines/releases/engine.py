@@ -1,0 +1,481 @@
+"""The engine for releases: is a noisy query of correlated data private under its priors, and how private is it?
+
+Where the laws of the query given every entry can be computed, the loss is exact: it is enclosed by floating point with known
+errors, and the independent checker computes it again.  Otherwise quilts bound it from above.  The mechanism may be anybody's:
+nothing is assumed about how its noise was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import inf, nextafter
+from typing import Any
+
+from flint import arb
+
+from privproof.engines.engine import Request
+from privproof.engines.monitor import Monitor
+from privproof.engines.releases.certificates import (
+    contraction_evidence,
+    distance_evidence,
+    event_evidence,
+    laws_evidence,
+    network_evidence,
+    quilts_evidence,
+)
+from privproof.engines.releases.costs import budget_below, entry_cost, laws_of, laws_work
+from privproof.engines.releases.curves import best_distances, contraction, least_loss
+from privproof.engines.releases.distances import largest_distance
+from privproof.engines.releases.laws import Laws
+from privproof.engines.releases.losses import Loss, largest_loss, likeliest_half_line, loss_of
+from privproof.engines.releases.networks import best_network_quilts
+from privproof.engines.releases.quilts import quilts, spent
+from privproof.errors import PrivproofError, QuestionError
+from privproof.evidence.answers import Answer
+from privproof.evidence.verdicts import ReleaseWitness, Status
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.probabilities import Ball
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import count
+from privproof.scenarios.releases import Geometric, Laplace, Prior, ReleaseQuestion
+
+ENGINE = "release"
+_CHECKED_AT_ONCE = 1_000_000
+_EXACT = 25_000
+_HALVINGS = 30
+_LABORIOUS = 1_000_000_000
+_NARROW = Fraction(1, 10**6)
+_PLAIN = 1e-4
+
+
+class ReleaseEngine:
+    """Answers questions about noisy queries of correlated data."""
+
+    name = ENGINE
+
+    def supports(self, request: Request) -> str | None:
+        """Why the engine does not answer the request, or None if it does."""
+        return None
+
+    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+        """Whether the budget holds under every prior of the class, or how private the release is."""
+        question = request.question
+        assert isinstance(question, ReleaseQuestion)
+        budget = request.budget
+        assert budget is not None
+        if budget.delta != 0:
+            raise QuestionError("delta", "releases are asked about without a delta", place="delta", hint="drop it")
+        found = _Release(question)
+        yield from found.measured() if request.tight else found.decided(budget.epsilon)
+
+
+@dataclass(frozen=True)
+class _Release:
+    question: ReleaseQuestion
+    bin: str | None = None
+    """The bin of a histogram whose count this is about."""
+
+    @cached_property
+    def laws(self) -> list[Laws] | str:
+        """The laws, or why they are not computed."""
+        if self.question.gaps:
+            return "entries may be missing inside the series"
+        try:
+            return laws_of(self.question.priors, self.question.lengths, self.question.query)
+        except PrivproofError as problem:
+            if problem.code == "secrets":
+                raise
+            return problem.message
+
+    @cached_property
+    def loss(self) -> Loss | None:
+        """The exact loss, enclosed; None where it is not computed."""
+        if isinstance(self.laws, str):
+            return None
+        less, more = self._alphas()
+        worst = largest_loss(self.laws, less)
+        return replace(worst, low=loss_of(worst.laws, more).low)
+
+    def _alphas(self) -> tuple[float, float]:
+        """The ratio of neighbouring probabilities, from below and from above."""
+        with precision(192):
+            low, high = rational_bounds((-self.question.noise.rate(192) * arb(self.question.query.step)).exp())
+        return nextafter(float(fraction(low)), 0.0), nextafter(float(fraction(high)), 1.0)
+
+    @cached_property
+    def cost(self) -> Fraction:
+        """What one entry costs."""
+        return entry_cost(self.question)
+
+    @property
+    def laborious(self) -> bool:
+        """Whether the laws take long, so that quilts are tried first."""
+        question = self.question
+        if question.query.kind != "sum" or question.gaps:
+            return False
+        return sum(laws_work(prior, question.lengths, question.query) for prior in question.priors) > _LABORIOUS
+
+    @property
+    def size(self) -> int:
+        """How large the tables of the laws are."""
+        return sum(laws.masses.size for laws in self.laws) if not isinstance(self.laws, str) else 0
+
+    # ------------------------------------------------------------------------------------------------------ the verdicts
+
+    def decided(self, budget: Epsilon) -> Iterator[Answer]:
+        """Whether an epsilon is kept: by quilts first where the laws take long, then by the laws, their distance, and quilts."""
+        claimed = self.question.under(Budget(budget))
+        quilted = self.by_quilts(claimed, budget) if self.laborious else None
+        if quilted is not None and quilted.status == "proved":
+            yield quilted
+        loss = self.loss
+        low, high = (fraction(end) for end in rational_bounds(budget.ball(192)))
+        if loss is not None and loss.high < inf:
+            lower, top = _bounds(loss)
+            if Fraction(loss.low) > high:
+                yield from self.refuted(claimed, loss)
+                return
+            if Fraction(loss.high) <= low:
+                yield from self.proved(claimed, lower, top, loss)
+                return
+        within = self.by_distance(claimed)
+        if within is not None:
+            yield within
+        found = quilted or self.by_quilts(claimed, budget)
+        if found.status == "proved":
+            yield found
+            return
+        yield from self.by_bin(claimed, high)
+        yield found
+
+    def measured(self) -> Iterator[Answer]:
+        """The tight epsilon exactly, or bounds."""
+        loss = self.loss
+        if loss is None or loss.high == inf:
+            yield self.by_quilts(self.question.under(Budget(self.bound)), self.bound)
+            return
+        lower, top = _bounds(loss)
+        if isinstance(self.question.noise, Geometric) and self.size <= _EXACT:
+            exact = log(self.exact_ratio(loss))
+            yield self.answer(
+                "proved",
+                self.question.under(Budget(exact)),
+                laws_evidence(),
+                lower=exact,
+                upper=exact,
+                witness=self.witness(loss),
+                tentative=True,
+            )
+        yield from self.proved(self.question.under(Budget(top)), lower, top, loss)
+
+    def proved(self, claimed: ReleaseQuestion, lower: Epsilon, top: Epsilon, loss: Loss) -> Iterator[Answer]:
+        """Proved by the laws; large ones by quilts where these suffice, because the checker is quicker with them."""
+        assert claimed.budget is not None
+        sharper = top.compare(claimed.budget.epsilon) < 0
+        found = self.answer(
+            "proved",
+            claimed,
+            self.attained(loss),
+            lower=lower,
+            upper=top,
+            witness=self.witness(loss),
+            more={"bounds": {"upper": str(top)}} if sharper else {},
+            tentative=True,
+        )
+        if self.size <= _CHECKED_AT_ONCE:
+            yield found
+        else:
+            quilted = self.quilts_within(claimed.budget.epsilon)
+            if quilted is not None:
+                yield replace(found, evidence=quilted, more={})
+        yield replace(found, evidence=laws_evidence(), tentative=False)
+
+    def answer(self, status: Status, claimed: ReleaseQuestion, evidence: Mapping[str, Any], **known: Any) -> Answer:
+        """What is about to be said."""
+        notes = (*self.notes(), *known.pop("notes", ()))
+        return Answer(status=status, question=claimed, engine=ENGINE, evidence=evidence, notes=notes, **known)
+
+    def attained(self, loss: Loss) -> dict[str, Any]:
+        """The laws as evidence, with the output at which the loss is attained."""
+        lower, top = _bounds(loss)
+        laws = loss.laws
+        return {
+            **laws_evidence(),
+            "attained": {
+                "prior": laws.prior,
+                "length": laws.length or None,
+                "node": laws.node,
+                "left": loss.left,
+                "right": loss.right,
+                "output": str(loss.output * fraction(self.question.query.step)),
+                "loss": [str(lower), str(top)],
+            },
+        }
+
+    def by_distance(self, claimed: ReleaseQuestion) -> Answer | None:
+        """Proved by the distance between the laws, which settles where the loss is the budget itself; None if that is not enough."""
+        assert claimed.budget is not None
+        if isinstance(self.laws, str) or self.size > _CHECKED_AT_ONCE or not all(laws.complete for laws in self.laws):
+            return None
+        moved = largest_distance(self.laws).steps * fraction(self.question.query.step)
+        if (
+            rational_bounds(self.question.noise.rate(192))[0] * rational(moved)
+            > rational_bounds(claimed.budget.epsilon.ball(192))[1]
+        ):
+            return None
+        top, lower, witness = claimed.budget.epsilon, epsilon(0), None
+        if self.loss is not None and self.loss.high < inf:
+            lower, witness = _bounds(self.loss)[0], self.witness(self.loss)
+            lower = top if lower.compare(top) > 0 else lower
+        evidence = distance_evidence()
+        return self.answer("proved", claimed, evidence, lower=lower, upper=top, witness=witness, tentative=True)
+
+    def by_quilts(self, claimed: ReleaseQuestion, budget: Epsilon) -> Answer:
+        """Proved by quilts, if they allow what an entry costs."""
+        evidence = self.quilts_within(budget)
+        bound = self.bound
+        known = None if self.laborious else self.loss
+        lower = epsilon(0) if known is None else _bounds(known)[0]
+        if evidence is None:
+            reason = "the quilts do not allow so little noise" + (
+                f"; {self._why_not()}" if known is None and not self.laborious else ""
+            )
+            return self.answer("unknown", claimed, {}, lower=lower, upper=bound, reason=reason)
+        top = budget if bound.compare(budget) > 0 else bound
+        return self.answer("proved", claimed, evidence, lower=lower, upper=top, notes=(_QUILTED,))
+
+    def by_bin(self, claimed: ReleaseQuestion, above: Fraction) -> Iterator[Answer]:
+        """A histogram refuted by one of its counts, if one tells."""
+        if self.question.query.kind != "histogram":
+            return
+        for state in self.question.query.bins:
+            one = _Release(replace(self.question, query=count(state)), bin=state)
+            if not one.laborious and one.loss is not None and Fraction(one.loss.low) > above:
+                yield from (replace(answer, upper=self.bound) for answer in one.refuted(claimed, one.loss))
+                return
+
+    def quilts_within(self, budget: Epsilon) -> dict[str, object] | None:
+        """Quilts that allow what an entry costs, as evidence."""
+        question, first = self.question, self.question.priors[0]
+        if isinstance(first, Network):
+            best = [best_network_quilts(p, budget) for p in question.priors if isinstance(p, Network)]
+            return (
+                network_evidence([b.quilts for b in best]) if all(b.rate >= rational(self.cost) for b in best) else None
+            )
+        below, longest = budget_below(budget), max(question.lengths)
+        if isinstance(first, Band):
+            found = best_distances(contraction(first), longest, below, by_entry=False)
+            return contraction_evidence(question, [found]) if found.rate >= self.cost else None
+        listed = [quilts(p, longest, below) for p in question.priors if isinstance(p, Chain)]
+        if all(q.rate >= self.cost for q in listed):
+            return quilts_evidence(question, listed)
+        bounded = [
+            best_distances(contraction(p), longest, below, by_entry=False)
+            for p in question.priors
+            if isinstance(p, Chain)
+        ]
+        return contraction_evidence(question, bounded) if all(q.rate >= self.cost for q in bounded) else None
+
+    @cached_property
+    def bound(self) -> Epsilon:
+        """What the release loses at most by its quilts."""
+        return epsilon(rational(_up(max(self._bound(prior) for prior in self.question.priors))))
+
+    def _bound(self, prior: Prior) -> Fraction:
+        if isinstance(prior, Network):
+            group = len(prior.nodes) * self.cost
+            low, high = Fraction(0), group
+            for _ in range(_HALVINGS):
+                middle = (low + high) / 2
+                enough = best_network_quilts(prior, epsilon(rational(middle))).rate >= rational(self.cost)
+                low, high = (low, middle) if enough else (middle, high)
+            return high
+        longest = max(self.question.lengths)
+        if isinstance(prior, Band):
+            return least_loss(contraction(prior), longest, self.cost)
+        return spent(prior, longest, self.cost)[0]
+
+    def refuted(self, claimed: ReleaseQuestion, loss: Loss) -> Iterator[Answer]:
+        """Refuted by the likeliest half-line that breaks the budget plainly, or else by the worst output."""
+        assert claimed.budget is not None
+        beyond = float(fraction(rational_bounds(claimed.budget.epsilon.ball(192))[1])) * (1 + _PLAIN) + _PLAIN
+        laplace = isinstance(self.question.noise, Laplace)
+        line = likeliest_half_line(loss.laws, self._alphas()[1], beyond, continuous=laplace)
+        events = [self.interval(loss)]
+        sides = [(loss.left, loss.right)]
+        if line is not None:
+            end = line.output * fraction(self.question.query.step)
+            events.insert(0, (end, None) if line.upwards else (None, end))
+            sides.insert(0, (line.left, line.right))
+        for number, ((low, high), (left, right)) in enumerate(zip(events, sides, strict=True), start=1):
+            answer = self._refuting(claimed, loss, left, right, low, high)
+            yield replace(answer, tentative=number < len(events))
+
+    def _refuting(
+        self, claimed: ReleaseQuestion, loss: Loss, left: str, right: str, low: Fraction | None, high: Fraction | None
+    ) -> Answer:
+        laws = loss.laws
+        evidence = event_evidence(
+            prior=laws.prior,
+            length=laws.length,
+            node=laws.node,
+            left=left,
+            right=right,
+            low=low,
+            high=high,
+            bin=self.bin,
+        )
+        lower, top = _bounds(loss)
+        cheap = self.bin is None and self.size <= _EXACT and not top.infinite
+        return self.answer(
+            "refuted",
+            claimed,
+            evidence,
+            more={"above": {"epsilon": str(top), "evidence": laws_evidence()}} if cheap else {},
+            lower=lower,
+            upper=top,
+            witness=self.witnessed(laws, left, right, low, high),
+        )
+
+    # ------------------------------------------------------------------------------------------------------- the witness
+
+    def interval(self, loss: Loss) -> tuple[Fraction | None, Fraction | None]:
+        """The event in the unit of the query: at the least or greatest sum everything beyond it, where the ratio stays the same.
+
+        Elsewhere the sum itself under geometric noise, a narrow interval around it under Laplace noise.
+        """
+        step, laws = fraction(self.question.query.step), loss.laws
+        middle = loss.output * step
+        if loss.output == laws.lowest:
+            return None, middle
+        if loss.output == laws.lowest + laws.masses.shape[1] - 1:
+            return middle, None
+        if isinstance(self.question.noise, Geometric):
+            return middle, middle
+        half = min(fraction(self.question.noise.scale), step) * _NARROW
+        return middle - half, middle + half
+
+    def witness(self, loss: Loss) -> ReleaseWitness:
+        """The entry, its two values and the worst output."""
+        return self.witnessed(loss.laws, loss.left, loss.right, *self.interval(loss))
+
+    def witnessed(
+        self, laws: Laws, left_value: str, right_value: str, low: Fraction | None, high: Fraction | None
+    ) -> ReleaseWitness:
+        """An event with both probabilities, computed from the laws."""
+        rows = self._rows(laws)
+        with precision(256):
+            left, right = (
+                self._probability(rows[laws.values.index(value)], laws.lowest, low, high)
+                for value in (left_value, right_value)
+            )
+        where = f"X_{laws.node}" if isinstance(laws.node, int) else str(laws.node)
+        prior = self.question.priors[laws.prior]
+        name = str(prior) + (f", length {laws.length}" if laws.length else "")
+        return ReleaseWitness(
+            name,
+            (f"{where} = {left_value}", f"{where} = {right_value}"),
+            self._said(laws, low, high),
+            Ball.of(left),
+            Ball.of(right),
+        )
+
+    def _said(self, laws: Laws, low: Fraction | None, high: Fraction | None) -> str:
+        """The event in words; where there are several series, what others add is taken off."""
+        alone = not laws.length or self.question.entries == laws.length
+        what = "released value" if self.bin is None else f"released count of {self.bin}"
+        return what + ("" if alone else ", less what other series add,") + _event_words(low, high)
+
+    def _rows(self, laws: Laws) -> list[list[arb]]:
+        try:
+            return [[arb(p) for p in row] for row in laws.exactly()]
+        except QuestionError:
+            error = 2 * laws.error
+            return [[arb(float(p), float(p) * error + 1e-290) for p in row] for row in laws.masses]
+
+    def _probability(self, row: Sequence[arb], lowest: int, low: Fraction | None, high: Fraction | None) -> arb:
+        """The probability that the noisy sum lies in an interval; None for no end."""
+        step = self.question.query.step
+        total = arb(0)
+        for offset, mass in enumerate(row):
+            centre = (lowest + offset) * step
+            ends = (None if end is None else rational(end) - centre for end in (low, high))
+            total += mass * self._within(*ends)
+        return total
+
+    def _within(self, low: Rational | None, high: Rational | None) -> arb:
+        """The probability that the noise lies in an interval; by symmetry a sum or difference of small numbers far out."""
+        if high is None or low is None:
+            assert low is not None or high is not None
+            return self._at_most(-low) if low is not None else self._at_most(high)  # type: ignore[arg-type]
+        if low > 0:
+            low, high = -high, -low
+        noise = self.question.noise
+        return self._at_most(high) - self._at_most(low - noise.step if isinstance(noise, Geometric) else low)
+
+    def _at_most(self, away: Rational) -> arb:
+        """The probability that the noise is at most so much."""
+        noise = self.question.noise
+        if isinstance(noise, Laplace):
+            ratio = arb(away) / arb(noise.scale)
+            return ratio.exp() / 2 if away <= 0 else 1 - (-ratio).exp() / 2
+        steps = away / noise.step
+        whole = int(steps.p // steps.q)
+        alpha = arb(noise.alpha)
+        if whole < 0:
+            return alpha**-whole / (1 + alpha)
+        return 1 - alpha ** (whole + 1) / (1 + alpha)
+
+    def exact_ratio(self, loss: Loss) -> Fraction:
+        """The ratio at the worst output, as a fraction."""
+        noise, laws = self.question.noise, loss.laws
+        assert isinstance(noise, Geometric)
+        alpha = noise.alpha ** int((self.question.query.step / noise.step).p)
+        rows = laws.exactly()
+        sides = []
+        for value in (loss.left, loss.right):
+            row = rows[laws.values.index(value)]
+            at = loss.output - laws.lowest
+            sides.append(sum((mass * alpha ** abs(at - c) for c, mass in enumerate(row)), Rational(0)))
+        return fraction(sides[0] / sides[1])
+
+    def notes(self) -> tuple[str, ...]:
+        """What the reader must know."""
+        query = self.question.query
+        if self.question.gaps:
+            return (
+                "entries may be missing: what lies behind a gap is further away and tells less, so the quilts hold",
+            )
+        if query.kind == "function":
+            return (f"that one entry moves {query.name} by at most {query.sensitivity} is stated, not verified",)
+        return ()
+
+    def _why_not(self) -> str:
+        return f"the exact loss was not computed: {self.laws}" if isinstance(self.laws, str) else ""
+
+
+_QUILTED = "proved by Markov quilts, which bound the loss from above"
+
+
+def _event_words(low: Fraction | None, high: Fraction | None) -> str:
+    if low is not None and high is not None:
+        return f" = {low}" if low == high else f" within {float(low):.9g}..{float(high):.9g}"
+    return f" at least {low}" if low is not None else f" at most {high}"
+
+
+def _bounds(loss: Loss) -> tuple[Epsilon, Epsilon]:
+    low = epsilon(rational(_down(Fraction(loss.low))))
+    return low, INFINITE if loss.high == inf else epsilon(rational(_up(Fraction(loss.high))))
+
+
+def _down(value: Fraction) -> Fraction:
+    return Fraction(int(value * 10**12), 10**12)
+
+
+def _up(value: Fraction) -> Fraction:
+    return -Fraction(int(-value * 10**12 // 1), 1) / 10**12

@@ -1,0 +1,215 @@
+"""Laws: how a sum is distributed given one entry, for every entry and every value of it.
+
+For a Markov chain this takes polynomial time.  With the forward table ``A_i[x, c] = Pr(X_i = x, w(X_1) + ... + w(X_i) = c)`` and
+the backward one ``B_i[x, c] = Pr(w(X_{i+1}) + ... + w(X_T) = c | X_i = x)`` the law of the whole sum given X_i = x is the
+convolution of ``A_i[x] / Pr(X_i = x)`` with ``B_i[x]``.
+
+Tables are computed in floating point; all terms are positive, so an entry errs at most by the factor that the law states (`error`),
+and an entry is zero exactly where it is impossible.  Where a comparison is too close for that, the exact law of the entry is
+computed in rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+
+import numpy as np
+from flint import fmpq, fmpq_poly
+
+from privproof.engines.releases.powers import UNIT
+from privproof.errors import QuestionError
+from privproof.exact import ZERO, Rational, fraction
+from privproof.scenarios.chains import Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import Query
+
+LARGEST = 40_000_000
+"""The entries of all laws of one prior together, beyond which exact calibration is not tried."""
+_LARGEST_EXACT = 40_000_000
+_TINY = 1e-250
+_TINY_WITHOUT_TAILS = 1e-20
+_LEAST = -600.0
+
+
+@dataclass(frozen=True)
+class Laws:
+    """The laws of a query given the values of one entry, any two of which must not be told apart.
+
+    Attributes:
+        prior: the number of the prior.
+        length: the length of the series; 0 for a network.
+        node: the entry, a number from 1 or a name.
+        values: its possible values.
+        masses: for every value the probabilities of the sums, in steps from `lowest` on.
+        lowest: the least sum, in steps.
+        error: the masses are right up to this relative error, and up to an absolute one of 1e-285.
+        complete: whether a mass is zero only where it is impossible.
+        exactly: the same masses as rationals.
+    """
+
+    prior: int
+    length: int
+    node: int | str
+    values: tuple[str, ...]
+    masses: np.ndarray = field(repr=False)
+    lowest: int
+    error: float
+    complete: bool
+    exactly: Callable[[], tuple[tuple[Rational, ...], ...]] = field(repr=False, compare=False)
+
+
+def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Iterator[Laws]:
+    """The laws of a sum given each entry of a series.
+
+    Raises:
+        QuestionError: the start may be any, the query is no sum, or the tables are too large.
+    """
+    law = chain.law
+    if law is None:
+        raise QuestionError(
+            "prior",
+            "the law of a sum depends on the start, and the start may be any",
+            place="initial",
+            hint='method="quilt" holds for every start; or give the first distribution',
+        )
+    if query.kind != "sum":
+        raise QuestionError("query", f"{query.name} is no sum of weights", place="query", hint='method="quilt"')
+    steps = query.steps(chain.states)
+    lowest, highest = min(steps), max(steps)
+    weights = [step - lowest for step in steps]
+    width, size = (highest - lowest) * length + 1, len(steps)
+    if length * size * width > LARGEST:
+        raise QuestionError(
+            "size",
+            f"{length} entries x {size} states x {width} sums are {length * size * width} numbers",
+            place="length",
+            hint=f'at most {LARGEST}; method="quilt" takes any length',
+        )
+    possible = [np.array([p != 0 for p in law])]
+    for _ in range(length - 1):
+        possible.append(chain.following(possible[-1]))
+    least = _logarithm(min(p for p in law if p != 0))
+    least += (length - 1) * _logarithm(min(p for row in chain.rows for p in row if p != 0))
+    matrix = chain.matrix
+    first = np.array([float(fraction(p)) for p in law])
+    forward = [_started(first, weights, highest - lowest + 1)]
+    for i in range(1, length):
+        forward.append(_shifted(matrix.T @ forward[-1], weights, (highest - lowest) * (i + 1) + 1))
+    backward = np.ones((size, 1))
+    error = (2 * length * (size + 4) + width + 8) * UNIT
+    found: list[Laws] = []
+    for i in range(length, 0, -1):
+        table = forward.pop()
+        chances = table.sum(axis=1)
+        values = np.flatnonzero(possible[i - 1])
+        if (chances[values] < (_TINY if least > _LEAST else _TINY_WITHOUT_TAILS)).any():
+            raise QuestionError(
+                "prior",
+                f"a value of X_{i} is possible with a probability too small for the tables of laws",
+                place="prior",
+                hint='method="quilt"',
+            )
+        masses = np.stack([np.convolve(table[x], backward[x]) / chances[x] for x in values])
+        found.append(
+            Laws(
+                prior,
+                length,
+                i,
+                tuple(chain.states[x] for x in values),
+                masses,
+                lowest * length,
+                error,
+                least > _LEAST,
+                _exact(chain, law, weights, length, i, tuple(values)),
+            )
+        )
+        backward = matrix @ _shifted(backward, weights, (highest - lowest) * (length - i + 1) + 1)
+    yield from reversed(found)
+
+
+def _logarithm(value: Rational) -> float:
+    """The logarithm of a number above zero, however small."""
+    return log(int(value.p)) - log(int(value.q))
+
+
+def _started(first: np.ndarray, weights: Sequence[int], width: int) -> np.ndarray:
+    result = np.zeros((len(first), width))
+    for x, weight in enumerate(weights):
+        result[x, weight] = first[x]
+    return result
+
+
+def _shifted(table: np.ndarray, weights: Sequence[int], width: int) -> np.ndarray:
+    """Every row moved up by the weight of its state."""
+    result = np.zeros((len(table), width))
+    for x, weight in enumerate(weights):
+        result[x, weight : weight + table.shape[1]] = table[x]
+    return result
+
+
+def _exact(
+    chain: Chain, law: Sequence[Rational], weights: Sequence[int], length: int, node: int, possible: Sequence[int]
+) -> Callable[[], tuple[tuple[Rational, ...], ...]]:
+    """The exact law of one entry, by polynomials whose coefficients are probabilities."""
+
+    def computed() -> tuple[tuple[Rational, ...], ...]:
+        size = len(law)
+        width = max(weights) * length + 1
+        within_exact(length, size, width)
+        moved = [fmpq_poly([0] * weight + [1]) for weight in weights]
+        forward = [moved[x] * law[x] for x in range(size)]
+        for _ in range(node - 1):
+            forward = [
+                moved[y] * sum((forward[x] * chain.rows[x][y] for x in range(size)), fmpq_poly([])) for y in range(size)
+            ]
+        backward = [fmpq_poly([1]) for _ in range(size)]
+        for _ in range(length - node):
+            added = [moved[y] * backward[y] for y in range(size)]
+            backward = [sum((added[y] * chain.rows[x][y] for y in range(size)), fmpq_poly([])) for x in range(size)]
+        result = []
+        for x in possible:
+            joint = forward[x] * backward[x]
+            coefficients = [fmpq(c) for c in joint.coeffs()]
+            chance = sum(coefficients, ZERO)
+            padded = [*coefficients, *([ZERO] * (width - len(coefficients)))]
+            result.append(tuple(c / chance for c in padded))
+        return tuple(result)
+
+    return computed
+
+
+def within_exact(length: int, size: int, width: int) -> None:
+    """Complain where exact laws would take too long."""
+    if length * size * size * width > _LARGEST_EXACT:
+        raise QuestionError(
+            "size", f"exact laws of {length} entries and {size} states take too long", place="length", hint="shorter"
+        )
+
+
+def listed_laws(
+    laws: Mapping[str, Mapping[int, Rational]], *, prior: int = 0, node: str | int = 1, length: int = 0
+) -> Laws:
+    """Laws that are given: for every secret the probabilities of whole sums."""
+    lowest = min(min(law) for law in laws.values())
+    highest = max(max(law) for law in laws.values())
+    exact = tuple(tuple(law.get(c, ZERO) for c in range(lowest, highest + 1)) for law in laws.values())
+    masses = np.array([[float(fraction(p)) for p in row] for row in exact])
+    complete = all(
+        (mass > _TINY) == (p != 0)
+        for row, some in zip(exact, masses, strict=True)
+        for p, mass in zip(row, some, strict=True)
+    )
+    return Laws(prior, length, node, tuple(laws), masses, lowest, 2 * UNIT, complete, lambda: exact)
+
+
+def network_laws_of(network: Network, query: Query, prior: int = 0) -> Iterator[Laws]:
+    """The laws of a sum given each node of a network."""
+    from privproof.engines.releases.networks import network_laws
+
+    found = network_laws(network, query)
+    for node in network.nodes:
+        given = {value: found[node.name, value] for value in node.values if (node.name, value) in found}
+        if len(given) > 1:
+            yield listed_laws(given, prior=prior, node=node.name)

@@ -1,0 +1,1 @@
+"""Questions as plain data, for the certificate and its checker: one module for each kind of question."""

@@ -1,0 +1,135 @@
+"""Questions about mechanisms with continuous noise as plain data: inputs, claim, and the program of instructions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from privproof.compiling.relational import CONTINUOUS, Program, input_sort, output_parts
+from privproof.evidence.questions import OtherQuestion, with_source
+from privproof.evidence.sources import loss_source, taken_source
+from privproof.exact.affine import Affine
+from privproof.language.flow import Instruction, Jump, Next, Test
+from privproof.language.syntax import (
+    Assign,
+    Conditional,
+    Constant,
+    Element,
+    Emit,
+    Expression,
+    Operation,
+    Return,
+    Sample,
+    Variable,
+)
+from privproof.language.values import MISSING
+from privproof.scenarios.programs import ProgramQuestion
+
+_SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
+
+
+_TAKEN = "the checker does not follow continuous noise from the text to instructions yet"
+
+
+def document(question: ProgramQuestion, compiled: Program | None) -> dict[str, Any]:
+    """The question as plain data, with its source.
+
+    Raises:
+        OtherQuestion: the program is that of another question.
+    """
+    if compiled is None:
+        return with_source(program_document(question, None), loss_source(question.mechanism, question.size))
+    if (compiled.mechanism, compiled.size) != (question.mechanism, question.size):
+        raise OtherQuestion(f"the program is that of {compiled.mechanism.name} at size {compiled.size}")
+    return with_source(program_document(question, compiled), taken_source(question.mechanism, _TAKEN))
+
+
+def program_document(question: ProgramQuestion, program: Program | None) -> dict[str, Any]:
+    """The question, with the program of instructions where the certificate is about one."""
+    inputs = {}
+    for name, declared in question.mechanism.inputs.items():
+        inputs[name] = {
+            "shape": declared.shape,
+            "sort": input_sort(declared),
+            "public": declared.public,
+            "within": None if declared.public or declared.within is None else str(declared.within),
+            "low": None if declared.low is None else str(declared.low),
+            "high": None if declared.high is None else str(declared.high),
+            "size": declared.size,
+        }
+    result: dict[str, Any] = {
+        "kind": "program",
+        "title": question.name,
+        "inputs": inputs,
+        "relation": question.relation,
+        "size": question.size,
+    }
+    if question.budget is not None:
+        result["epsilon"] = str(question.budget.epsilon)
+        if question.budget.delta != 0:
+            result["delta"] = str(question.budget.delta)
+    if question.claim is not None:
+        result["claim"] = _affine(question.claim)
+    if program is not None:
+        result["sorts"] = {name: sort for name, sort in program.sorts.items() if name not in program.lists}
+        result["code"] = [_instruction(step, program) for step in program.code]
+    return result
+
+
+def _affine(value: Affine) -> dict[str, Any]:
+    return {"constant": str(value.constant), "terms": {name: str(factor) for name, factor in value.terms}}
+
+
+def _instruction(step: Instruction, program: Program) -> list[Any]:
+    match step:
+        case Assign(name, value):
+            if isinstance(value, Constant) and value.value is MISSING:
+                return ["forget", name]
+            return ["assign", name, expression(value)]
+        case Sample(name, noise, arguments):
+            if noise in CONTINUOUS:
+                scale = program.scale(step)
+                return [
+                    "sample", name, noise, expression(arguments[0]),
+                    {"factor": str(scale.factor), "names": list(scale.names)},
+                ]  # fmt: skip
+            if noise == "uniform":
+                return ["sample", name, noise, expression(arguments[0]), expression(arguments[1])]
+            return ["sample", name, noise]
+        case Emit(value):
+            return ["emit", [expression(part) for part in output_parts(value)]]
+        case Return(value):
+            return ["return", [expression(part) for part in output_parts(value)]]
+        case Test(test, then, otherwise):
+            return ["test", expression(test), then, otherwise]
+        case Jump(target):
+            return ["jump", target]
+        case Next(name, stream):
+            return ["next", name, stream]
+    raise AssertionError(step)
+
+
+def expression(value: Expression) -> list[Any]:
+    """An expression as plain data."""
+    match value:
+        case Constant(bool() as constant):
+            return ["bool", constant]
+        case Constant(int() as constant):
+            return ["int", int(constant)]
+        case Constant(Fraction() as constant):
+            return ["rational", str(constant)]
+        case Constant(constant):
+            return ["tag", constant]
+        case Variable(name):
+            return ["variable", name]
+        case Element(Variable(name), index):
+            return ["read", name, expression(index)]
+        case Conditional(test, then, otherwise):
+            return ["if", expression(test), expression(then), expression(otherwise)]
+        case Operation("len" | "turns", (Variable(name),)):
+            return ["length", name]
+        case Operation("whole" | "pos" | "bool", (inner,)):
+            return expression(inner)
+        case Operation(name, arguments):
+            return [_SAME.get(name, name), *(expression(argument) for argument in arguments)]
+    raise AssertionError(value)

@@ -1,0 +1,74 @@
+"""Questions about releases as plain data: priors, query, noise and claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from privproof.exact import Rational
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.networks import Network
+from privproof.scenarios.queries import Query
+from privproof.scenarios.releases import Geometric, Prior, ReleaseQuestion
+
+if TYPE_CHECKING:
+    pass
+
+
+def document(question: ReleaseQuestion, compiled: Any) -> dict[str, Any]:
+    """The question as plain data."""
+    return release_document(question)
+
+
+def release_document(question: ReleaseQuestion) -> dict[str, Any]:
+    """The question, with its claim where it makes one."""
+    noise: dict[str, Any] = (
+        {"kind": "geometric", "alpha": str(question.noise.alpha), "step": str(question.noise.step)}
+        if isinstance(question.noise, Geometric)
+        else {"kind": "laplace", "scale": str(question.noise.scale)}
+    )
+    return {
+        "kind": "release",
+        "title": question.name or None,
+        "priors": [prior_document(prior) for prior in question.priors],
+        "lengths": list(question.lengths),
+        "query": query_document(question.query),
+        "noise": noise,
+        **({} if question.budget is None else {"epsilon": str(question.budget.epsilon)}),
+    }
+
+
+def prior_document(prior: Prior) -> dict[str, Any]:
+    """A prior in exact texts."""
+    if isinstance(prior, Chain):
+        start: Any = prior.start if isinstance(prior.start, str) else _texts(prior.start)
+        return {
+            "kind": "chain",
+            "states": list(prior.states),
+            "rows": [_texts(row) for row in prior.rows],
+            "start": start,
+        }
+    if isinstance(prior, Band):
+        low, high = [_texts(row) for row in prior.low], [_texts(row) for row in prior.high]
+        return {"kind": "band", "states": list(prior.states), "low": low, "high": high}
+    return {"kind": "network", "nodes": [_node(prior, number) for number in range(len(prior.nodes))]}
+
+
+def _node(network: Network, number: int) -> dict[str, Any]:
+    node = network.nodes[number]
+    table = [[list(given), _texts(row)] for given, row in node.table.items()]
+    return {"name": node.name, "values": list(node.values), "parents": list(node.parents), "table": table}
+
+
+def query_document(query: Query) -> dict[str, Any]:
+    """A query in exact texts; a function is told by its name and the constant that is stated for it."""
+    if query.kind == "sum":
+        weights = {state: str(weight) for state, weight in query.weights.items()}
+        return {"kind": "sum", "weights": weights, "step": str(query.step)}
+    if query.kind == "histogram":
+        return {"kind": "histogram", "bins": list(query.bins)}
+    return {"kind": "function", "name": query.name, "sensitivity": str(query.sensitivity)}
+
+
+def _texts(row: Sequence[Rational]) -> list[str]:
+    return [str(value) for value in row]

@@ -1,0 +1,54 @@
+"""Questions about stream automata as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privproof.evidence.questions import with_source
+from privproof.evidence.sources import taken_source
+from privproof.exact import Rational
+from privproof.models.stream_automaton import Transition
+from privproof.scenarios.streams import StreamQuestion
+
+_TAKEN = "the checker does not follow streams of real numbers from the text to an automaton yet"
+
+
+def document(question: StreamQuestion, compiled: Any) -> dict[str, Any]:
+    """The question as plain data, with the source of the function that the automaton was made from."""
+    made = question.mechanism
+    return with_source(stream_document(question), None if made is None else taken_source(made, _TAKEN))
+
+
+def stream_document(question: StreamQuestion) -> dict[str, Any]:
+    """The question: the automaton, its neighbours, and the budget."""
+    assert question.budget is not None
+    asked: dict[str, Any] = {
+        "kind": "stream",
+        "title": question.name or None,
+        "states": list(question.automaton.states),
+        "initial": question.automaton.initial,
+        "transitions": [_transition(step) for step in question.automaton.transitions],
+        "relation": question.relation,
+        "within": str(question.within),
+        "epsilon": str(question.budget.epsilon),
+    }
+    if question.budget.delta != 0:
+        asked["delta"] = str(question.budget.delta)
+    return asked
+
+
+def _transition(step: Transition) -> dict[str, Any]:
+    return {
+        "from": step.source,
+        "to": step.target,
+        "samples": [[_number(s.rate), s.reads, str(s.mean)] for s in step.samples],
+        "guard": [[order.low, order.high, str(order.offset)] for order in step.guard],
+        "some": step.some,
+        "stores": dict(step.stores),
+        "symbol": step.symbol,
+        "values": [[value.plus, value.minus, str(value.constant)] for value in step.values],
+    }
+
+
+def _number(value: Rational | None) -> str | None:
+    return None if value is None else str(value)

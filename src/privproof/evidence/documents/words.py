@@ -1,0 +1,15 @@
+"""Questions about the words of a model as plain data, with the source of the function that the model was made from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privproof.evidence.questions import with_source
+from privproof.evidence.sources import finite_source
+from privproof.formats import document as model_document
+from privproof.scenarios import Question
+
+
+def document(question: Question, compiled: Any) -> dict[str, Any]:
+    """The question as plain data."""
+    return with_source(model_document(question), finite_source(question))

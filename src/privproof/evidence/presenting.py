@@ -1,0 +1,42 @@
+"""Who turns verdicts into text: evidence does not know reports, so whoever knows both says where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from privproof.evidence.verdicts import Verdict
+
+
+class Presenter(Protocol):
+    """Turns verdicts into text."""
+
+    def text(self, verdict: Verdict) -> str:
+        """What the command prints."""
+        ...
+
+    def html(self, verdict: Verdict) -> str:
+        """A part of a page."""
+        ...
+
+    def page(self, verdict: Verdict) -> str:
+        """A page of its own."""
+        ...
+
+    def data(self, verdict: Verdict) -> dict[str, Any]:
+        """The object that the command prints with ``--json``."""
+        ...
+
+
+_known: list[Callable[[], Presenter]] = []
+
+
+def present_with(loader: Callable[[], Presenter]) -> None:
+    """From now on verdicts are presented by what this gives, called when it is first needed."""
+    _known[:] = [loader]
+
+
+def presenter() -> Presenter:
+    """Who presents verdicts."""
+    return _known[0]()

@@ -1,0 +1,45 @@
+from .reading import parse_formula
+from .readings import note_on_reading
+from .sublogics import sublogic
+from .syntax import (
+    And,
+    Atom,
+    Bound,
+    Comparison,
+    Family,
+    Formula,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Or,
+    Private,
+    Probable,
+    Range,
+    Truth,
+    Unary,
+    Until,
+)
+
+__all__ = [
+    "And",
+    "Atom",
+    "Bound",
+    "Comparison",
+    "Family",
+    "Formula",
+    "Iff",
+    "Implies",
+    "Next",
+    "Not",
+    "Or",
+    "Private",
+    "Probable",
+    "Range",
+    "Truth",
+    "Unary",
+    "Until",
+    "note_on_reading",
+    "parse_formula",
+    "sublogic",
+]

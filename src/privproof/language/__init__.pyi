@@ -1,0 +1,57 @@
+from .inputs import (
+    Input,
+    integer,
+    one_of,
+    public,
+    queries,
+    real,
+    real_queries,
+    real_stream,
+    records,
+    stream,
+    stream_of,
+)
+from .mechanism import Mechanism, mechanism
+from .noise import (
+    NOISES,
+    bernoulli,
+    choice,
+    exponential,
+    exponential_mechanism,
+    geometric,
+    laplace,
+    randomized_response,
+    truncated_geometric,
+    uniform,
+)
+from .priors import Prior, prior
+from .randomness import seeded
+
+__all__ = [
+    "NOISES",
+    "Input",
+    "Mechanism",
+    "Prior",
+    "bernoulli",
+    "choice",
+    "exponential",
+    "exponential_mechanism",
+    "geometric",
+    "integer",
+    "laplace",
+    "mechanism",
+    "one_of",
+    "prior",
+    "public",
+    "queries",
+    "randomized_response",
+    "real",
+    "real_queries",
+    "real_stream",
+    "records",
+    "seeded",
+    "stream",
+    "stream_of",
+    "truncated_geometric",
+    "uniform",
+]

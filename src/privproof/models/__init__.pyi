@@ -1,0 +1,41 @@
+from .distributions import Distribution
+from .halting import can_halt
+from .hmm import HiddenMarkovModel, MarkovChain
+from .process import DecisionProcess, Enclosure
+from .stream_automaton import StreamAutomaton
+from .transducer import Branch, Step, Transducer
+from .word_problem import (
+    Edge,
+    Final,
+    Horizon,
+    Letter,
+    Location,
+    Start,
+    Word,
+    WordProblem,
+    compares_something,
+    longest_word,
+)
+
+__all__ = [
+    "Branch",
+    "DecisionProcess",
+    "Distribution",
+    "Edge",
+    "Enclosure",
+    "Final",
+    "HiddenMarkovModel",
+    "Horizon",
+    "Letter",
+    "Location",
+    "MarkovChain",
+    "Start",
+    "Step",
+    "StreamAutomaton",
+    "Transducer",
+    "Word",
+    "WordProblem",
+    "can_halt",
+    "compares_something",
+    "longest_word",
+]

@@ -1,0 +1,20 @@
+from .accounting import privacy_loss_distribution
+from .curves import Curve, Enclosure
+from .profile import Point, Profile, Worst, privacy_profile
+from .renyi import Divergence, renyi_divergence
+from .situations import Comparison, Outcome, Situation
+
+__all__ = [
+    "Comparison",
+    "Curve",
+    "Divergence",
+    "Enclosure",
+    "Outcome",
+    "Point",
+    "Profile",
+    "Situation",
+    "Worst",
+    "privacy_loss_distribution",
+    "privacy_profile",
+    "renyi_divergence",
+]

@@ -1,0 +1,321 @@
+"""From a table to a release: read the data in one pass, calibrate, verify, draw the noise, and keep a record of everything assumed.
+
+Nothing is released unless its privacy was proved and the independent checker accepted the certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from privproof.asking import check
+from privproof.engines.releases.costs import upper
+from privproof.errors import QuestionError, ScenarioError
+from privproof.evidence import Verdict
+from privproof.exact import Epsilon, Number, fraction, rational
+from privproof.formats.tables import Bins, Reading, Summary, summarise
+from privproof.release import Calibrated, Released, calibrate, exact_answers, noisy, spent
+from privproof.release.comparing import errors_by_method
+from privproof.scenarios import Band, Chain
+from privproof.scenarios.queries import parse_query
+
+_FITTED = (
+    "WARNING: the prior was fitted to the private data itself. The guarantee holds for a prior that the adversary knows "
+    "anyway; a prior that was learnt from the data can leak them. Fit it on public data, or state it."
+)
+_BUDGETS = ("1/10", "1/5", "1/2", "1", "2", "5", "10")
+_SEEDED = (
+    "WARNING: the noise was drawn from a seed. Whoever knows the seed knows the truth: for tests, not for release."
+)
+
+_INDEPENDENT = (
+    "WARNING: parts of a series on both sides of a gap or a missing entry are taken to be independent. The prior does not say "
+    "so; without --gaps independent they are parts of one series."
+)
+_LITTLE = (
+    "WARNING: under this prior less noise is enough than independent entries would need. Whoever believes another prior may "
+    "learn more than epsilon."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is to be released.
+
+    Attributes:
+        data: the files with the private table.
+        column: the column with the states, or with numbers that bins make into states.
+        query: the query as a text, see `parse_query`.
+        epsilon: the budget.
+        priors: the class of priors, where it is given; otherwise a chain is fitted.
+        told: how the priors are called in the record.
+        public: the files with a public table that the prior is fitted to; none for the private one.
+        start: the first value of a fitted chain.
+        smoothing: what is added to every count of a fitted chain.
+        series: the column that tells series apart.
+        time: the column with times.
+        gap: the largest step of time within a series.
+        gaps: what a gap, or a missing entry, means: ``joined`` for a longer distance within the series, ``independent`` for another series
+            that has nothing to do with what was before, which the prior does not say.
+        bins: the bins of a column of numbers.
+        states: the states, where they are named.
+        missing: texts that mean a missing entry.
+        delimiter: what stands between two cells of a CSV file.
+        method: the method of calibration.
+        noise: the kind of noise.
+        seed: a seed for the noise, for tests.
+    """
+
+    data: tuple[Path, ...]
+    column: str
+    query: str
+    epsilon: Epsilon
+    priors: tuple[Chain, ...] | tuple[Band, ...] | None = None
+    told: str = ""
+    public: tuple[Path, ...] = ()
+    start: str = "stationary"
+    smoothing: Number = "1/2"
+    series: str | None = None
+    time: str | None = None
+    gap: Number | None = None
+    gaps: str = "joined"
+    bins: Bins | None = None
+    states: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ()
+    delimiter: str | None = None
+    method: str = "auto"
+    noise: str = "geometric"
+    seed: int | None = None
+
+    @property
+    def private(self) -> bool:
+        """Whether the prior is fitted to the private data itself."""
+        mine = {path.resolve() for path in self.data}
+        return self.priors is None and (not self.public or any(path.resolve() in mine for path in self.public))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the prior and the data come from.
+
+    Attributes:
+        prior: where the prior comes from, in words.
+        data: what was read, in words and numbers.
+        private: whether the prior was fitted to the private data.
+        secure: whether the noise comes from the operating system's generator.
+        assumptions: what is taken for granted.
+        warnings: what must not be overlooked.
+    """
+
+    prior: str
+    data: Mapping[str, Any]
+    private: bool = False
+    secure: bool = True
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was released, and everything about it.
+
+    Attributes:
+        made: the query with its noise.
+        verdict: what was established about its privacy.
+        source: where the prior and the data come from.
+        released: the noisy answer; None where the privacy was not proved, and nothing was released.
+        account: what the release counts in an account of several, by its quilts.
+        certificate: the file with the certificate, if one was written.
+        errors: for charts, the expected error of every method at several budgets.
+        budgets: these budgets.
+    """
+
+    made: Calibrated
+    verdict: Verdict
+    source: Source
+    released: Released | None = None
+    account: Fraction | None = None
+    certificate: str | None = None
+    errors: Mapping[str, Sequence[Fraction | None]] = field(default_factory=dict)
+    budgets: tuple[Fraction, ...] = ()
+
+    @property
+    def priors(self) -> tuple[Chain | Band, ...]:
+        """The class of priors."""
+        return tuple(prior for prior in self.made.question.priors if isinstance(prior, Chain | Band))
+
+
+def release_table(request: Request, *, compare: bool = False) -> Record:
+    """Release a query of a table.
+
+    Args:
+        request: what is to be released.
+        compare: also compute what every method would need at several budgets.
+    """
+    if request.gaps not in ("joined", "independent"):
+        raise QuestionError("gaps", f"{request.gaps!r}", place="gaps", hint="joined, independent")
+    priors, where, summary = _prepared(request)
+    split = summary.chains > sum(summary.totals.values())
+    gaps = split and request.gaps == "joined"
+    if gaps:
+        priors = _anywhere(priors)
+    _possible(summary, priors)
+    known = list(priors[0].states)
+    middles = None if request.bins is None else dict(zip(request.bins.names, request.bins.middles, strict=True))
+    query = parse_query(request.query, known, middles)
+    lengths = list(summary.totals if gaps else summary.lengths)
+    made = calibrate(
+        priors,
+        query=query,
+        epsilon=request.epsilon,
+        lengths=lengths,
+        entries=summary.entries,
+        gaps=gaps,
+        method=request.method,  # type: ignore[arg-type]
+        noise=request.noise,  # type: ignore[arg-type]
+    )
+    told = (
+        (_FITTED, request.private),
+        (_SEEDED, request.seed is not None),
+        (_INDEPENDENT, split and not gaps),
+        (_LITTLE, made.cost > upper(request.epsilon.ball())),
+    )
+    source = Source(
+        prior=where,
+        data=_described(request.data, summary),
+        private=request.private,
+        secure=request.seed is None,
+        assumptions=_assumptions(summary, priors, gaps=gaps),
+        warnings=tuple(text for text, holds in told if holds),
+    )
+    verdict = check(made.question)
+    if verdict.status != "proved":
+        return Record(made, verdict, source)
+    counts = dict(zip(summary.states, summary.counts, strict=True))
+    answer = noisy(made, exact_answers(query, counts), seed=request.seed)
+    chains = [prior for prior in priors if isinstance(prior, Chain)]
+    account = max((spent(chain, max(lengths), made.cost)[0] for chain in chains), default=None)
+    errors: dict[str, tuple[Fraction | None, ...]] = {}
+    if compare:
+        errors = errors_by_method(
+            priors, query=query, epsilons=_BUDGETS, lengths=lengths, entries=summary.entries, gaps=gaps
+        )
+    budgets = tuple(fraction(rational(text)) for text in _BUDGETS)
+    return Record(made, verdict, source, answer, account, errors=errors, budgets=budgets)
+
+
+def _prepared(request: Request) -> tuple[tuple[Chain, ...] | tuple[Band, ...], str, Summary]:
+    """The priors, where they come from, and what the private table holds."""
+    if request.priors is not None:
+        summary = summarise(_reading(request, request.data, request.priors[0].states))
+        _agree(summary, request.priors[0])
+        return request.priors, request.told, summary
+    if request.public:
+        public = summarise(_reading(request, request.public, request.states))
+        chain = _fitted(request, public)
+        summary = summarise(_reading(request, request.data, chain.states))
+        _agree(summary, chain)
+        return (chain,), f"fitted to {', '.join(map(str, request.public))} ({public})", summary
+    summary = summarise(_reading(request, request.data, request.states))
+    return (_fitted(request, summary),), "fitted to the private data itself", summary
+
+
+def _reading(request: Request, paths: Sequence[Path], states: Sequence[str] | None) -> Reading:
+    return Reading.of(
+        list(paths),
+        column=request.column,
+        series=request.series,
+        time=request.time,
+        gap=request.gap,
+        bins=request.bins,
+        states=None if request.bins is not None else states,
+        missing=request.missing,
+        delimiter=request.delimiter,
+    )
+
+
+def _fitted(request: Request, summary: Summary) -> Chain:
+    """The chain that a table suggests; states that were found in it stand in the order of the alphabet."""
+    if request.start not in ("stationary", "any"):
+        raise QuestionError("start", f"{request.start!r} is no start", place="start", hint="stationary, any")
+    word: Literal["stationary", "any"] = "any" if request.start == "any" else "stationary"
+    order = list(range(len(summary.states)))
+    if request.states is None and request.bins is None:
+        order.sort(key=lambda i: summary.states[i])
+    counts, states = summary.transitions[np.ix_(order, order)], [summary.states[i] for i in order]
+    return Chain.counted(counts, states=states, smoothing=request.smoothing, initial=word, name="fitted chain")
+
+
+def _agree(summary: Summary, prior: Chain | Band) -> None:
+    if summary.states != prior.states:
+        raise QuestionError(
+            "states",
+            f"the data have the states {', '.join(summary.states[:6])}, the prior {', '.join(prior.states[:6])}",
+            place="bins",
+            hint="the same bins for both",
+        )
+
+
+def _described(paths: Sequence[Path], summary: Summary) -> dict[str, Any]:
+    return {
+        "files": ", ".join(map(str, paths)),
+        "rows": summary.rows,
+        "entries": summary.entries,
+        "missing": summary.missing,
+        "series": summary.series,
+        "chains": summary.chains,
+        "longest": max(summary.lengths),
+    }
+
+
+def _possible(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...]) -> None:
+    """Complain about data that no prior of the class allows: nothing that is said about the prior would be about them."""
+    listed: tuple[Chain | Band, ...] = (*priors,)
+    for number, prior in enumerate(listed):
+        rows = prior.rows if isinstance(prior, Chain) else prior.high
+        place = {state: i for i, state in enumerate(prior.states)}
+        at = [place[state] for state in summary.states]
+        seen = np.zeros((len(prior.states), len(prior.states)), dtype=np.bool_)
+        seen[np.ix_(at, at)] = summary.transitions > 0
+        steps = np.argwhere(seen & np.array([[p == 0 for p in row] for row in rows]))
+        law = prior.law if isinstance(prior, Chain) else None
+        stationary = isinstance(prior, Chain) and prior.start == "stationary"
+        counted = summary.counts if stationary else summary.firsts
+        never = [
+            s
+            for s, many in zip(summary.states, counted, strict=True)
+            if many and law is not None and law[place[s]] == 0
+        ]
+        if not len(steps) and not never:
+            return
+        if number == len(listed) - 1:
+            said = f"a series is in {never[0]!r}" if never else ""
+            if len(steps):
+                said = f"{prior.states[steps[0][0]]!r} is followed by {prior.states[steps[0][1]]!r}"
+            raise ScenarioError(
+                "prior", f"{said}, which is impossible under {prior}", place="prior", hint="a prior that fits the data"
+            )
+
+
+def _anywhere(priors: tuple[Chain, ...] | tuple[Band, ...]) -> tuple[Chain, ...] | tuple[Band, ...]:
+    """Where entries are missing, chains with a given start are taken with any: what is first is not the first entry then."""
+    return tuple(  # type: ignore[return-value]
+        prior.starting("any") if isinstance(prior, Chain) and not isinstance(prior.start, str) else prior
+        for prior in priors
+    )
+
+
+def _assumptions(summary: Summary, priors: tuple[Chain, ...] | tuple[Band, ...], *, gaps: bool) -> tuple[str, ...]:
+    result = [f"the entries follow {'the prior' if len(priors) == 1 else 'one of the priors'}: {priors[0]}"]
+    if summary.series > 1 or (summary.chains > summary.series and not gaps):
+        between = " and parts of a series on both sides of a gap or a missing entry"
+        split = between if not gaps and summary.chains > summary.series else ""
+        result.append(f"different series{split} are independent of each other; the others may be known")
+    if gaps:
+        result.append("what is missing was not chosen by what it would have been")
+    return (*result, "the number of entries and the lengths of the series are public")

@@ -1,0 +1,29 @@
+from .audits import audit_data, audit_page, histogram_chart, p_value_chart, print_audit
+from .commands import Command
+from .facts import Fact
+from .html import page
+from .logic import print_satisfaction, satisfaction_data, satisfaction_page
+from .profiles import print_profile, profile_data
+from .text import print_explanation, print_table, print_verdict
+from .wording import data, headline
+
+__all__ = [
+    "Command",
+    "Fact",
+    "audit_data",
+    "audit_page",
+    "data",
+    "headline",
+    "histogram_chart",
+    "p_value_chart",
+    "page",
+    "print_audit",
+    "print_explanation",
+    "print_profile",
+    "print_satisfaction",
+    "print_table",
+    "print_verdict",
+    "profile_data",
+    "satisfaction_data",
+    "satisfaction_page",
+]

@@ -1,0 +1,43 @@
+"""How a question was asked on the command line."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from privproof.evidence.verdicts import Witness
+
+
+@dataclass(frozen=True)
+class Command:
+    """How the question was asked on the command line, so that a witness can be replayed.
+
+    Attributes:
+        target: the file, perhaps with a name.
+        options: further options that belong to the question.
+    """
+
+    target: str
+    options: tuple[str, ...] = ()
+
+    def explaining(self) -> str:
+        """The target and the options that ``privproof explain`` takes too."""
+        kept: list[str] = []
+        options = list(self.options)
+        while options:
+            name = options.pop(0)
+            value = [] if name == "--pointwise" else [options.pop(0)]
+            kept += [name, *value] if name in ("--size", "--epsilon", "--set") else []
+        return " ".join(map(shlex.quote, (self.target, *kept)))
+
+    def replay(self, witness: Witness) -> str:
+        """The command that recomputes both probabilities of a witness."""
+        word = " ".join(_quoted(str(letter)) for letter in witness.letters)
+        chosen = [] if witness.pair == "neighbours" else ["--pair", witness.pair]
+        parts = ["privproof", "check", self.target, *self.options, *chosen, "--word", word]
+        return " ".join(map(shlex.quote, parts))
+
+
+def _quoted(letter: str) -> str:
+    """A letter as one part of a word: in quotation marks only where it needs them."""
+    return shlex.quote(letter) if set(letter) & set(" \t\n\"'\\#") or not letter else letter

@@ -1,0 +1,281 @@
+"""Verdicts about the words of a model, or of a mechanism made into one, in words and as plain data."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from privproof.compiling import printable
+from privproof.evidence.verdicts import AnyWitness, Growth, Verdict, Witness
+from privproof.exact import fraction, show, text
+from privproof.formats import svg
+from privproof.language.values import ENDED
+from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
+from privproof.reporting.commands import Command
+from privproof.reporting.drawings import DRAWN, drawing, source
+from privproof.reporting.facts import Fact, bound_words, plain_data
+from privproof.reporting.reports import Report
+from privproof.scenarios import Origin, Question, Several, ordered_pairs
+
+_KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
+
+
+class WordReport(Report[Question]):
+    """How questions about words are told."""
+
+    def compared(self, question: Question) -> list[Fact]:
+        """What is compared."""
+        return [Fact("compared", "; ".join(filter(None, (scenario_words(question), horizon_words(question)))))]
+
+    def shown(self, verdict: Verdict, question: Question, *, command: Command | None, asked_tight: bool) -> list[Fact]:
+        """The word, or the event, and words that grow."""
+        result: list[Fact] = []
+        witness = verdict.witness
+        if isinstance(witness, Witness):
+            result += _witness_facts(verdict, question, witness, asked_tight=asked_tight)
+            if command is not None:
+                result.append(Fact("replay", command.replay(witness)))
+            if question.origin is not None and _replayable(question.origin, witness):
+                result.append(Fact("in Python", python_lines(question.origin, witness)))
+        elif verdict.event:
+            result += _event_facts(verdict)
+        if verdict.growth is not None:
+            result += _growth_facts(verdict.growth)
+        return result
+
+    def sides(self, witness: AnyWitness, question: Question) -> str:
+        """Both situations of a witness and its output, in one line."""
+        assert isinstance(witness, Witness)
+        left, right = (side_words(question, witness, side) for side in (0, 1))
+        return f"{left} against {right}, output {' '.join(witness.output)}"
+
+    def question_data(self, question: Question) -> dict[str, Any]:
+        """The question as plain data."""
+        result: dict[str, Any] = {
+            "kind": "mechanism" if question.origin is not None else _KINDS[type(question.model)],
+            "horizon": None if question.horizon is None else str(question.horizon),
+            "scenario": scenario_words(question),
+        }
+        if question.origin is not None:
+            result["parameters"] = plain_data(dict(question.origin.mechanism.parameters))
+            result["size"] = origin_size(question)
+        return result
+
+    def witness_data(self, witness: AnyWitness, question: Question) -> dict[str, Any]:
+        """A witness as plain data."""
+        assert isinstance(witness, Witness)
+        return witness_data(witness, question)
+
+    def more_data(self, verdict: Verdict, question: Question) -> dict[str, Any]:
+        """Words that grow, and the event."""
+        result: dict[str, Any] = {}
+        if verdict.growth is not None:
+            growth = verdict.growth
+            result["growth"] = {
+                "pair": growth.pair,
+                "before": [str(letter) for letter in growth.before],
+                "repeated": [str(letter) for letter in growth.repeated],
+                "after": [str(letter) for letter in growth.after],
+                "factor": "inf" if growth.factor is None else str(growth.factor),
+            }
+        if verdict.event:
+            result["event"] = [witness_data(witness, question) for witness in verdict.event]
+        return result
+
+    def drawn(self, verdict: Verdict, question: Question) -> list[str]:
+        """The function, where there is one, and the drawing of a model that is not too large to be looked at."""
+        parts = [] if question.origin is None else [source(question.origin.mechanism)]
+        return parts + ([drawing(svg(question))] if len(question.model.states) <= DRAWN else [])
+
+
+def scenario_words(question: Question) -> str:
+    """What is compared."""
+    scenario, model, origin = question.scenario, question.model, question.origin
+    parts = []
+    if scenario.neighbours is not None:
+        parts.append(str(scenario.neighbours))
+    if origin is not None:
+        parts += _situation_words(origin)
+    elif not (isinstance(model, Transducer) and not scenario.pairs):
+        count = len(ordered_pairs(question))
+        parts.append(f"{count} ordered pair{'s' if count != 1 else ''} of initial distributions")
+    if not scenario.words.unrestricted:
+        parts.append(f"words {scenario.words}")
+    return "; ".join(parts)
+
+
+def _situation_words(origin: Origin) -> list[str]:
+    """Which other arguments are quantified over."""
+    left, right = next(iter(origin.situations.values()))
+    if not left:
+        return []
+    names, count = ", ".join(left), len(origin.situations)
+    if left == right:
+        return [f"for each of the {count} value{'s' if count != 1 else ''} of {names}"]
+    return [f"{count} pair{'s' if count != 1 else ''} of neighbouring values of {names}"]
+
+
+def horizon_words(question: Question) -> str:
+    """Which lengths are compared."""
+    horizon, model = question.horizon, question.model
+    if question.origin is not None and question.origin.mechanism.stream is None:
+        return ""
+    if isinstance(model, Transducer) and model.finish is not None:
+        return f"{len(model.steps)} inputs, one output at the end"
+    if horizon is None:
+        return "words of every length there is"
+    if horizon.high is None:
+        return "words of every length"
+    return f"words of length {horizon.high}" if horizon.low == horizon.high else f"words of length {horizon}"
+
+
+def side_words(question: Question, witness: Witness, side: int) -> str:
+    """One of the two situations of a witness."""
+    if question.origin is not None:
+        arguments = question.origin.arguments(witness.pair, side, witness.inputs[side])
+        return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    inputs = witness.inputs[side]
+    initial = witness.left if side == 0 else witness.right
+    state = ", ".join(name if p == 1 else f"{name}: {p}" for name, p in initial.items())
+    if not inputs:
+        return state
+    listed = "inputs " + " ".join(inputs)
+    return listed if witness.left == witness.right else f"{listed} from {state}"
+
+
+def python_lines(origin: Origin, witness: Witness) -> str:
+    """A few lines of Python that recompute both probabilities of a witness."""
+    name = origin.mechanism.function.__name__
+    module = origin.mechanism.function.__module__
+    if module == "__main__" or module not in sys.modules:
+        module = Path(origin.mechanism.file).stem
+    output = _output(origin, witness)
+    lines = ["from privproof import output_probability", f"from {module} import {name}"]
+    having = {n: v for n, v in origin.mechanism.parameters.items() if v != _defaults(origin).get(n)}
+    changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
+    for side, probability in enumerate((witness.left_probability, witness.right_probability)):
+        arguments = origin.arguments(witness.pair, side, witness.inputs[side])
+        given = "".join(f", {n}={v!r}" for n, v in arguments.items())
+        lines.append(f"output_probability({name}{changed}, {output!r}{given})  # {show(probability)}")
+    return "\n".join(lines)
+
+
+def _replayable(origin: Origin, witness: Witness) -> bool:
+    """Whether the list of outputs says all that a witness shows: not where a step of a stream is silent, or its end is shown."""
+    if origin.collected or origin.mechanism.stream is None:
+        return True
+    shown = [letter.output for letter in witness.letters]
+    values = [origin.outputs[name] for name in shown if name is not None]
+    ended = any(v is ENDED for value in values for v in (value.values if isinstance(value, Several) else (value,)))
+    return None not in shown and not ended
+
+
+def _defaults(origin: Origin) -> dict[str, object]:
+    signature = inspect.signature(origin.mechanism.function)
+    return {parameter.name: parameter.default for parameter in signature.parameters.values()}
+
+
+def _output(origin: Origin, witness: Witness) -> object:
+    """A witness's output as `output_probability` takes it."""
+    shown = [letter.output for letter in witness.letters if letter.output is not None]
+    values = [origin.outputs[name] for name in shown]
+    if origin.collected and not origin.mechanism.generator:
+        return printable(values[0])
+    flat = [v for value in values for v in (value.values if isinstance(value, Several) else (value,))]
+    return [printable(value) for value in (flat[0].items if origin.collected else flat)]
+
+
+def _witness_facts(verdict: Verdict, question: Question, witness: Witness, *, asked_tight: bool) -> list[Fact]:
+    budget = question.budget
+    output = _output_words(question, witness) + (" (complete)" if witness.ending == "complete" else "")
+    ratio = "infinite" if witness.ratio is None else show(witness.ratio)
+    beyond = verdict.status == "refuted" and not asked_tight and budget is not None
+    if beyond and budget is not None and budget.delta == 0:
+        ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
+    result = [] if question.origin is not None else [Fact("pair", witness.pair)]
+    result += [
+        Fact("output", output),
+        Fact("left", f"{side_words(question, witness, 0)}: probability {show(witness.left_probability)}"),
+        Fact("right", f"{side_words(question, witness, 1)}: probability {show(witness.right_probability)}"),
+        Fact("ratio", ratio),
+    ]
+    if budget is not None and budget.delta != 0:
+        excess = witness.left_probability - fraction(budget.delta)
+        reduced = "infinite" if witness.right_probability == 0 else show(excess / witness.right_probability)
+        reduced += f", beyond e^epsilon = {bound_words(budget.epsilon)}" if beyond else ""
+        result.append(Fact("less delta", f"(left - {budget.delta}) / right = {reduced}"))
+    return result
+
+
+def _output_words(question: Question, witness: Witness) -> str:
+    """What is observed; on a stream also the steps at which nothing is."""
+    if question.origin is not None and question.origin.mechanism.stream is not None:
+        return " ".join(letter.output or "(nothing)" for letter in witness.letters)
+    return " ".join(witness.output) or "nothing"
+
+
+def _growth_facts(growth: Growth) -> list[Fact]:
+    before, repeated, after = (" ".join(map(str, part)) for part in (growth.before, growth.repeated, growth.after))
+    text = f"repeat {repeated} as often as you like"
+    text = f"after {before}, {text}" if before else text
+    text = f"{text}, then {after}" if after else text
+    factor = "without bound" if growth.factor is None else f"at least by the factor {show(growth.factor)}"
+    return [Fact("growing", f"{text}: each time the ratio grows {factor}")]
+
+
+def _event_facts(verdict: Verdict) -> list[Fact]:
+    event, budget = verdict.event, verdict.question.budget
+    left = sum((w.left_probability for w in event), Fraction(0))
+    right = sum((w.right_probability for w in event), Fraction(0))
+    listed = ", ".join(" ".join(map(str, w.letters)) for w in event[:4]) + (", ..." if len(event) > 4 else "")
+    result = [
+        Fact("pair", event[0].pair),
+        Fact("event", f"{len(event)} outcome{'s' if len(event) != 1 else ''}: {listed}"),
+        Fact("left", f"probability of the event {show(left)}"),
+        Fact("right", f"probability of the event {show(right)}"),
+    ]
+    if budget is not None and verdict.status == "refuted" and not budget.epsilon.infinite:
+        c = bound_words(budget.epsilon)
+        result.append(Fact("compare", f"the left exceeds {c} * right + {budget.delta}"))
+    return result
+
+
+def origin_size(question: Question) -> int | None:
+    """The length of the list that a mechanism reads one element a step, if it reads one."""
+    origin, model = question.origin, question.model
+    if origin is None or origin.fed is None or origin.mechanism.stream is not None or not isinstance(model, Transducer):
+        return None
+    return len(model.steps)
+
+
+def witness_data(witness: Witness, question: Question) -> dict[str, Any]:
+    """A witness as plain data."""
+
+    def exact(value: Fraction | None) -> str:
+        return "inf" if value is None else text(value)
+
+    left, right = ({n: str(p) for n, p in side.items()} for side in (witness.left, witness.right))
+    inputs = witness.inputs
+    sides: tuple[Any, Any] = (list(inputs[0]), list(inputs[1])) if inputs[0] else (left, right)
+    if question.origin is not None:
+        origin = question.origin
+        sides = (
+            plain_data(origin.arguments(witness.pair, 0, inputs[0])),
+            plain_data(origin.arguments(witness.pair, 1, inputs[1])),
+        )
+    return {
+        "pair": witness.pair,
+        "left": sides[0],
+        "right": sides[1],
+        "output": list(witness.output),
+        "ending": witness.ending,
+        "left_initial": left,
+        "right_initial": right,
+        "word": [str(letter) for letter in witness.letters],
+        "left_probability": exact(witness.left_probability),
+        "right_probability": exact(witness.right_probability),
+        "ratio": exact(witness.ratio),
+    }

@@ -1,0 +1,63 @@
+from .asked import AnyQuestion, Family, is_question
+from .chains import Band, Chain
+from .formulas import FormulaQuestion
+from .locations import LocationQuestion
+from .markov import MarkovPrior
+from .neighbours import Neighbours
+from .networks import Network, Node
+from .origins import Origin, Several, fits
+from .parametric import ParametricPair, ParametricQuestion, UnderPriors, parametric_pair
+from .programs import ProgramQuestion, is_program, program_question
+from .pufferfish import PufferfishQuestion, Secret, pufferfish
+from .queries import Query, count, histogram, lipschitz, mean, weighted_sum
+from .question import Model, Pair, Question, Scenario, ordered_pairs
+from .releases import Geometric, Laplace, Noise, ReleaseQuestion
+from .streams import StreamQuestion
+from .words import Automaton, Ending, Words, automaton
+
+__all__ = [
+    "AnyQuestion",
+    "Automaton",
+    "Band",
+    "Chain",
+    "Ending",
+    "Family",
+    "FormulaQuestion",
+    "Geometric",
+    "Laplace",
+    "LocationQuestion",
+    "MarkovPrior",
+    "Model",
+    "Neighbours",
+    "Network",
+    "Node",
+    "Noise",
+    "Origin",
+    "Pair",
+    "ParametricPair",
+    "ParametricQuestion",
+    "ProgramQuestion",
+    "PufferfishQuestion",
+    "Query",
+    "Question",
+    "ReleaseQuestion",
+    "Scenario",
+    "Secret",
+    "Several",
+    "StreamQuestion",
+    "UnderPriors",
+    "Words",
+    "automaton",
+    "count",
+    "fits",
+    "histogram",
+    "is_program",
+    "is_question",
+    "lipschitz",
+    "mean",
+    "ordered_pairs",
+    "parametric_pair",
+    "program_question",
+    "pufferfish",
+    "weighted_sum",
+]

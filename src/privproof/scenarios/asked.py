@@ -1,0 +1,101 @@
+"""What every question has: a name, a claim or none, an extent, and the functions that it is about."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, Self, TypeAlias
+
+from privproof.errors import QuestionError
+
+if TYPE_CHECKING:
+    from privproof.exact import Budget
+    from privproof.language import Mechanism, Prior
+    from privproof.models import Horizon
+    from privproof.scenarios.question import Question
+
+Family: TypeAlias = Literal["words", "secrets", "program", "stream", "release", "formula", "location"]
+"""The kinds of questions, by what is compared."""
+
+
+class AnyQuestion(ABC):
+    """A mechanism, what must not be told apart, and a budget ("is it private?") or none ("how private is it?").
+
+    Attributes:
+        family: the kind of question; engines, documents and reports are registered by it.
+        private: what is claimed, as an adjective.
+        continuous: whether single outputs have probability 0.
+    """
+
+    family: ClassVar[Family]
+    private: ClassVar[str] = "private"
+    continuous: ClassVar[bool] = False
+
+    if TYPE_CHECKING:
+
+        @property
+        def name(self) -> str:
+            """How reports call the mechanism."""
+
+        @property
+        def budget(self) -> Budget | None:
+            """The claim, if one is made."""
+
+    @abstractmethod
+    def under(self, budget: Budget | None) -> Self:
+        """The same question with another budget."""
+
+    @property
+    def claims(self) -> bool:
+        """Whether it makes a claim, so that it asks whether and not how much."""
+        return self.budget is not None
+
+    def lasting(self, horizon: Horizon, *, place: str = "horizon") -> Self:
+        """The same question about words of other lengths.
+
+        Raises:
+            QuestionError: it has no horizon.
+        """
+        raise QuestionError("horizon", "a prior and secrets have no horizon", place=place, hint="drop it")
+
+    def only(self, pair: str, *, place: str = "pair") -> Self:
+        """The same question about one of its pairs alone.
+
+        Raises:
+            QuestionError: it has no such pair.
+        """
+        raise QuestionError("pair", "this question has no pairs", place=place, hint="drop it")
+
+    def words(self, *, place: str) -> Question:
+        """The question, if it is one about the words of a model.
+
+        Raises:
+            QuestionError: it is another one.
+        """
+        what = "continuous noise or numbers without bounds" if self.continuous else "secrets under a prior"
+        hint = "privproof check, privproof epsilon" + (", privproof explain" if self.continuous else "")
+        raise QuestionError("question", f"this does not apply to {what}", place=place, hint=hint)
+
+    @property
+    def functions(self) -> tuple[Mechanism | Prior, ...]:
+        """The functions that it is about."""
+        return ()
+
+    def relied_on(self) -> tuple[str, ...]:
+        """What a verdict relies on outside the text of these functions, as sentences for its notes.
+
+        Raises:
+            LanguageError: what would run now is not what the question was asked about, so that there is no verdict.
+        """
+        told = [function.program.relies_on() for function in self.functions]
+        return tuple(sentence for sentence in told if sentence is not None)
+
+
+def is_question(value: object) -> bool:
+    """Whether something is a question."""
+    return isinstance(value, AnyQuestion)
+
+
+def no_such_pair(name: str, known: list[str]) -> NoReturn:
+    """The complaint about a pair that is not there."""
+    listed = ", ".join(known[:6]) + (", ..." if len(known) > 6 else "")
+    raise QuestionError("pair", f"there is no pair {name!r}", place="pair", hint=f"pairs: {listed}")
