@@ -126,6 +126,28 @@ def test_a_signature_on_a_page_is_the_true_one(path: Path, name: str, written: i
     assert difference(name, written) is None
 
 
+_TABLE = re.compile(
+    r"^##+ \[`@?\w+`\]\(api\.md#([\w.]+)\)\n(?:(?!^#)[^|\n]*\n)*\| argument \| meaning \|\n\| --- \| --- \|\n((?:\|.*\n)+)",
+    re.MULTILINE,
+)
+TABLES = [
+    (name, re.findall(r"`(\w+)`", " ".join(row.split("|")[1] for row in rows.splitlines())))
+    for path in REFERENCE
+    for name, rows in _TABLE.findall(path.read_text(encoding="utf-8"))
+]
+
+
+def test_some_pages_have_tables_of_arguments() -> None:
+    assert {name for name, _ in TABLES} >= {"privproof.audit", "privproof.runnable", "privproof.mechanism"}
+
+
+@pytest.mark.parametrize(("name", "listed"), TABLES, ids=lambda part: str(part))
+def test_a_table_lists_all_arguments_but_the_first(name: str, listed: list[str]) -> None:
+    facade, _, own = name.rpartition(".")
+    first, *rest = inspect.signature(getattr(import_module(facade), own)).parameters
+    assert [each for each in listed if each != first] == rest
+
+
 def test_python_has_no_signature_of_its_own() -> None:
     assert {path.stem for path, *_ in WRITTEN if path.stem in ("python", "audit", "language")} == set()
 
