@@ -37,9 +37,9 @@ check: $(READY)  ## style and types
 	$(BIN)/mypy
 
 # The tests nearest to the gate, to asking and to the checker, and the least that they must reach there, in percent of lines and
-# branches.  Those that say "quickly" measure time, and tracing takes some.
-NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_compared potentials pufferfish what_runs \
-	checker checker_locations checker_logic checker_programs checker_pufferfish checker_releases checker_source checker_streams)) \
+# branches.  Not among them: those that measure time ("quickly"), or try very many documents, because tracing slows both down.
+NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_compared potentials pufferfish what_runs)) \
+	$(filter-out %_definitions.py,$(wildcard tests/unit/test_checker*.py)) \
 	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py
 
 .PHONY: coverage
