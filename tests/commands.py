@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -56,6 +56,18 @@ def forked(
 
     for module, _ in COMMANDS.values():
         import_module(f"privproof.cli.{module}")
+
+    def run() -> None:
+        sys.argv = ["privproof", *arguments[3:]]
+        main()
+
+    return apart(run, folder, variables)
+
+
+def apart(
+    run: Callable[[], object], folder: Path, variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run something in a copy of this process: its own folder, its own streams, its own end."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -71,9 +83,8 @@ def forked(
                 sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
                 sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
                 sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-                sys.argv = ["privproof", *arguments[3:]]
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-                main()
+                run()
                 status = 0
             except SystemExit as end:
                 status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
@@ -89,7 +100,7 @@ def forked(
         for stream in (out, err):
             stream.seek(0)
             texts.append(stream.read().decode("utf-8"))
-    return subprocess.CompletedProcess(arguments, os.waitstatus_to_exitcode(ended), *texts)
+    return subprocess.CompletedProcess([], os.waitstatus_to_exitcode(ended), *texts)
 
 
 class Command:

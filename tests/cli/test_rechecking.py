@@ -10,7 +10,7 @@ import pytest
 from tests.commands import MODELS
 
 from privproof.cli import main
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted, Rejected, recheck
 
 CASES = {
     "a proof": ["check", MODELS / "geometric.yaml"],
@@ -109,13 +109,16 @@ def test_a_spoilt_certificate_is_rejected(command):
 
 def test_every_number_made_smaller_is_rejected(written, within):
     document, path = written
-    for place, value in places(document):
-        if document["verdict"] == "refuted" and place == ("question", "epsilon"):
-            continue  # a word beyond a budget is beyond every smaller one
-        path.write_text(json.dumps(changed(document, place, smaller)), encoding="utf-8")
-        outcome = within("recheck", path)
-        assert outcome[0] == 2, (place, value, outcome)
-        assert_rejected(outcome)
+    spoilt = [
+        (place, value, changed(document, place, smaller))
+        for place, value in places(document)
+        if document["verdict"] == "proved" or place != ("question", "epsilon")  # a word beyond a budget stays beyond it
+    ]
+    for place, value, one in spoilt:
+        assert isinstance(recheck(one), Rejected), (place, value)
+    for _, _, one in spoilt[:: max(1, len(spoilt) // 4)]:
+        path.write_text(json.dumps(one), encoding="utf-8")
+        assert_rejected(within("recheck", path))
 
 
 def test_a_number_made_larger_is_rejected_or_leaves_the_claim_as_it_was(written):
@@ -147,6 +150,8 @@ def test_anything_left_out_is_rejected(written, within):
             inside = inside[key]
         without += [changed(document, where, lambda whole, i=i: whole[:i] + whole[i + 1 :]) for i in range(len(inside))]
     for one in without:
+        assert isinstance(recheck(one), Rejected)
+    for one in without[:: max(1, len(without) // 4)]:
         path.write_text(json.dumps(one), encoding="utf-8")
         assert_rejected(within("recheck", path))
 

@@ -13,6 +13,7 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.brute import word_probability
 
 from privproof import check, epsilon, log, tight_epsilon, word_probabilities
@@ -30,7 +31,6 @@ from privproof.library import (
     ratio_if_unsatisfiable,
     satisfiability,
 )
-from privproof.loading import only_pair
 from privproof.models import Horizon, Letter
 from privproof.scenarios import ordered_pairs
 
@@ -307,7 +307,7 @@ def test_one_pair_of_fig_3_alone():
 VARIABLES = 3
 literals = st.integers(1, VARIABLES).flatmap(lambda k: st.sampled_from([k, -k]))
 formulas = st.lists(st.lists(literals, min_size=0, max_size=3, unique=True), min_size=1, max_size=8)
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def satisfied(clauses, values):

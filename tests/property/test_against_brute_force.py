@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.brute import INFINITE, hmm_ratio, largest, transducer_ratio
 from tests.strategies import hmm_questions, transducer_questions
 
@@ -16,9 +17,9 @@ from privproof.evidence.checker import Accepted, recheck
 from privproof.exact import Budget, fraction, log, rational
 
 MANY = settings(
-    max_examples=700, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(700), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-FEW = settings(MANY, max_examples=120)
+FEW = settings(MANY, max_examples=examples(120))
 
 
 def lengths(question):
@@ -123,7 +124,7 @@ def test_delta_over_events(question, delta, bound):
 
 
 @pytest.mark.slow
-@settings(MANY, max_examples=8000)
+@settings(MANY, max_examples=examples(8000))
 @given(hmm_questions())
 def test_tight_epsilon_of_many_hidden_markov_models(question):
     assert_tight(tight_epsilon(question), hmm_ratio(question, lengths(question)))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof import (
     LanguageError,
@@ -178,7 +179,7 @@ def spaces(draw):
 
 
 @given(space=spaces(), seed=st.integers(0, 1000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_whatever_is_proposed_are_neighbours(space, seed):
     inputs, relation, size = space
     found = patterns(inputs, relation, size)
@@ -208,7 +209,7 @@ def test_whatever_is_proposed_are_neighbours(space, seed):
 
 
 @given(space=spaces(), data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_definition_agrees_with_an_independent_one_on_any_data_sets(space, data):
     """Also on data sets that are no neighbours: sides of two proposed pairs."""
     inputs, relation, size = space

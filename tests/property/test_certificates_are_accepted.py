@@ -11,6 +11,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.strategies import reading_questions, restricted_questions
 
 from privproof import HiddenMarkovModel, Horizon, Pair, Question, Scenario, Words, check, tight_epsilon
@@ -18,7 +19,7 @@ from privproof.engines import Monitor
 from privproof.evidence.checker import Accepted, recheck
 
 SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 QUESTIONS = st.one_of(restricted_questions(), reading_questions())
 DELTAS = st.sampled_from([(0, False), (0, False), (Fraction(1, 7), False), (Fraction(1, 12), True)])
@@ -77,7 +78,7 @@ def test_checks(question, epsilon, delta):
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=3000)
+@settings(SETTINGS, max_examples=examples(3000))
 @given(QUESTIONS, EPSILONS, DELTAS)
 def test_many(question, epsilon, delta):
     assert_tight(question, delta)

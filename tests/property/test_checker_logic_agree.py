@@ -10,6 +10,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.evidence.checker.documents import plain
 from privproof.evidence.checker.logic import check_logic
@@ -235,7 +236,7 @@ def certificate(verdict: str, process: Any, formula: Any, states: list[int], **e
 # ----------------------------------------------------------------------------------------------------------- chains
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(models(), paths)
 def test_chain_against_refinement(model: tuple[list[dict[int, Fraction]], dict[str, set[int]]], path: Any) -> None:
     rows, labels = model
@@ -244,7 +245,7 @@ def test_chain_against_refinement(model: tuple[list[dict[int, Fraction]], dict[s
     assert measured(as_process(rows, labels), path, by_product=True) == expected
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(models(most=1), paths)
 def test_deterministic_chain(model: tuple[list[dict[int, Fraction]], dict[str, set[int]]], path: Any) -> None:
     """Every state has one path: the formula is evaluated on it, from the end of the longest useful prefix backwards."""
@@ -280,7 +281,7 @@ def test_deterministic_chain(model: tuple[list[dict[int, Fraction]], dict[str, s
     assert measured(as_process(rows, labels), path) == [Fraction(int(holds(path, s))) for s in range(len(rows))]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(models(), paths, st.sampled_from(["0", "ln(2)", "1/2", "ln(3)"]), st.sampled_from(["0", "1/3"]), st.data())
 def test_private(model: Any, path: Any, epsilon: str, delta: str, data: Any) -> None:
     """Of proved and refuted exactly the right one is accepted."""
@@ -298,7 +299,7 @@ def test_private(model: Any, path: Any, epsilon: str, delta: str, data: Any) -> 
     assert judge(certificate("proved", process, ["not", formula], [s, t])) == (not private)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(models(), paths, st.integers(20, 60))
 def test_enclosures_contain_the_value(model: Any, path: Any, width: int) -> None:
     rows, labels = model
@@ -355,7 +356,7 @@ def probable(path: Any, low: Fraction, high: Fraction, *, included: bool = True)
     return ["P", {"low": str(low), "low_included": True, "high": str(high), "high_included": included}, path]
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(decision_models(), present, present, st.booleans())
 def test_endless_extremes(model: Any, left: Any, right: Any, negated: bool) -> None:
     """For an until between present formulas, schedulers without memory suffice: all of them are tried."""
@@ -429,7 +430,7 @@ def on(path: Any, states: tuple[int, ...], labels: dict[str, set[int]]) -> bool:
     raise AssertionError(path)
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(decision_models(), bounded)
 def test_bounded_extremes(model: Any, path: Any) -> None:
     """All histories are tried."""
@@ -449,7 +450,7 @@ def test_bounded_extremes(model: Any, path: Any) -> None:
         check_extremes(process, path, s, value((s,), min), value((s,), max))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(decision_models(all_actions=True), bounded, st.sampled_from([("0", 1), ("ln(2)", 2)]))
 def test_bounded_private(model: Any, path: Any, budget: tuple[str, int]) -> None:
     """All sequences of actions are tried: the tree of all is accepted where the claim holds, a lasso where it fails."""
@@ -514,7 +515,7 @@ _LOGIC = [
 ]  # fmt: skip
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.sampled_from(_LOGIC), st.lists(st.integers(0, 7), min_size=1, max_size=9), values)
 def test_nonsense_is_refused(document: Any, steps: list[int], new: Any) -> None:
     """Anything put anywhere gives an answer: accepted or refused, never another error."""

@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests.amounts import examples
 
 from privproof.engines.sampling import sample
 from privproof.engines.sampling.columns import Numbers, distinct, from_table, identity, select, values_at
@@ -27,7 +28,7 @@ from privproof.language.values import Cells
 from privproof.language.values import truth as one_truth
 
 SOME = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 whole = st.integers(-3, 4) | st.sampled_from([2**62, -(2**63), 2**63 - 1, 2**70])
@@ -104,7 +105,7 @@ ARITIES = {
 }
 
 
-@settings(SOME, max_examples=600)
+@settings(SOME, max_examples=examples(600))
 @given(st.data(), st.integers(1, 5))
 def test_an_operation_on_columns_is_the_operation_on_values(data, count):
     arity = data.draw(st.sampled_from([1, 2, 2, 3]))
@@ -326,7 +327,7 @@ class Branching(Exception):
     """A draw that the path does not decide."""
 
 
-@settings(SOME, max_examples=200)
+@settings(SOME, max_examples=examples(200))
 @given(blocks(depth=3), st.lists(st.integers(0, 2), min_size=1, max_size=2), st.integers(0, 2), st.booleans())
 def test_random_programs_have_the_distribution_of_the_python_function(body, q, x, generator):
     program = compiled(body, generator=generator)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.programs import PLACE, Author, compared, data_sets, disagreement, largest_ratio, load, outputs
 
 from privproof import LanguageError, mechanism_question, output_distribution
@@ -40,7 +41,9 @@ ALPHAS = st.sampled_from(["1/2", "1/3", "2/3", "9/10"])
 TESTS = st.sampled_from(
     ["z > {}", "z < {}", "z >= {}", "z <= {}", "z == {}", "z != {}", "{} < z", "-z > {}", "abs(z) > {}"]
 )
-quickly = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quickly = settings(
+    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @given(alpha=ALPHAS, tests=st.lists(st.tuples(TESTS, st.integers(-4, 4)), min_size=1, max_size=3))

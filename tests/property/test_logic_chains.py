@@ -10,6 +10,7 @@ import pytest
 from flint import fmpq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.chains import (
     LABELS,
     TooMany,
@@ -50,8 +51,8 @@ from privproof.formulas import (
 from privproof.formulas.syntax import Count
 from privproof.models.process import DecisionProcess
 
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-SOME = settings(MANY, max_examples=60)
+MANY = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(MANY, max_examples=examples(60))
 SEEDS = st.integers(0, 2**32)
 
 
@@ -128,7 +129,7 @@ def test_what_is_decided_in_finitely_many_steps_is_a_sum_over_paths(seed):
     assert exact(process_of(chain, labels), path) == expected, str(path)
 
 
-@settings(MANY, max_examples=400)
+@settings(MANY, max_examples=examples(400))
 @given(SEEDS)
 def test_all_truths_at_once(seed):
     source, chain, labels = drawn(seed)

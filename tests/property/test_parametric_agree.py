@@ -8,6 +8,7 @@ from itertools import product
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.tables import proved_certificate, refuted_certificate
 
 from privproof.engines.monitor import Monitor
@@ -20,7 +21,7 @@ from privproof.exact.regions import Region
 from privproof.models.conditions import Condition, Conditions, Row, Table, conditions_of
 
 ZERO = Rational(0)
-CALM = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+CALM = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 INTERVALS = ("0 < {} < 1", "0 <= {} <= 1", "1/4 <= {} < 3/4", "0 < {} <= 1/2", "1/3 < {} < 1")
 CONSTRAINTS = ("p + q <= 1", "q <= p", "p < q", "p*q <= 1/4", "p^2 + q^2 <= 1", "p + q >= 1/2", "2*p <= 1 + q")
 

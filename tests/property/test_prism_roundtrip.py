@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.exact import rational
 from privproof.formats.drn import parse_drn, write_drn
@@ -56,7 +57,7 @@ def said(process, numbers):
     return rows, labels, initial, related
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(process=processes())
 def test_prism_gives_back_what_was_written(process):
     again = parse_prism(write_prism(process))
@@ -64,7 +65,7 @@ def test_prism_gives_back_what_was_written(process):
     assert said(again, again.variables["s"]) == said(process, np.arange(len(process)))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(process=processes())
 def test_drn_gives_back_what_was_written(process):
     again = parse_drn(write_drn(process))
@@ -106,7 +107,7 @@ _MODEL = explore(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(condition=_CONDITIONS)
 def test_generated_code_computes_what_constants_compute(condition):
     found = _MODEL.satisfying(condition)

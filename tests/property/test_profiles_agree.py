@@ -9,6 +9,7 @@ from math import exp, log
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.brute import INFINITE, fraction_of, output_distribution, sides, transducer_ratio
 from tests.strategies import distributions, hmm_questions, transducer_questions
 
@@ -20,9 +21,9 @@ from privproof.profiles import Curve, privacy_loss_distribution, privacy_profile
 from privproof.scenarios import Neighbours, Question, Scenario, ordered_pairs
 
 MANY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-FEW = settings(MANY, max_examples=40)
+FEW = settings(MANY, max_examples=examples(40))
 BOUNDS = st.fractions(Fraction(1), Fraction(8), max_denominator=6)
 DELTAS = st.fractions(Fraction(0), Fraction(1), max_denominator=12)
 

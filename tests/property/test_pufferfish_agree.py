@@ -8,12 +8,13 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof import bernoulli, check, choice, mechanism, prior, pufferfish, records, tight_epsilon
 from privproof.compiling.pufferfish import compared
 from privproof.exact import fraction
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=examples(25), deadline=None)
 
 
 @mechanism

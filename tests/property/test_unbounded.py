@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.brute import INFINITE, prefix_ratio
 from tests.strategies import hmm_questions, pumped_questions, transducers, transient_questions
 
@@ -18,9 +19,9 @@ from privproof.models import Horizon
 from privproof.scenarios import Neighbours, Question, Scenario
 
 MANY = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-FEW = settings(MANY, max_examples=3)
+FEW = settings(MANY, max_examples=examples(3))
 LONGEST = 10
 
 
@@ -120,7 +121,7 @@ def test_transient_states(question):
     assert_contains(question, 12)
 
 
-@settings(MANY, max_examples=4)
+@settings(MANY, max_examples=examples(4))
 @given(pumped_questions(), st.integers(1, 50))
 def test_a_pump_is_recognised(question, bound):
     verdict = tight_epsilon(question)
@@ -133,7 +134,7 @@ def test_a_pump_is_recognised(question, bound):
     assert check(question, log(bound)).status == "refuted"
 
 
-@settings(MANY, max_examples=6)
+@settings(MANY, max_examples=examples(6))
 @given(
     transducers(finite=False, steps=1, inputs=2),
     st.sampled_from([Neighbours.each(within=1), Neighbours.one(within=1), Neighbours.monotone(within=1)]),
@@ -152,7 +153,7 @@ def test_streams(model, relation):
 
 
 @pytest.mark.slow
-@settings(MANY, max_examples=3000)
+@settings(MANY, max_examples=examples(3000))
 @given(hmm_questions(most_states=3, most_symbols=2))
 def test_brackets_contain_bounded_maxima_of_many_models(question):
     assert_consistent(question)

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
 
@@ -184,7 +185,7 @@ def test_many_points_become_few_that_look_the_same():
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_floats_give_a_chart_or_a_clear_refusal(lists, x_log, y_log):
     series = [Line(f"line {i}", tuple(points)) for i, points in enumerate(lists)]
     try:
@@ -317,7 +318,7 @@ def test_what_is_not_spent_is_shown():
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_every_quilt_shows_its_nodes_without_collisions(data):
     length = data.draw(st.one_of(st.integers(1, 40), st.integers(1, 10**6)))
     node = data.draw(st.integers(1, length))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.evidence.checker import Accepted, Outcome, Rejected, recheck
 from privproof.evidence.checker.expressions import Languages, read_expression
@@ -582,7 +583,7 @@ SEEDS = [
     certificate(MACHINE, {"method": "tensors"}),
 ]
 
-RELAXED = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RELAXED = settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SMALL = Limits(words=2000, explored=2000, tensor=10_000, horizon=50)
 
 

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.brute import fraction_number, hmm_words, output_distribution
 from tests.strategies import hmm_questions, transducer_questions
 
@@ -19,7 +20,7 @@ from privproof.models import Horizon, Letter, Transducer
 from privproof.scenarios import Neighbours, Question, Scenario, Words
 
 SOME = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.errors import NumberError
 from privproof.exact import INFINITE, epsilon, rational
@@ -24,7 +25,7 @@ def value(number: ExponentialSum, at: Fraction) -> float:
     return sum(float(Fraction(str(q))) * float(at) ** a * exp(float(Fraction(str(s))) * at) for q, a, s in number.terms)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SUMS, SUMS, SUMS, EPSILONS)
 def test_the_laws_of_a_ring_and_of_evaluation(one, two, three, at):
     assert one + two == two + one
@@ -38,7 +39,7 @@ def test_the_laws_of_a_ring_and_of_evaluation(one, two, three, at):
     assert (one * two).at(at) == one.at(at) * two.at(at)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SUMS)
 def test_data_and_back(number):
     assert ExponentialSum.from_data(number.to_data()) == number

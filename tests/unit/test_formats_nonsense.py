@@ -12,6 +12,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.errors import (
     BudgetError,
@@ -472,7 +473,7 @@ def _harmless(folder: Path, content: bytes, name: str) -> None:
         dot(question)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(300))
 @given(st.data())
 def test_mutated_texts_never_crash(tmp_path: Path, data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([VALID, STREAM, CHAIN]))
@@ -508,7 +509,7 @@ junk: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(300))
 @given(st.sampled_from([VALID, STREAM, CHAIN]), st.randoms(use_true_random=False), junk)
 def test_mutated_documents_never_crash(tmp_path: Path, text: str, chance: random.Random, other: Any) -> None:
     said: Any = yaml.safe_load(text)

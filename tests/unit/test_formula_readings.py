@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.unit.test_formulas import formulas
 
 from privproof import model_check, recheck
@@ -232,7 +233,9 @@ def texts(draw, depth=4):
     return f"{draw(inner)} {draw(st.sampled_from('UWR'))} {draw(inner)}"
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(600), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 @given(texts())
 def test_prisms_grammar(text):
     """What PRISM accepts is read as PRISM reads it; and the canonical text of anything is in PRISM's grammar."""
@@ -250,7 +253,9 @@ def test_prisms_grammar(text):
 # -------------------------------------------------------------------------------------------------------------- notes
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(formulas())
 def test_a_canonical_text_means_the_same_in_both_conventions(formula):
     text = str(formula)
@@ -258,7 +263,7 @@ def test_a_canonical_text_means_the_same_in_both_conventions(formula):
     assert note_on_reading(text) is None
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(texts())
 def test_a_note_exactly_where_the_meaning_changed(text):
     whole = f"P>0 [ {text} ]"
@@ -365,7 +370,7 @@ def test_the_text_of_a_certificate_means_nothing():
         assert "(F done) & !out1" in outcome.statement
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(texts())
 def test_what_the_checker_tells_is_read_alike_in_both_conventions(text):
     """Its words are another writer's; where they are in the language at all they mean the formula of the certificate."""

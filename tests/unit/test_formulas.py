@@ -7,6 +7,7 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.errors import FormulaError, PrivproofError
 from privproof.exact import epsilon, rational
@@ -154,7 +155,9 @@ def formulas(draw, depth=3, *, path=False, scope=None):
     return Family(quantifier, variable, values, below(more={variable: str}))
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(formulas())
 def test_the_canonical_text_reads_back(formula):
     text = str(formula)
@@ -416,7 +419,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.one_of(st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join), st.text(max_size=40)))
 def test_only_complaints_come_out(text):
     try:

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.errors import ScenarioError
 from privproof.exact import rational
@@ -44,7 +45,7 @@ expressions = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(expressions, st.sets(st.sampled_from(ALPHABET), max_size=1))
 def test_expressions_mean_what_regular_expressions_mean(expression, without):
     ours, theirs = expression
@@ -59,7 +60,7 @@ def test_expressions_mean_what_regular_expressions_mean(expression, without):
             assert (machine is not None and accepts(machine, word)) == wanted
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(expressions)
 def test_every_state_of_an_automaton_can_still_accept(expression):
     try:
@@ -218,7 +219,7 @@ def test_coordinates_of_unknown_states():
         ordered_pairs(Question(model=geometric().model, scenario=Scenario(neighbours=relation)))
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=5, unique=True), relations)
 def test_neighbouring_states_are_those_whose_coordinates_are(points, relation):
     names = [f"s{i}" for i in range(len(points))]

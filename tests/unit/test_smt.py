@@ -15,6 +15,7 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.compiling import word_problem
 from privproof.engines.words import smt, solver
@@ -126,7 +127,7 @@ def compared(
                 yield word, ending, other, one
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     drawn=models(),
     restriction=st.sampled_from(RESTRICTIONS),

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.errors import FormatError
 from privproof.exact import rational
@@ -130,7 +131,7 @@ def as_decimals(rows):
     return [(who, str(time) if time.denominator == 1 else f"{float(time):.1f}", value) for who, time, value in rows]
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(
     rows=rows_in_time(),
     size=st.integers(1, 9),
@@ -156,7 +157,7 @@ def test_both_ways_agree_with_counting_by_hand(folder, rows, size, gap, block):
     assert facts(summarise(Reading.of(folder / "mixed.parquet", **options), rows=size)) == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(rows=rows_in_time(), size=st.integers(1, 7))
 def test_without_series_and_times(folder, rows, size):
     rows = [("all", time, value) for _, time, value in rows]
@@ -177,7 +178,7 @@ NEAR_EDGES = st.sampled_from(
 ) | st.decimals(-1, 2, places=2, allow_nan=False).map(str)
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(values=st.lists(NEAR_EDGES, min_size=1, max_size=30), size=st.integers(1, 9))
 def test_decimals_are_put_into_the_exact_bins(folder, values, size):
     if all(value == "" for value in values):
@@ -586,7 +587,7 @@ def test_merging_is_for_series_that_have_nothing_in_common(table):
         both.transitions[0, 0] = 1
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=st.integers(0, 2**32 - 1))
 def test_longer_tables_with_many_series(folder, seed):
     random = np.random.default_rng(seed)

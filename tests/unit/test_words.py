@@ -10,6 +10,7 @@ import pytest
 from flint import fmpq
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 from tests.brute import INFINITE, fraction_number, hmm_ratio, hmm_words, output_distribution
 from tests.strategies import hmm_questions, transducer_questions
 
@@ -28,7 +29,7 @@ from privproof.models import HiddenMarkovModel, Horizon, Letter
 from privproof.scenarios import Pair, Question, Scenario
 
 SOME = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 entries = st.integers(0, 6)
 vectors = st.tuples(
@@ -93,7 +94,7 @@ def by_definition(vector, by, factor, *, weighted):
     )
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(vectors, vectors, st.booleans())
 def test_one_generator_dominates_exactly_when_some_multiplier_does(vector, by, weighted):
     factor = single(vector, by, weighted=weighted)
@@ -145,7 +146,7 @@ def test_two_generators_dominate_what_neither_does_alone():
     assert chain.cone(Reached((3, 3), (1, 1), 0, 0), Fraction(0)) is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(vectors.filter(lambda v: any(v.left)), min_size=1, max_size=6), st.booleans())
 def test_an_antichain_finds_a_dominator_whenever_one_alone_dominates(several, weighted):
     chain = Antichain(weighted=weighted)

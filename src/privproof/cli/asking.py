@@ -110,7 +110,11 @@ def _one_word(question: Question, text: str) -> Verdict:
         letters = tuple(_letter(part, question) for part in shlex.split(text))
     except ValueError as error:
         raise QuestionError("word", f"{text!r} cannot be read: {error}", place="--word") from None
-    return ask_request(Request(question, word=letters))
+    try:
+        return ask_request(Request(question, word=letters))
+    except QuestionError as error:
+        error.place = "--word" if error.place == "word" else error.place
+        raise
 
 
 def _letter(text: str, question: Question) -> Letter:

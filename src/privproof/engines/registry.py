@@ -44,6 +44,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("streams", ("program", "stream"), "streams.engine", "StreamEngine"),
     Registered("laplace", ("program",), "laplace.engine", "AlignmentEngine"),
     Registered("parametric", ("secrets",), "parametric.engine", "ParametricEngine"),
+    Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
     Registered("release", ("release",), "releases.engine", "ReleaseEngine"),
 )
 """All engines; of those for one kind of question, the one to try first in front."""

@@ -45,6 +45,9 @@ class Ball:
         with precision(max(bits, self.middle.bit_length() + 64)):
             return arb((fmpz(self.middle), fmpz(self.power)), (fmpz(self.radius), fmpz(self.small)))
 
+    def __float__(self) -> float:
+        return float(self.ball().mid())
+
     def __str__(self) -> str:
         return str(self.ball())
 

@@ -98,6 +98,8 @@ _REPORTS: dict[Family, tuple[str, str]] = {
     "program": ("programs", "ProgramReport"),
     "stream": ("streams", "StreamReport"),
     "release": ("releases", "ReleaseReport"),
+    "formula": ("formulas", "FormulaReport"),
+    "location": ("formulas", "LocationReport"),
 }
 
 

@@ -39,6 +39,11 @@ class FormulaQuestion(AnyQuestion):
         return self
 
     @property
+    def claims(self) -> bool:
+        """Always: the claim is the formula."""
+        return True
+
+    @property
     def name(self) -> str:
         """How reports call it."""
         return self.process.name

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from privproof.engines.engine import Request
 from privproof.engines.logic.certificates import logic_evidence
 from privproof.engines.logic.checking import Checker
 from privproof.engines.logic.satisfaction import Satisfaction
@@ -64,27 +65,51 @@ def model_check(
     asked, chosen = _asked(process, parsed, states)
     checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight)
     try:
-        truth = checker.truth(parsed)
+        found = _satisfied(checker, FormulaQuestion(process, parsed, asked), chosen)
     except QuestionError as problem:
         if problem.code == "unknown-name" and isinstance(formula, str):
             raise _under(formula, problem) from None
         raise
-    except Stopped:
-        truth = np.full(len(process), -1, np.int8)
-        checker.reasons.append(checker.monitor.stopped() or "stopped")
     reading = note_on_reading(formula) if isinstance(formula, str) else None
-    found = Satisfaction(
-        process,
-        parsed,
-        asked,
-        chosen,
-        truth,
-        checker.measured,
-        tuple(dict.fromkeys(checker.reasons)),
-        notes=(*process.relies, *(() if reading is None else (reading,))),
-    )
+    found = replace(found, notes=(*process.relies, *(() if reading is None else (reading,))))
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
+
+
+class LogicEngine:
+    """Answers questions about formulas."""
+
+    name = "logic"
+
+    def supports(self, request: Request) -> str | None:
+        """Why the engine does not answer the request, or None if it does."""
+        return "a formula says itself what is claimed" if request.tight else None
+
+    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+        """Whether the formula holds in all the states that are asked about."""
+        question = request.question
+        assert isinstance(question, FormulaQuestion)
+        yield _answer(_satisfied(Checker(question.process, monitor), question, "those asked about"))
+
+
+def _satisfied(checker: Checker, question: FormulaQuestion, chosen: str) -> Satisfaction:
+    """In which states the formula holds, as far as that was decided."""
+    try:
+        truth = checker.truth(question.formula)
+    except Stopped:
+        truth = np.full(len(question.process), -1, np.int8)
+        checker.reasons.append(checker.monitor.stopped() or "stopped")
+    reasons = tuple(dict.fromkeys(checker.reasons))
+    return Satisfaction(question.process, question.formula, question.states, chosen, truth, checker.measured, reasons)
+
+
+def _answer(found: Satisfaction) -> Answer:
+    """What is about to be said about the states that are asked about."""
+    computed = found.computed
+    question = FormulaQuestion(found.process, found.formula, found.asked)
+    if computed == "unknown":
+        return Answer(status="unknown", question=question, engine=found.engine, reason="; ".join(found.reasons))
+    return Answer(status=computed, question=question, engine=found.engine, evidence=logic_evidence(found))
 
 
 def _under(text: str, problem: QuestionError) -> FormulaError:
@@ -128,9 +153,7 @@ def _confirmed(found: Satisfaction, *, certify: bool | None) -> Satisfaction:
     if why:
         told = "it holds in every state asked about" if computed == "proved" else "it fails in a state asked about"
         return replace(found, reasons=(*found.reasons, f"computed, and not certified: {told}; {why}"))
-    question = FormulaQuestion(found.process, found.formula, found.asked)
-    answer = Answer(status=computed, question=question, engine=found.engine, evidence=logic_evidence(found))
-    verdict = admit(answer)
+    verdict = admit(_answer(found))
     if isinstance(verdict, Unknown):
         undecided = np.full(len(found.truth), -1, np.int8)
         return replace(found, truth=undecided, reasons=(*found.reasons, verdict.reason))

@@ -1,0 +1,55 @@
+"""Verdicts about formulas and about locations, told from the verdict alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privproof.evidence.verdicts import Verdict
+from privproof.reporting.facts import Fact
+from privproof.reporting.reports import Report
+from privproof.scenarios import FormulaQuestion, LocationQuestion
+
+_LISTED = 8
+"""States that are named."""
+
+
+class FormulaReport(Report[FormulaQuestion]):
+    """How questions about formulas are told."""
+
+    def headline(self, verdict: Verdict, question: FormulaQuestion, *, asked_tight: bool) -> str:
+        """The verdict in one sentence."""
+        name = question.name or "the model"
+        if verdict.status == "unknown":
+            return f"{name}: not known whether {question.formula} holds"
+        return f"{name}: {question.formula} {'holds' if verdict.status == 'proved' else 'fails in a state'}"
+
+    def compared(self, question: FormulaQuestion) -> list[Fact]:
+        """The states that are asked about."""
+        return [Fact("states", _states(question))]
+
+    def facts(self, verdict: Verdict, question: FormulaQuestion, **given: Any) -> list[Fact]:
+        """Everything a reader needs; a formula has no tight epsilon."""
+        return [fact for fact in super().facts(verdict, question, **given) if fact.label != "tight epsilon"]
+
+    def question_data(self, question: FormulaQuestion) -> dict[str, Any]:
+        """The question as plain data."""
+        return {"kind": "formula", "formula": str(question.formula), "scenario": _states(question)}
+
+
+class LocationReport(Report[LocationQuestion]):
+    """How questions about locations are told."""
+
+    def compared(self, question: LocationQuestion) -> list[Fact]:
+        """The places that are compared."""
+        sites = "all places" if question.sites is None else f"{len(question.sites)} sites"
+        return [Fact("compared", f"{sites}, epsilon for each unit of distance")]
+
+    def question_data(self, question: LocationQuestion) -> dict[str, Any]:
+        """The question as plain data."""
+        return {"kind": "location", "scenario": self.compared(question)[0].text}
+
+
+def _states(question: FormulaQuestion) -> str:
+    names = [str(question.process.names[number]) for number in question.states[:_LISTED]]
+    more = len(question.states) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
