@@ -13,7 +13,7 @@ import privproof
 ROOT = Path(privproof.__file__).parent
 EXPLAINED = [
     "compiling",
-    *(f"engines/{name}" for name in ("laplace", "logic", "parametric", "sampling", "streams", "words")),
+    *(f"engines/{name}" for name in ("laplace", "logic", "parametric", "releases", "sampling", "streams", "words")),
 ]
 """Folders in which every numeric constant of a module says what it bounds, and what happens beyond."""
 
