@@ -294,7 +294,7 @@ def test_lemma_10_1_with_the_exponent_that_is_right():
 
 
 def test_one_pair_of_fig_3_alone():
-    question = only_pair(above_threshold_two_copies(horizon=Horizon.up_to(11)), "threshold 2, answers 0 and 1")
+    question = above_threshold_two_copies(horizon=Horizon.up_to(11)).only("threshold 2, answers 0 and 1")
     assert len(ordered_pairs(question)) == 2
     verdict = check(question, "4*ln(2)")
     assert verdict.status == "refuted"
