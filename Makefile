@@ -36,6 +36,19 @@ check: $(READY)  ## style and types
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/mypy
 
+# The tests nearest to the gate, to asking and to the checker, and the least that they must reach there, in percent of lines and
+# branches.  Not among them: those that measure time ("quickly"), or try very many documents, because tracing slows both down.
+NEAREST := $(addprefix tests/unit/test_,$(addsuffix .py,gate asking nothing_compared potentials pufferfish what_runs)) \
+	$(filter-out %_definitions.py,$(wildcard tests/unit/test_checker*.py)) \
+	tests/conformance/test_checker_language.py tests/papers/test_dpctl.py tests/property/test_unbounded.py
+
+.PHONY: coverage
+coverage: $(READY)  ## how much of the gate, of asking and of the checker is tested
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" -k "not quickly" --cov --cov-report= $(NEAREST)
+	$(BIN)/coverage report --fail-under=95 --include='src/privproof/evidence/gate.py'
+	$(BIN)/coverage report --fail-under=90 --include='src/privproof/asking.py'
+	$(BIN)/coverage report --fail-under=92 --include='src/privproof/evidence/checker/*' --sort=cover
+
 bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/logic_storm.py
@@ -45,7 +58,7 @@ bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/audit.py
 
 docs: $(READY)  ## the documentation as a site, in site/
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 	@echo "site/index.html"
 
 lock: $(READY)  ## pin the versions anew

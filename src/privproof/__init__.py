@@ -41,4 +41,4 @@ def _presenter() -> Presenter:
 
 present_with(_presenter)
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"

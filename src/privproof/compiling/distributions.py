@@ -190,6 +190,7 @@ def given_inputs(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Me
 
 _TAIL = re.compile(r"([≥≤])(-?[0-9]+)")
 _ANY = Fraction(1, 2)
+"""A tail that is asked for has a rate of no meaning: only its end and its direction are looked at."""
 
 
 def _read(output: Any) -> Any:

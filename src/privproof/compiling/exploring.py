@@ -59,8 +59,11 @@ from privproof.language.values import (
 )
 
 _MOST_STEPS = 1_000_000
+"""Instructions in a row without noise or input; beyond it a loop is taken for one that does not end, and refused."""
 _MOST_NODES = 200_000
+"""States between two inputs: their chain is solved exactly, by linear algebra where it has cycles. More are refused."""
 _WIDEST_SPLIT = 10_000
+"""A tail is drawn value by value as far as it is compared; what is compared further away is refused."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,9 @@ from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
 INPUT, END = "input", "end"
 _MOST_SETS = 20_000
+"""Pairs of neighbouring data sets, which a chain lists one by one; more are refused."""
 _MOST_STATES = 400_000
+"""States of the chain, which are kept with their names; more are refused."""
 
 Side: TypeAlias = "tuple[str, int, tuple[str, ...]]"
 

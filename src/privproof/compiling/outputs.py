@@ -21,6 +21,7 @@ from privproof.scenarios import Several
 Path: TypeAlias = tuple[int, ...]
 Key = TypeVar("Key")
 _WIDEST = 2_000
+"""Values between the two tails of a number in the output, each an output of its own; more are refused."""
 
 
 @dataclass(frozen=True)

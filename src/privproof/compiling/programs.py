@@ -31,9 +31,13 @@ from privproof.models import Horizon, Transducer
 from privproof.scenarios import Neighbours, Origin, Pair, Question, Scenario
 
 _MOST_STATES = 5_000
+"""States after as many answers: the word problem has matrices of this size for every letter. More are refused."""
 _MOST_DATA_SETS = 5_000
+"""Data sets, or values of public inputs, where they are listed one by one; more are refused."""
 _MOST_VALUES = 1_000
+"""Values of one entry: letters are pairs of them, so a million at the most. More are refused."""
 _MOST_PAIRS = 50_000
+"""Pairs of neighbours by a relation of the user's own, which are listed and compared one by one; more are refused."""
 
 
 _ENDED = Rest.of(None, None, ())

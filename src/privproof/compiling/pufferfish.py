@@ -32,7 +32,9 @@ from privproof.scenarios.parametric import ParametricPair, ParametricQuestion, U
 from privproof.scenarios.pufferfish import PufferfishQuestion
 
 _MOST_ROWS = 20_000
+"""Data sets of a prior, or words with the states that they lead to: rows of a table of polynomials. More are refused."""
 _MOST_RUNS = 2_000
+"""Runs of the prior, and of the mechanism on each data set, in the comparison with the function itself."""
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 CONTINUOUS = ("laplace", "exponential")
 _DEEPEST = 10
+"""How many variables that stand for others are looked through, one behind the other; deeper ones stay names."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from privproof.language.values import ENDED, Cells, Tail, key, tails, text
 from privproof.models import Branch, Transducer
 
 _MOST_GROUPS = 3_000
+"""Sets of states that an observer holds possible; with more of them outputs are collected and shown at the end."""
 
 Outcome: TypeAlias = "tuple[Rational, Rest, tuple[Any, ...] | None]"
 """A branch of a step: its probability, where the run rests, and what is shown (None: nothing)."""

@@ -51,10 +51,15 @@ from privproof.scenarios import ProgramQuestion, StreamQuestion
 Store: TypeAlias = dict[str, Any]
 
 _MOST_STATES = 3_000
+"""States in all; beyond it a counter is taken to grow without bound, and the function is no automaton."""
 _MOST_STEPS = 100_000
+"""Instructions without reading a number; beyond it a loop is taken for one that does not end."""
 _MOST_SAMPLES = 400
+"""Noise drawn for one number of the stream; beyond it a loop is taken for one that does not end."""
 _MOST_DECISIONS = 60
+"""Comparisons on one way through a step: every one may double the ways."""
 _MOST_MERGED = 60
+"""With more transitions in one step none are joined: all pairs are tried, again after every success."""
 _PUBLIC = "public "
 _READ = "number of the stream"
 _SECRET = "secret "

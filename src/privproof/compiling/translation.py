@@ -41,6 +41,7 @@ from privproof.language.syntax import (
 from privproof.language.values import MISSING
 
 _MOST_STEPS = 20_000
+"""Instructions of one run of a trial; beyond it a loop is taken for one that does not end, and refused."""
 
 
 class _Endless(Exception):

@@ -32,9 +32,13 @@ from privproof.models import Transducer
 from privproof.scenarios import Origin, Question, fits
 
 _TRIALS = 8
+"""Data sets on which whole distributions of outputs are compared."""
 _FEW_TRIALS = 3
+"""The same for large models, on which each takes long."""
 _LARGE = 300
+"""States from which on a model is large."""
 _RUNS = 300
+"""Runs of the function on one data set; the mass of those that were not made is told."""
 _LONGEST = 3
 """The longest stream on which whole distributions are compared."""
 _LONG = 12
@@ -42,7 +46,9 @@ _LONG = 12
 _WIDE = 15
 """Geometric noise of a single run is at most so far from its center."""
 _DRAWS = 300
+"""Noise drawn in one run; a longer run is not compared."""
 _STEPS = 100_000
+"""Instructions of one run of the model; beyond it the model is taken not to end where the function did."""
 
 
 def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, str]:

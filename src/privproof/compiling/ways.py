@@ -26,6 +26,7 @@ _WAYS = 60
 _ANSWERS = 1000
 """How many answers all ways of a size may read together, beyond the first five: long runs take longer than short ones."""
 _ROUNDS = 200
+"""Passes over the inequalities of a way; a way whose point is not found by then is not tried."""
 _MARGINS = (1.0, 1e-3)
 """How far inside the inequalities a point shall lie: far where there is room, near the border otherwise."""
 

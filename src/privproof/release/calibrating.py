@@ -73,6 +73,7 @@ METHODS: tuple[Method, ...] = (
     "gk16",
     "group",
 )
+"""The names of the methods that `calibrate` knows; ``auto`` takes the least noise that some of them prove."""
 _AUTOMATIC: tuple[Method, ...] = ("quilt", "contraction", "wasserstein", "exact")
 _PREFERRED: tuple[Method, ...] = ("quilt", "wasserstein", "exact")
 """Of methods that need the same noise the one that is easiest to account for and to check."""

@@ -39,8 +39,7 @@ def verify(
 
     Args:
         subject: a calibrated release, a question, a mechanism for locations; or the priors of somebody else's release, which
-        `query`, `noise` and
-            `length` describe.
+            `query`, `noise` and `length` describe.
         epsilon: the claim; without it the subject's own claim counts, and without one the tight epsilon is looked for.
         query: what is released.
         noise: the noise that is added to every component.

@@ -49,6 +49,7 @@ from privproof.language.syntax import (
 from privproof.language.values import MISSING
 
 _MOST_PATHS = 400
+"""Paths between cuts: each is a condition for the solver, in every attempt. Beyond it no alignment is looked for."""
 
 
 @dataclass(frozen=True)

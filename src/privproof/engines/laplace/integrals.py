@@ -30,8 +30,11 @@ from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.rationals import ONE, ZERO, Rational
 
 _GUARD = 32
+"""Bits beyond those asked for, for what the arithmetic loses."""
 _ACCURACY = 40
+"""Bits of a probability that have to be certain; with fewer it is computed again at twice the precision."""
 _MOST_BITS = 4096
+"""Beyond this precision the closed form takes over, which loses nothing."""
 
 
 @dataclass(frozen=True)

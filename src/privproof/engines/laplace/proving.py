@@ -17,6 +17,7 @@ from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 
 _PUMPS = (6, 16, 40)
+"""Lengths of longer runs that an alignment must survive: the next one where it fails on larger sizes all the same."""
 
 
 @dataclass(frozen=True)

@@ -40,12 +40,18 @@ from privproof.language.patterns import key, word
 STAGES = 2
 """How many stages the search at small sizes has."""
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2, 2**10, 2**16)
+"""How far along a corner data are tried: losses come near to their limit as data move away, and simple data come first."""
 _TOO_MANY = ("draws", "paths")
 _LONGER = (8, 12, 20, 32, 48)
+"""Sizes that are tried beyond the small ones, as long as the least cost grows with them."""
 _WORDS = 24
+"""So many words above the budget are tried at a size, the costliest first."""
 _BLIND = 8
+"""So many corners are tried where costs tell nothing."""
 _VALUES = 8
+"""Of a public input with more values the first ones and the last two are tried."""
 _COMBINATIONS = 16
+"""So many combinations of public inputs are tried. What is not tried is not refuted, and never proved by it."""
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from privproof.language.syntax import Constant, Expression, Operation, Sample, S
 from privproof.language.taint import samples
 
 _FACTORS = (Fraction(3, 2), Fraction(2), Fraction(3), Fraction(4))
+"""By how much more noise, or a larger claim, is tried as a repair; each suggestion has been proved."""
 
 
 @dataclass(frozen=True)

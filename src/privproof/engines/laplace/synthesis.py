@@ -36,7 +36,9 @@ from privproof.exact.affine import Affine
 from privproof.language.flow import Test
 
 _ROUNDS = 60
+"""Guesses, each refuted by a run of the one before, until the form of alignments is given up."""
 _EFFORT = 3_000_000
+"""Z3's resource limit of one query about runs; the guesses, which pile up, have ten times as much. No clock is involved."""
 
 
 @dataclass(frozen=True)

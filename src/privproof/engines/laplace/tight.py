@@ -35,10 +35,15 @@ from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import Between, matching
 
 _CLOSE = 1e-7
+"""A loss this near to the least cost counts as having reached it, and the search for larger ones ends."""
 _NEAR = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
+"""How far along a corner data are tried at first: simple data make simple witnesses."""
 _FAR = (2**8, 2**12, 2**16, 2**20, 2**24)
+"""How far they are tried when the nearer ones did not come close to the cost."""
 _TRIED = 6
+"""So many of the costliest regions are tried, as long as they cost the same."""
 _CORNERS = 6_000
+"""Linear programs, one for each corner and region; beyond it there is no bound from costs."""
 
 
 def sized(mechanism: Mechanism, question_size: int | None) -> bool:

@@ -29,12 +29,19 @@ from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
 
 _ALL_CORNERS = 3
+"""Up to so many private values all corners are looked at, which double with each; beyond it one climbs from a few."""
 _DENOMINATOR = 2_000
+"""Shifts are simple fractions of the scales; what is found in floats is rounded to one and verified exactly."""
 _CLIMBS = 12
+"""Steps uphill from each beginning; a climb ends sooner where no corner beside it is worse."""
 _FLIPPED = 12
+"""Up to so many private values each is turned around once more at the end."""
 _MERGED = 64
+"""Regions of one output are joined where they are at most so many: joining asks a solver about each of them."""
 _FEW = 40
+"""At larger sizes all ways are followed only if there are at most so many."""
 _LONG = 20
+"""Beyond this size a word changes its letter in the middle or at the end only."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ from privproof.engines.logic.paths import (
 from privproof.models.process import Bools
 
 _MOST_FORMULAS = 2_000_000
+"""Formulas that one may progress to; beyond it the path formula is too large."""
 _MANY = 200
+"""A longer row of X is one power of the matrix, also in floating point."""
 
 
 def groups(truths: Sequence[Bools], path: Path) -> list[tuple[Bools, list[bool]]]:

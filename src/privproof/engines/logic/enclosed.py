@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.float64]
 
 _UNIT = 2.0**-52
+"""The rounding unit of doubles, twice: error bounds count with it instead of 2^-53 to be on the safe side."""
 _TINY = 1e-290
+"""Added to every radius, for products that underflow to zero."""
 _LARGEST_PART = 20_000
+"""Strongly connected parts with more states are not factored, which would fill the memory, but iterated."""
 
 
 @dataclass(frozen=True, eq=False)

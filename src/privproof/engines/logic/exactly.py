@@ -21,12 +21,17 @@ from privproof.models.process import Bools, Enclosure, Ints, Probability
 Value: TypeAlias = Any  # fmpq or arb
 
 PRECISION = 256
+"""Bits of balls, where probabilities are not rational."""
 _DENSE = 400
+"""Parts of at most so many states are solved as dense matrices by flint; larger ones are eliminated state by state."""
 _ELIMINATIONS = 3_000_000
+"""Updates of entries while states are eliminated; beyond it the exact way is too large."""
 _LONGEST = 400_000
+"""So many binary digits a number may have; beyond it the exact way is too large."""
 _LONG = 30_000
-"""So many binary digits a number may have, and so many where it grows with every step."""
+"""The same where numbers grow with every step."""
 _PAUSE = 4_096
+"""States between two looks at the monitor."""
 
 
 class TooLarge(Exception):

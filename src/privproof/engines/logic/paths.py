@@ -38,6 +38,7 @@ from privproof.formulas.sublogics import is_state_formula
 Path: TypeAlias = "tuple[Any, ...]"
 
 _MOST_CONJUNCTIONS = 200
+"""Conjunctions of a formula in disjunctive form; with more of them it is not simplified this way."""
 MOST_STEPS = 120
 """So many steps a bounded operator inside an unbounded one may have."""
 

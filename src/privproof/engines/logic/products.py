@@ -22,6 +22,7 @@ from privproof.exact import Rational
 from privproof.models.process import Bools, DecisionProcess
 
 _MOST_NODES = 400_000
+"""Nodes of the product of process and formula; beyond it the question is too large."""
 
 
 @dataclass(frozen=True, eq=False)

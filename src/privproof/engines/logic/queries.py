@@ -41,8 +41,11 @@ if TYPE_CHECKING:
     from privproof.engines.logic.checking import Checker
 
 _TREE = 4_000
+"""Sequences of actions in a tree that decides a pair; with more of them there is none."""
 _LARGEST = 3_000
+"""Nodes of the product, up to which sequences of actions are searched as words: matrices of this size for every action."""
 _ROUNDS = 60
+"""Times that a delta is raised to what a sequence needs, until none needs more."""
 
 
 @dataclass(frozen=True)

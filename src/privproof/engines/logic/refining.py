@@ -28,6 +28,7 @@ from privproof.engines.logic.paths import Path, unfolded
 from privproof.models.process import Bools, Ints
 
 _MOST_COPIES = 40_000_000
+"""Copies of states, at most two for each and each operator; beyond it arrays would fill the memory."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from privproof.scenarios import Pair, Question, Scenario, Words
 
 STOP, STAY, HALTED = "stop", "stay", "halted"
 _LASSOS = 300
+"""Repeating sequences of actions that are tried as counterexamples, the shortest first."""
 
 Masses: TypeAlias = "Mapping[int, Rational]"
 Actions: TypeAlias = "tuple[int, ...]"

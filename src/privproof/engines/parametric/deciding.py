@@ -48,10 +48,15 @@ from privproof.exact.regions import Region
 from privproof.models.conditions import Condition, Conditions
 
 BOXES = 20_000
+"""Boxes that one condition may be divided into; what is open by then is handed to the solvers, or unknown."""
 _LARGEST_FACTORED = 3_000
+"""Polynomials with more terms are not factored, which would take longer than it saves; they are decided as they are."""
 _ASKED = 4
+"""So many open conditions are put to the solvers, which take long on each."""
 _CRITICAL = 500
+"""So many simple points are tried as places where a polynomial touches zero."""
 _CUTS = 3
+"""So many of these are tried as corners of boxes."""
 
 
 @dataclass(frozen=True)

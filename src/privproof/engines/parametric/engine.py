@@ -21,6 +21,7 @@ from privproof.scenarios.pufferfish import PufferfishQuestion
 
 _ENGINE = "parametric"
 _NEAR = (1000, 10_000, 100, 10**6)
+"""One over this is how far from a limit a prior is shown that comes near to it; others where the first is not of the class."""
 
 
 class ParametricEngine:

@@ -21,8 +21,11 @@ from privproof.exact.regions import Interval, Region
 Values = dict[str, Rational]
 
 _DENOMINATORS = (2, 3, 4, 5, 6, 8, 10, 7, 9, 12, 11)
+"""In the order in which people find fractions simple: a counterexample at 3/10 is read more easily than one at 3/7."""
 _COARSE = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 50, 64, 100, 200, 500, *(10**k for k in range(3, 13)))
+"""Denominators to which a point found in floats is rounded; the first at which the violation still holds exactly is taken."""
 _MANY = 4_000
+"""Simple points in all: every condition is evaluated at each."""
 
 
 def simple_points(region: Region, *, most: int = _MANY, closed: bool = False) -> list[Values]:

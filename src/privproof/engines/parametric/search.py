@@ -33,15 +33,25 @@ LARGEST = 100_000
 """The largest number of coefficients of one polynomial."""
 
 _LEAF, _OPEN, _ORDERED, _OUTSIDE = -1, -2, -3, -4
+"""Kinds of nodes of a tree; from 0 on a number is the axis that a box is divided along."""
 _TOLERANCE = 1e-14
+"""Coefficients this little below zero, relatively, count as zero in the search; the tree is checked exactly afterwards."""
 _NEGATIVE = 1e-13
+"""A corner is suspected of a violation only below this; the suspicion is confirmed exactly."""
 _DEEPEST = 120
+"""Divisions of a box, after which floats cannot tell its corners apart; what is open then stays open."""
 _HELD = 20_000_000
+"""Coefficients of all open boxes together, which are in memory at once."""
 _TRIED = 12
+"""So many suspicious corners are confirmed exactly on each level, the most negative first."""
 _FURTHER = 1_000
+"""Boxes that may be divided further when a tree found in floats does not hold exactly."""
 _PATIENCE = 4
+"""Divisions along each axis before a box that stays open is ordered by a corner at which the polynomial vanishes."""
 _NESTED = 4
+"""How often this may be done inside one another."""
 _VANISHING = 1e-9
+"""Coefficients below this, relatively, are taken for zero when such a corner is looked for."""
 
 Floats = NDArray[np.float64]
 Point = tuple[float, ...]

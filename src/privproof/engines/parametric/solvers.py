@@ -23,8 +23,11 @@ from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 
 _Z3_EFFORT = 20_000_000
+"""Z3's resource limit, some seconds; it counts steps, so that a loaded machine gives the same answer."""
 _CVC5_EFFORT = 2_000_000
+"""The same for cvc5, which counts other steps."""
 _CVC5_SECONDS = 20
+"""Seconds after which cvc5 is ended, whatever its resource limit says."""
 
 _CHILD = """
 import json, sys

@@ -25,11 +25,17 @@ from privproof.exact.polynomials import Polynomial
 from privproof.models.conditions import Condition, Conditions
 
 _ROUNDS = 30
+"""Times that a bound is raised by a violation found, or that a bracket is widened; then the bracket is as it is."""
 _CORNERS = 2_000
+"""Corners, and simple points of the border, at which ratios are looked at; with more corners than that none are."""
 _KEPT = 24
+"""So many of the best points are computed exactly and climbed from."""
 _STEPS = 60
+"""Steps of a local search, which halves its stride when nothing nearby is larger."""
 _SIMPLE = 10_000
+"""A point with a larger denominator was found by floats, and is hardly where the supremum is attained."""
 _ZERO = Rational(0)
+"""The number zero."""
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,19 @@ from privproof.exact.balls import precision, rational_bounds
 from privproof.scenarios.chains import Band, Chain
 
 _FIRST = 64
+"""Distances that are looked at first; twice as many, until no longer quilt can be better."""
 _CONSECUTIVE = 1024
+"""Distances up to which all are looked at, and entries up to which each gets its own quilt."""
 _GROWTH = 0.005
+"""Beyond it every next distance is longer by this share: curves are smooth there, and any distance gives a valid quilt."""
 _SQUARINGS = 24
+"""Squarings of the matrix: the bound on its norm is then off by a factor of the size to the power 2^-25."""
 _BITS = 160
+"""Precision of the balls in which that is done; they are rounded outward at the end."""
 _WIDER = 1 + 1e-12
+"""Bounds computed in floats are widened by this: far more than the few roundings behind them."""
 _SMALLEST = 1e-300
+"""Stands for zero under a logarithm; the result is not used there."""
 
 
 @dataclass(frozen=True)

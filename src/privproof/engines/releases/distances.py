@@ -18,6 +18,7 @@ from privproof.errors import QuestionError
 from privproof.exact import ZERO, Rational
 
 _SHORT = 200
+"""Laws with more outcomes, whose tails are below the range of floats, are not compared here; another method is named."""
 
 
 @dataclass(frozen=True)

@@ -47,11 +47,17 @@ from privproof.scenarios.releases import Geometric, Laplace, Prior, ReleaseQuest
 
 ENGINE = "release"
 _CHECKED_AT_ONCE = 1_000_000
+"""Numbers in the laws, up to which the checker computes them again; beyond it quilts are the evidence."""
 _EXACT = 25_000
+"""Numbers in the laws, up to which the loss is computed in rationals."""
 _HALVINGS = 30
+"""Bisections for the least epsilon that quilts of a network prove: nine digits; each upper end is proved by itself."""
 _LABORIOUS = 1_000_000_000
+"""Multiplications for the laws, beyond which quilts are tried first."""
 _NARROW = Fraction(1, 10**6)
+"""Half the width of the interval around the worst output, beside the scale: a single number has no mass."""
 _PLAIN = 1e-4
+"""A half-line is taken as the witness if it breaks the budget by this much; otherwise the worst output is."""
 
 
 class ReleaseEngine:

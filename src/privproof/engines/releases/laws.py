@@ -28,9 +28,13 @@ from privproof.scenarios.queries import Query
 LARGEST = 40_000_000
 """The entries of all laws of one prior together, beyond which exact calibration is not tried."""
 _LARGEST_EXACT = 40_000_000
+"""Multiplications of rationals; longer series are refused, with a hint."""
 _TINY = 1e-250
+"""Floats below this may have lost digits; laws with such masses are said not to be complete."""
 _TINY_WITHOUT_TAILS = 1e-20
+"""The same for the probability of a value by which laws are divided, where their tails are lost."""
 _LEAST = -600.0
+"""Logarithm of the least product of probabilities for which the tails of laws are within the range of floats."""
 
 
 @dataclass(frozen=True)

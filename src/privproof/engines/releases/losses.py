@@ -25,9 +25,13 @@ from privproof.engines.releases.laws import Laws
 from privproof.engines.releases.powers import UNIT
 
 _TINY = 1e-265
+"""Below this mixtures have lost digits, and the loss counts as infinite from above."""
 _TIED = 1e-9
+"""Losses this near to each other, relatively, count as equal when a witness is chosen: the first, or the likeliest."""
 _WIDEST = 2000
+"""Outcomes up to which half-lines are looked at: the table of all of them is a square."""
 _BATCH = 400_000
+"""Numbers computed at once, for memory."""
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,13 @@ Law: TypeAlias = dict[int, Rational]
 _Ratios: TypeAlias = "list[list[Rational | None]]"
 
 _DENSE = 10_000
+"""Sums up to this span are counted by dense polynomials, others by sparse ones."""
 _DIGITS = 15
+"""Digits that a rate is rounded down to, so that numbers stay short."""
 _BITS = 128
+"""Precision at first; it is doubled until the rate is above zero for certain."""
 _LESS = 1 - 1e-9
+"""A quilt is passed over only if it is worse by more than floats are off; the best one is computed exactly."""
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,17 @@ import numpy as np
 from privproof.scenarios.chains import Chain
 
 UNIT = 2.0**-53
+"""The rounding unit of doubles."""
 _TINY = 1e-280
+"""Entries of a power below this have lost digits, and count as possibly zero."""
 _CONSECUTIVE = 1024
+"""Powers up to which all are computed."""
 _GROWTH = 0.005
+"""Beyond it every next power is higher by this share: any distance gives a valid quilt."""
 _MOST_ENTRIES = 10_000_000
+"""Numbers in all tables of powers together, for memory; quilts do not reach further."""
 _HUGE = 1e100
+"""Stands for infinity while differences are taken, which infinities do not survive."""
 
 
 class Powers:

@@ -37,11 +37,17 @@ from privproof.exact import fraction
 from privproof.scenarios.chains import Chain
 
 _FIRST = 32
+"""Distances that are looked at first; more, until no longer quilt can be better."""
 _SPREAD = 1e-9
+"""Entries from one on count as alike, and get one quilt, where their ratios differ by less."""
 _NEAR = 1e-2
+"""Up to this spread entries are first looked at in blocks that double in length."""
 _PATIENCE = 512
+"""Distance after which a search that has found nothing must make progress, or ends."""
 _FALLING = 0.95
+"""Progress: what the furthest entries tell has fallen to this share since the last look."""
 _MOST_NODES = 4096
+"""Entries up to which each gets its own quilt; those beyond share one, which is valid for all of them."""
 
 
 @dataclass(frozen=True)

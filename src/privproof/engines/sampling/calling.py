@@ -40,9 +40,13 @@ from privproof.language.randomness import seeded
 Draw: TypeAlias = Callable[[Mapping[str, Any], int, int], Samples]
 
 _CALLS = 2**12
+"""Calls in one parcel, each with a seed of its own, so that the runs do not depend on how many processes share them."""
 _BATCH = 2**16
+"""The same in runs, where one call makes many of them: what their outputs need in memory."""
 _TRIED = 64
+"""Runs made twice with one seed to see whether they repeat."""
 _LONGEST = 1_000_000
+"""Values that a generator may yield in one run; more are refused, since it may never end."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,9 @@ Array: TypeAlias = NDArray[Any]
 Kind: TypeAlias = Literal["list", "tuple"]
 
 LEAST, MOST = -(2**63), 2**63 - 1
+"""What a column of integers holds; larger numbers are kept as Python's own."""
 EXACT_FLOAT = 2**53
+"""Integers up to this are exact as floats, so that both may be compared there."""
 
 
 @dataclass(frozen=True, eq=False)

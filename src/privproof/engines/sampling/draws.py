@@ -39,9 +39,13 @@ from privproof.language.noise import NOISES
 from privproof.language.values import plain
 
 _FIRST, _SECOND = 16, 62
+"""Random bits that a draw begins with, and that are added while they leave the outcome open; nothing is rounded."""
 _RARE = Fraction(1, 2**12)
+"""A table of geometric noise reaches so far that what lies beyond is rarer than this, and is drawn in a second step."""
 _FARTHEST = 256
+"""It has at most so many entries on each side."""
 _LONGEST = 2**13
+"""Binary digits of the last entry, about: its numbers are powers of alpha, and exact."""
 
 
 class Weights:

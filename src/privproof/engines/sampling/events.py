@@ -20,6 +20,7 @@ from privproof.engines.sampling.samples import Samples
 from privproof.language.patterns import ANY, Between, shown
 
 _LISTED = 6
+"""Patterns of an event that are written out."""
 
 
 @dataclass(frozen=True)

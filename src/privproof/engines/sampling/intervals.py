@@ -25,6 +25,7 @@ Floats: TypeAlias = NDArray[np.float64]
 _SAFE = 1e-9
 """Every bound is moved outward by this share, more than the rounding of the incomplete beta function."""
 _HALVINGS = 90
+"""Bisections from [0, 1]: past the precision of doubles, also near zero."""
 
 
 def _special() -> Any:

@@ -45,7 +45,9 @@ from privproof.language.syntax import (
 from privproof.language.values import Cells, Stuck, held
 
 _TOGETHER = 2**16
+"""Runs made at once: so many that Python's own steps cost little, and few enough for memory."""
 _MOST_STEPS = 2_000_000
+"""Instructions of all runs that are made at once; beyond it a loop is taken for one that does not end, and refused."""
 _WRONG = (TypeError, ValueError, IndexError, KeyError, ZeroDivisionError, OverflowError, Stuck, LanguageError)
 _POSITION = "#position"
 

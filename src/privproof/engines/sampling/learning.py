@@ -30,19 +30,30 @@ Score: TypeAlias = Callable[[Array, Array], Floats]
 """How much counts on the left and on the right are worth."""
 
 _MOST_FORMS = 24
+"""So many forms of outputs, the most frequent first, are looked at by their numbers."""
 _MOST_SLOTS = 32
+"""So many numbers of an output are looked at."""
 _FEW = 12
 """Forms with more distinct outputs than this are looked at by their numbers, too."""
 _DEPTH = 6
+"""Splits of the tree of boxes, one below the other: at most 64 boxes."""
 _GAIN = 2.0
+"""A split has to be worth this much evidence, in units of the logarithm of the likelihood: less is chance."""
 _LEAST = 60
+"""Runs that a box, or a regression, needs: with fewer its ratio is chance."""
 _SHARES = np.array([0.0005, 0.001, 0.002, 0.004, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.35, 0.5])
+"""Shares of the runs that a tail holds: densely where it is thin, since losses are largest there."""
 _TAILS = np.concatenate([_SHARES, 1 - _SHARES])
 _SPLITS = np.arange(1, 24) / 24
+"""Shares at which a box may be split."""
 _LONGEST_PREFIX = 64
+"""Beginnings of lists are looked at up to this length."""
 _LARGEST_UNION = 256
+"""Cells that a union may have, by falling ratio: further ones add little to it."""
 _MERGED = 24
+"""Of more patterns neighbouring intervals are not made one: all pairs would be tried."""
 _ROUNDS = 12
+"""Steps of Newton's method in a regression; its direction is rounded afterwards, so more would change nothing."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from privproof.language.inputs import Input, integer, one_of, queries, real, rea
 from privproof.language.mechanism import Relation
 
 _WIDEST = 1000
+"""Whole inputs are tried within so many of the least one; a note says so."""
 _TRUTHS = (False, True)
 _ANY_WAY = ("each", "one", "monotone")
 

@@ -30,6 +30,7 @@ from privproof.language.mechanism import Relation
 TRIES = 2_000
 """So many random pairs are shown to a function of the user, who may call few of them neighbours."""
 _FEW_TRIES = 50
+"""The same where most pairs are neighbours, because they were made to be."""
 _PLACES: tuple[Place, ...] = ("low", "high", "middle")
 
 Item = TypeVar("Item")

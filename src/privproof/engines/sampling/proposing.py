@@ -38,8 +38,11 @@ from privproof.language.mechanism import Relation
 _FIRST = 44
 """So many patterns come at the low end before the first of them come at other places."""
 _REPEATED = 8
+"""So many patterns come at other places before the rest comes at the low end."""
 _MOST_DATA_SETS = 2_000
+"""Up to so many pairs, or data sets, all of them are listed; of more, pairs by chance."""
 _SPREADS = (1, 2, 5, 10)
+"""How far apart the values of a pattern are, in units of the sensitivity."""
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 

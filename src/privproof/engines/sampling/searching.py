@@ -38,20 +38,31 @@ _LAST_DOUBT = 0.01
 _NEARLY = 0.98
 """A simpler pair is preferred to a better one if it is nearly as good."""
 _PATTERNS = 60
+"""Patterns of pairs that are tried first, over all lengths together."""
 _BY_CHANCE = 16
+"""Pairs by chance that are tried beside them."""
 _SURVIVORS = 12
+"""Pairs that get more runs after the first look."""
 _PARENTS = 4
+"""The best of these are changed a little in every climb."""
 _CHILDREN = 5
+"""Changes of each of them."""
 _CLIMBS = 4
+"""Climbs, where there are runs enough for them."""
 _FINALISTS = 3
+"""Pairs among which the last runs decide."""
 _ROUNDS = 5
+"""How often the best of these may change before it stays."""
 _FEWEST = 60
+"""No pair is looked at with fewer runs: its counts would be chance."""
 _ENOUGH = 400
 """Between these numbers of runs a pair is looked at first."""
 _FIRST = 8
+"""Pairs that are tried however few runs there are."""
 _CLIMB = 20_000
 """So many runs in all are worth a climb."""
 _POSITIONS = 24
+"""Entries of a pair that are tried to be made simpler, each with a test of its own."""
 
 
 @dataclass(frozen=True)

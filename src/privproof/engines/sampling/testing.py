@@ -22,12 +22,17 @@ from privproof.engines.sampling.samples import Samples
 from privproof.engines.sampling.searching import seed
 
 _TOGETHER = 2**18
+"""Runs made and counted at once, of a mechanism in the language: what their columns need in memory."""
 _CALLED_TOGETHER = 2**14
+"""The same of an ordinary function, which is slower."""
 _WATCHED_TOGETHER = 2**6
 """So few, where time is limited and calls may be slow."""
 _BINS = 24
+"""Bars of a histogram of numbers: as many as can be told apart in a report."""
 _LISTED = 20
+"""Outputs that a histogram shows by name; the others are counted together."""
 _POINTS = 80
+"""Points of the curve of p-values, and as many again where it rises."""
 
 
 @dataclass(frozen=True)

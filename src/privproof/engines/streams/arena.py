@@ -30,6 +30,7 @@ from privproof.exact import Rational
 from privproof.models.stream_automaton import StreamAutomaton, Transition
 
 _MOST_REPLACED = 4
+"""Remembering n replaced thresholds makes up to 2^n copies of a node; with more of them nothing is remembered."""
 
 
 @dataclass(frozen=True)

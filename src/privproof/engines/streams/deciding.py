@@ -28,6 +28,7 @@ from privproof.engines.streams.shifts import SHIFTS, Shifts
 from privproof.models.stream_automaton import Term, Transition
 
 _TOGETHER = 4
+"""So many thresholds are searched together for a contradiction: the number of sets grows fast. What is missed stays unknown."""
 
 Point: TypeAlias = tuple[int, ...]
 """A shift for each of some thresholds."""

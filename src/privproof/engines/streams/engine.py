@@ -25,9 +25,13 @@ from privproof.scenarios import AnyQuestion, ProgramQuestion, StreamQuestion
 
 ENGINE = "streams"
 _ATTEMPTS = 6
+"""Times that a longer execution is tried where data for the shorter one do not break the budget yet."""
 _NEAR = Rational(1, 1000)
+"""A loss this near to the cost, relatively, is shown beside a proof; nearer ones only make the numbers long."""
 _FAR, _PACE = 1 << 12, 16
+"""How far data are moved apart for it at the most, and by what factor at each try."""
 _TANGLED, _LONG = 40, 400
+"""Executions more entangled, or longer, than this are not integrated for it, which would take longer than the proof."""
 
 
 class StreamEngine:

@@ -16,8 +16,11 @@ from privproof.engines.streams.fronts import START, Fronts, Names, Product, Vect
 from privproof.engines.streams.shifts import Cost
 
 _MOST_TIMES = 1 << 14
+"""A cycle is gone around so often at most; beyond it the execution is given up, and with it a witness, never a proof."""
 _FEW = 12
+"""With more repeated segments none of them is tried to be left out: every try prices the whole execution anew."""
 _KEPT = 24
+"""So many of the hardest products are followed backwards from step to step; the data found are an attempt, priced afterwards."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from privproof.models.stream_automaton import Term, Transition, guard_words
 from privproof.scenarios.streams import StreamQuestion
 
 _FEW = 5
+"""Thresholds up to which the table of shifts is made: with more it is too wide to be read."""
 _MORE = 3  # turns around cycles beyond those that are needed, so that nothing else costs as little
 
 

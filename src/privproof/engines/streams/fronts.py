@@ -34,13 +34,20 @@ Product: TypeAlias = "dict[Names, Front]"
 """For every group of thresholds the costs that the adversary can reach; the true vectors are the sums over the groups."""
 
 _LARGEST_GROUP = 7
+"""A vector has an entry for each of the 3^n shifts of n thresholds that depend on each other: 2,187 for 7. More are refused."""
 _SMALLEST_FRONT, _LARGEST_FRONT = 16, 4_000
+"""Between these a front may grow before it is replaced by its maximum, which makes costs upper bounds."""
 _VECTORS = 300_000
+"""So many vectors in all are shared out among the transitions: what fits into memory and into some seconds."""
 _TURNS = 60
+"""How often a node may change in a first, rough pass before what still grows is given up as unbounded."""
 _MANY = 16
+"""From so many vectors on an array of numpy is faster than a loop."""
 _NEW = "\0"  # marks the new value of a threshold while the old one is still needed
 _ROWS = 512
+"""Rows compared at once with all others, so that the table of comparisons stays small."""
 _EXACT = 2.0**50
+"""Whole numbers below this are exact as floats, also after eight of them have been added; larger ones are added as integers."""
 _Array: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
 START: Product = {(): ((0,),)}
 

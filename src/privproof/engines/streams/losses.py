@@ -20,12 +20,19 @@ from privproof.exact.balls import precision
 from privproof.models.stream_automaton import Order, StreamAutomaton, Term, Transition, alternatives, possible
 
 _BITS = 192
+"""Precision of probabilities and of e^epsilon; a loss that it does not show to be above a budget refutes nothing."""
 _WINDOWS = (Rational(1, 8), Rational(1, 64), Rational(1, 1024), Rational(1, 65536))
+"""Widths of the windows around numbers that are written: the narrower, the nearer the loss is to that of the numbers."""
 _HALF = Rational(1, 2)
+"""How far data are moved aside that would be compared with an equal number without noise."""
 _LARGEST = 1 << 24
+"""The furthest that data are moved apart; the loss comes near to its limit exponentially fast, so more brings nothing."""
 _MOST_EXECUTIONS = 16
+"""Executions that write the same are added up; each is an integral of its own, so more are refused."""
 _SIMPLE = 6
+"""Beyond this measure of how samples are entangled, guards with alternatives make too many integrals."""
 _MOST_ALTERNATIVES = 3
+"""Guards with alternatives in one execution: every choice among them is an integral of its own."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,12 @@ from privproof.errors import QuestionError
 from privproof.models.stream_automaton import Order, Sample, Term, Transition, Value
 
 SHIFTS = (-1, 0, 1)
+"""By how much a coupling may shift a sample or a threshold, in units of the sensitivity; no others are needed."""
 Cost: TypeAlias = "int | float"
 """A whole number of units, or infinity."""
 
 _MOST = 200_000
+"""Combinations of shifts of what is compared in one step, three for each; beyond it the question is refused."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _WIDTH = 60
+"""So many vectors are kept at each location and length, half by each measure; the others are forgotten, which costs words only."""
 _DENSE_ENTRIES = 10_000
+"""Matrices with more entries are kept sparse; smaller ones need no scipy, which is slow to import."""
 _WORTH = 1e-9
 """A longer word has to be better by this much, relatively."""
 

@@ -17,6 +17,7 @@ from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, asked_for
 from privproof.models import Horizon, Word, WordProblem
 
 _GLANCE = 12
+"""A proof shows its largest ratio beside it: words up to this length are looked at for one. It decides nothing."""
 _UNBOUNDED = "the horizon is unbounded"
 _EVENTS = "delta over events needs a sum over outcomes, not one word at a time"
 

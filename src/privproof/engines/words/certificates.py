@@ -23,6 +23,7 @@ from privproof.models import Distribution, Letter
 
 Multiples: TypeAlias = "list[list[Any]] | dict[str, Any]"
 _ANY_LEVEL = -1
+"""Stands for all lengths, where one set of generators serves them."""
 _NOTHING = Reached((), (), 0, 0)
 
 

@@ -27,7 +27,9 @@ Multipliers = tuple[tuple[int, Fraction], ...]
 """Pairs (index of a generator, its multiplier)."""
 
 _TOLERANCE = 1e-9
+"""Floats within this are taken for equal when candidates are sought; each is then compared exactly, a missed one costs time."""
 _TINY = 1e-13
+"""Multipliers of a linear program below this are noise of the solver, and are left out before the exact check."""
 
 
 def floats(vector: Reached, *, weighted: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

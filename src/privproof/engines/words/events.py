@@ -26,7 +26,9 @@ from privproof.exact.matrices import Vector, dot
 from privproof.models import Edge, Letter, Word, WordProblem
 
 _MOST_NODES = 1_000_000
+"""Beyond so many different pairs of vectors the search ends as unknown: all of them are kept in memory."""
 _BITS = 192
+"""Precision of e^epsilon where it is no rational; a delta that agrees to so many bits with the budget is not decided."""
 _OFTEN = 1_000
 """Steps between two looks at the monitor."""
 

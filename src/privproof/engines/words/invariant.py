@@ -39,9 +39,11 @@ Item: TypeAlias = tuple[float, int, Node]
 """An entry of the queue: how urgent (small is urgent), a number that tells entries apart, and the generator."""
 
 _BATCH = 48
+"""So many of the most promising vectors are expanded at once: matrices multiply many vectors faster than one by one."""
 _PATIENCE = 300
-_MOST_PROGRAMS = 600
 """So many vectors are expanded before linear programs are tried."""
+_MOST_PROGRAMS = 600
+"""So many linear programs are tried in all; afterwards only single generators dominate."""
 _SIMULATIONS, _SIMULATED = 4, 60
 """So many simulations are looked for, each to bound so many of the most promising vectors."""
 _LONGEST = 300

@@ -32,11 +32,17 @@ from privproof.exact import Rational, fraction
 from privproof.models import WordProblem
 
 _GRID = 24
+"""The grid of ratios around 1/c reaches half as many doublings down and a third as many up: a wider one costs time."""
 _STEPS_PER_DOUBLING = 6
+"""Between two points of the grid values are interpolated, so a coarser grid proves less; what is found is checked exactly."""
 _SLACK = 1e-9
+"""Room in every inequality for the rounding that follows; so a delta very near to the least one is not proved."""
 _ROUNDS = 20_000
+"""Value iteration that has not settled after so many rounds is given up, and there is no potential."""
 _MOST_ENTRIES = 6_000
+"""Problems with more transitions have no potential: a round of the iteration would take too long."""
 _DIGITS = 48
+"""Values are rounded up to so many binary digits, so that the numbers in a certificate stay short."""
 
 
 @dataclass(frozen=True)

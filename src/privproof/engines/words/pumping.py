@@ -30,8 +30,11 @@ from privproof.exact.matrices import Matrix, Vector, dot
 from privproof.models import Edge, Letter, Word, WordProblem
 
 _MOST_CYCLES = 1200
+"""So many repeated words of one length are tried at each location; beyond them a pump may be overlooked."""
 _LARGEST = 400
+"""Locations with more states are not searched: every cycle needs a dense matrix of this size and its eigenvalues."""
 _MOST_SUPPORTS = 6
+"""So many ways to reach a state are kept, by the right states that they leave possible."""
 
 
 @dataclass(frozen=True)

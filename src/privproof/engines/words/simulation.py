@@ -30,10 +30,15 @@ from privproof.exact.matrices import Matrix, Vector
 from privproof.models import WordProblem
 
 _MOST_VARIABLES, _MOST_CONSTRAINTS = 400, 4_000
+"""Larger linear programs are not tried: their tables are dense, and simulations are one way among several."""
 _INWARD = (1e-6, 1e-4, 1e-2)
+"""How far the optimum is moved towards the interior, so that it survives rounding: the least that passes the exact check."""
 _TINY = 1e-11
+"""Entries of the linear program's solution below this are noise of the solver, and become zero."""
 _STEP = 2**44
+"""Entries are rounded to multiples of 1 over this: fine beside the move inwards, and short in a certificate."""
 _SCALE, _PRICE = 1e4, 1e-7
+"""The largest entry that is looked for, and what an entry costs beside the bound: enough to keep needless ones at zero."""
 
 Entry: TypeAlias = tuple[int, int, int]
 """A location, a left state and a right state."""

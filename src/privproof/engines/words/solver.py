@@ -20,7 +20,9 @@ from privproof.exact import Rational, rational
 Verdict: TypeAlias = Literal["sat", "unsat", "unknown"]
 
 _SEED = 0
+"""Fixed, so that the same script gets the same answer."""
 _LARGEST_EFFORT = 2**32 - 1
+"""The largest limit on resources that Z3 takes, an unsigned number of 32 bits."""
 
 
 @dataclass(frozen=True)

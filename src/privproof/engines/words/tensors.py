@@ -36,8 +36,11 @@ Window: TypeAlias = tuple[tuple[int, ...], ...]
 """For every input, by index, the inputs near it."""
 
 _LARGEST = 20_000_000
+"""Inputs in all: several arrays of this size are in memory at once."""
 _BAND = 1e-12
+"""Ratios this near to the largest one, rounded, are compared exactly; rounding is off by less."""
 _FEW = 200
+"""Where more points attain the ratio, the nearest neighbours are found for all together, by layers of changed inputs."""
 
 
 def reason_against(compiled: Compiled) -> str | None:

@@ -22,9 +22,11 @@ from privproof.models import Horizon, Word, WordProblem
 _STOPS = (100, 200, 300, 400, 1_600)
 """So many vectors are expanded before a search pauses to look for a simulation or a pump, and in the end for good."""
 _BEAM = 60
+"""Words up to this length are looked at for a good lower bound to start from, and for a shorter word than a known one."""
 _WORTH = 20_000
 """So many vectors are looked at to make a word that breaks a budget shorter."""
 _GLANCE = 12
+"""A proof shows its largest ratio beside it: words up to this length are looked at for one. It decides nothing."""
 
 
 class UnboundedEngine(WordEngine):

@@ -21,6 +21,7 @@ from privproof.models import Letter
 Integers = tuple[int, ...]
 
 _DENSE_ENTRIES = 60_000
+"""Matrices with more entries, or with few that are not zero, are multiplied row by row, without a dense copy."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

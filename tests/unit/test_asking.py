@@ -1,0 +1,160 @@
+"""Asking: which requests are refused, with which words, and what a single word says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from tests.commands import MODELS
+
+from privproof import (
+    Budget,
+    HiddenMarkovModel,
+    Horizon,
+    Letter,
+    Pair,
+    Question,
+    QuestionError,
+    Scenario,
+    Verdict,
+    check,
+    pufferfish,
+    read_question,
+    tight_epsilon,
+)
+from privproof.asking import ask
+from privproof.engines.engine import Request
+from privproof.engines.words.definition import word_probabilities
+from privproof.library.laplace.sums import laplace_mechanism
+from privproof.library.mechanisms import survey
+from privproof.library.releases import entry_release
+from privproof.library.secrets import contagious, count, ill, noisy_count, well
+
+FAMILY = read_question(MODELS / "family.yaml")
+ABOVE = read_question(MODELS / "streams" / "above_threshold.yaml")
+SECRETS = pufferfish(noisy_count, prior=contagious, query=count, secrets={"ill": ill, "well": well})
+HALTING = Question(
+    model=(
+        model := HiddenMarkovModel(
+            states=["a", "b"],
+            observations=["x"],
+            emissions={"a": {"x": 1}, "b": {"x": 1}},
+            transitions={"a": {"a": "1/2", "b": "1/2"}},
+        )
+    ),
+    scenario=Scenario(pairs=(Pair.of(model, "often ~ always", {"a": "1/2", "b": "1/2"}, {"b": 1}),)),
+    horizon=Horizon.up_to(2),
+)
+
+
+def about_word(question: Question, output: str) -> Verdict:
+    """What one word of one letter says."""
+    return ask(Request(question, word=(Letter(output),)), "definition")
+
+
+WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
+    "no budget": (lambda: check(replace(FAMILY, budget=None)), "budget", "no budget is given"),
+    "no budget for secrets": (lambda: check(SECRETS), "budget", "no budget is given"),
+    "no such engine": (lambda: check(FAMILY, engine="oracle"), "engine", "there is no engine 'oracle'"),
+    "an engine that does not fit": (lambda: check(FAMILY, engine="tensors"), "engine", "does not support the question"),
+    "the solver has no tight epsilon": (
+        lambda: tight_epsilon(FAMILY, engine="smt"),
+        "engine",
+        "it needs a budget to compare with",
+    ),
+    "the size of a model": (lambda: check(FAMILY, size=3), "size", "a model has the size it has"),
+    "words of a program": (
+        lambda: check(laplace_mechanism, horizon=Horizon.up_to(3)),
+        "horizon",
+        "for streams of every length",
+    ),
+    "a finite engine for a program": (
+        lambda: check(laplace_mechanism, engine="tensors"),
+        "engine",
+        "does not answer questions of this kind",
+    ),
+    "an automaton of what reads no stream": (
+        lambda: check(laplace_mechanism, engine="streams"),
+        "engine",
+        "it reads no stream",
+    ),
+    "a program of an automaton": (
+        lambda: check(ABOVE, 1, engine="laplace"),
+        "engine",
+        "does not answer questions of this kind",
+    ),
+    "another engine for a release": (
+        lambda: check(entry_release(), engine="tensors"),
+        "engine",
+        "does not answer questions of this kind",
+    ),
+    "another engine for the loss of a release": (
+        lambda: tight_epsilon(entry_release(), engine="tensors"),
+        "engine",
+        "does not answer questions of this kind",
+    ),
+    "a word that is too long": (
+        lambda: word_probabilities(FAMILY, None, (Letter("0"), Letter("0"))),
+        "word",
+        "the word has 2 letters",
+    ),
+    "a word that cannot be": (
+        lambda: about_word(FAMILY, "7"),
+        "word",
+        "is compared under no pair",
+    ),
+}
+
+
+@pytest.mark.parametrize(("ask", "code", "told"), WRONG.values(), ids=WRONG)
+def test_a_wrong_request_is_told(ask: Callable[[], object], code: str, told: str) -> None:
+    with pytest.raises(QuestionError, match=told) as problem:
+        ask()
+    assert problem.value.code == code
+    assert problem.value.hint or problem.value.place
+
+
+def test_both_probabilities_of_a_word_in_both_directions() -> None:
+    found = word_probabilities(FAMILY, None, (Letter("0"),))
+    assert {(w.left_probability, w.right_probability) for w in found} == {
+        (Fraction(2, 3), Fraction(1, 6)),
+        (Fraction(1, 6), Fraction(2, 3)),
+    }
+    assert word_probabilities(FAMILY, "another pair", (Letter("0"),)) == []
+
+
+def test_a_word_that_breaks_the_budget_refutes_it_with_a_certificate() -> None:
+    verdict = about_word(FAMILY, "0")
+    assert (verdict.status, verdict.witness.ratio) == ("refuted", 4)
+    assert verdict.certificate is not None
+
+
+def test_a_word_that_breaks_nothing_proves_nothing() -> None:
+    verdict = about_word(FAMILY.under(Budget.of("ln(4)")), "0")
+    assert (verdict.status, str(verdict.lower)) == ("unknown", "ln(4)")
+    assert "proves nothing" in verdict.reason
+    assert verdict.certificate is None
+    without = about_word(replace(FAMILY, budget=None), "1")
+    assert (without.status, str(without.lower)) == ("unknown", "0")
+
+
+def test_an_observer_of_events_sees_the_end() -> None:
+    """One side stops after its first letter, the other goes on in half of its runs: that is all there is to see."""
+    verdict = check(HALTING, "0", "1/4")
+    assert any("sees that a run has halted" in note for note in verdict.notes)
+    assert verdict.status == "refuted"
+    assert check(HALTING, "0", "1/2").status == "proved"
+
+
+def test_where_no_engine_fits_the_reasons_are_told() -> None:
+    endless = replace(HALTING, horizon=Horizon.unbounded())
+    verdict = check(endless, "1", "1/4")
+    assert verdict.status == "unknown"
+    assert "events: the horizon is unbounded" in verdict.reason
+
+
+def test_a_mechanism_is_asked_at_its_own_claim() -> None:
+    assert check(survey).status == "proved"
+    assert str(tight_epsilon(survey).tight) == "ln(3)"

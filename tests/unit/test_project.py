@@ -1,0 +1,103 @@
+"""The files around the package agree with it: one version, dated changes, decisions that can be found."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+
+import privproof
+
+ROOT = Path(__file__).resolve().parents[2]
+CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+RELEASES = re.findall(r"^## (.*)$", CHANGES, re.MULTILINE)
+
+
+def read_yaml(name: str) -> dict:
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_the_version_stands_in_the_package_alone() -> None:
+    assert "version" not in PROJECT["project"]
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    source = (ROOT / PROJECT["tool"]["hatch"]["version"]["path"]).read_text(encoding="utf-8")
+    assert re.findall(r'^__version__ = "(.*)"$', source, re.MULTILINE) == [privproof.__version__]
+
+
+def test_the_version_is_the_newest_one_of_the_changelog_and_of_the_citation() -> None:
+    assert RELEASES[0] == "Unreleased"
+    version, released = RELEASES[1].split(" - ")
+    citation = read_yaml("CITATION.cff")
+    assert version == privproof.__version__ == str(citation["version"])
+    assert date.fromisoformat(released) == citation["date-released"]
+
+
+def test_versions_are_dated_and_fall() -> None:
+    parts = [re.fullmatch(r"(\d+)\.(\d+)\.(\d+) - (\d{4}-\d{2}-\d{2})", each) for each in RELEASES[1:]]
+    assert all(parts)
+    numbers = [(tuple(map(int, each.groups()[:3])), date.fromisoformat(each[4])) for each in parts if each]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+def test_changes_have_the_known_kinds() -> None:
+    kinds = set(re.findall(r"^### (.*)$", CHANGES, re.MULTILINE))
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_the_citation_agrees_with_the_project() -> None:
+    citation = read_yaml("CITATION.cff")
+    assert citation["title"] == PROJECT["project"]["name"]
+    assert citation["license"] == PROJECT["project"]["license"]
+    assert citation["authors"] == PROJECT["project"]["authors"]
+
+
+def test_the_workflow_tries_every_version_that_is_promised() -> None:
+    tried = read_yaml(".github/workflows/ci.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    promised = [each.rpartition(" ")[2] for each in PROJECT["project"]["classifiers"] if " :: 3." in each]
+    assert tried == promised
+    assert PROJECT["project"]["requires-python"] == f">={tried[0]}"
+
+
+@pytest.mark.parametrize(
+    "path", [".github/workflows/ci.yml", ".pre-commit-config.yaml", "CONTRIBUTING.md", "README.md"]
+)
+def test_targets_of_make_exist(path: str) -> None:
+    made = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(
+        re.findall(r"(?:^|`|run: |entry: )make ([a-z-]+)", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert named <= made
+
+
+def test_hooks_download_nothing() -> None:
+    assert {each["repo"] for each in read_yaml(".pre-commit-config.yaml")["repos"]} == {"local"}
+
+
+# ------------------------------------------------------------------------------------------------------- the pages
+
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+
+
+def test_decisions_are_numbered_and_listed() -> None:
+    index = (ROOT / "docs" / "decisions" / "index.md").read_text(encoding="utf-8")
+    for number, path in enumerate(DECISIONS, 1):
+        title = path.read_text(encoding="utf-8").partition("\n")[0]
+        assert path.name.startswith(f"{number:04}-")
+        assert f"| {number} | [{title.removeprefix(f'# {number}. ')}]({path.name}) |" in index
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_has_its_four_headings(path: Path) -> None:
+    found = re.findall(r"^## (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found == ["Context", "Decision", "Consequences", "Alternatives looked at"]
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    named = set(re.findall(r"[\w./-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]))
+    assert named == pages
