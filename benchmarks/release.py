@@ -19,8 +19,8 @@ import numpy as np
 
 from privproof import release
 from privproof.asking import check
-from privproof.formats.tables import Reading, summarise
 from privproof.engines.releases.quilts import quilts
+from privproof.formats.tables import Reading, summarise
 
 STATES = 51
 

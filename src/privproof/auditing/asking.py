@@ -29,7 +29,9 @@ from privproof.engines.sampling.runnable import ADD_REMOVE, Runnable, is_repeata
 from privproof.engines.sampling.searching import Aim, Found, Search
 from privproof.engines.sampling.testing import counted, curve, epsilons_for
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
-from privproof.exact import Budget, EpsilonLike, Number, delta, epsilon, fraction, rational
+from privproof.exact import Budget, EpsilonLike, Number, fraction, rational
+from privproof.exact import delta as exact_delta
+from privproof.exact import epsilon as exact_epsilon
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
@@ -50,8 +52,8 @@ _SEARCHING = 0.5
 
 def audit(
     subject: Mechanism | Runnable | Callable[..., Any] | Any,
-    epsilon_: EpsilonLike | None = None,
-    delta_: Number = 0,
+    epsilon: EpsilonLike | None = None,
+    delta: Number = 0,
     *,
     pairs: Iterable[tuple[Any, Any]] | None = None,
     inputs: Mapping[str, Input] | None = None,
@@ -72,8 +74,8 @@ def audit(
 
     Args:
         subject: a mechanism, an ordinary function, a measurement of OpenDP, a mechanism of diffprivlib, or what `runnable` made.
-        epsilon_: the budget's epsilon that is tested; without it the subject's own claim, if it makes one.
-        delta_: the budget's delta, over events.
+        epsilon: the budget's epsilon that is tested; without it the subject's own claim, if it makes one.
+        delta: the budget's delta, over events.
         pairs: the data sets to compare, as ``(left, right)``: arguments by name, or the first argument; without it they are searched for.
         inputs: what an ordinary function reads, by name; without it what its annotations say.
         neighbours: which data sets are neighbours: each, one, monotone, add-remove, or a function of two data sets.
@@ -98,8 +100,8 @@ def audit(
     """
     begun = time.perf_counter()
     monitor = monitor or Monitor()
-    given = Budget(epsilon(epsilon_), delta(delta_)) if epsilon_ is not None else None
-    if given is None and delta_ != 0:
+    given = Budget(exact_epsilon(epsilon), exact_delta(delta)) if epsilon is not None else None
+    if given is None and delta != 0:
         raise BudgetError("budget", "a delta without an epsilon", place="delta", hint="give both")
     level = _confidence(confidence)
     made = runnable(subject, inputs=inputs, neighbours=neighbours, processes=processes)

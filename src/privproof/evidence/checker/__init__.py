@@ -15,6 +15,7 @@ means), `claims`, `words`, `cones`, `enumeration`, `tensors` (the theorems), `fr
     ('refuted', '3')
 """
 
-import lazy_loader
+from privproof.evidence.checker.front import recheck, recheck_file
+from privproof.evidence.checker.outcomes import Accepted, Limits, Outcome, Rejected
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = ["Accepted", "Limits", "Outcome", "Rejected", "recheck", "recheck_file"]
