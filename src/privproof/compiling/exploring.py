@@ -36,7 +36,6 @@ from privproof.language.syntax import (
     Return,
     Sample,
     Variable,
-    parts,
 )
 from privproof.language.values import (
     FORGOTTEN,
@@ -57,6 +56,7 @@ from privproof.language.values import (
     truth,
     with_tails,
 )
+from privproof.language.walking import parts
 
 _MOST_STEPS = 1_000_000
 """Instructions in a row without noise or input; beyond it a loop is taken for one that does not end, and refused."""

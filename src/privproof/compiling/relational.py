@@ -28,7 +28,6 @@ from privproof.compiling.rewriting import (
     is_number,
     optional,
     released_list,
-    rewritten,
     unshifted,
 )
 from privproof.errors import LanguageError
@@ -51,13 +50,9 @@ from privproof.language.syntax import (
     Return,
     Sample,
     Variable,
-    parts,
-    reads,
-    statements,
-    variables,
-    writes,
 )
 from privproof.language.values import MISSING
+from privproof.language.walking import parts, reads, rewritten, statements, variables, writes
 
 Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")

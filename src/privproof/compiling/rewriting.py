@@ -32,51 +32,21 @@ from privproof.language.syntax import (
     Statement,
     Variable,
     While,
+)
+from privproof.language.walking import (
+    mapped,
     parts,
     reads,
     statements,
     variables,
+    with_blocks,
+    with_reads,
     writes,
 )
 
 
 class Unsupported(Exception):
     """The program cannot be brought into the form that alignments are about; the message says why and where."""
-
-
-def rewritten(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
-    """An expression with parts replaced, the innermost first."""
-    match expression:
-        case Element(sequence, index, place):
-            expression = Element(rewritten(sequence, change), rewritten(index, change), place)
-        case Operation(name, arguments, place):
-            expression = Operation(name, tuple(rewritten(a, change) for a in arguments), place)
-        case Conditional(test, then, otherwise, place):
-            expression = Conditional(
-                rewritten(test, change), rewritten(then, change), rewritten(otherwise, change), place
-            )
-        case _:
-            pass
-    changed = change(expression)
-    return expression if changed is None else changed
-
-
-def _mapped(block: Block, change: Callable[[Expression], Expression | None]) -> Block:
-    """A block with all its expressions rewritten."""
-    return tuple(_mapped_statement(statement, change) for statement in block)
-
-
-def _mapped_statement(statement: Statement, change: Callable[[Expression], Expression | None]) -> Statement:
-    fields: dict[str, Any] = {}
-    for name in ("value", "test", "index"):
-        if hasattr(statement, name):
-            fields[name] = rewritten(getattr(statement, name), change)
-    if isinstance(statement, Sample):
-        fields["arguments"] = tuple(rewritten(a, change) for a in statement.arguments)
-    for name in ("then", "otherwise", "body"):
-        if hasattr(statement, name):
-            fields[name] = _mapped(getattr(statement, name), change)
-    return replace(statement, **fields) if fields else statement
 
 
 def filled(body: Block, parameters: Mapping[str, Any]) -> Block:
@@ -96,7 +66,7 @@ def filled(body: Block, parameters: Mapping[str, Any]) -> Block:
             case _:
                 return _folded(expression)
 
-    return _mapped(body, change)
+    return mapped(body, change)
 
 
 _ARITHMETIC: dict[str, Callable[[Fraction, Fraction], Fraction | int]] = {
@@ -192,7 +162,7 @@ def released_list(body: Block) -> Block:
                 case Return(_, place):
                     result.append(Return(Constant(None, place), place))
                 case _:
-                    result.append(_within(statement, change))
+                    result.append(with_blocks(statement, change))
         return tuple(result)
 
     return change(body)
@@ -205,15 +175,6 @@ def _listed(value: Expression) -> str | None:
             return name
         case _:
             return None
-
-
-def _within(statement: Statement, change: Callable[[Block], Block], *, blocks_of: Statement | None = None) -> Statement:
-    """A statement with its blocks (or those of another) changed."""
-    source = blocks_of or statement
-    fields: dict[str, Any] = {
-        n: change(getattr(source, n)) for n in ("then", "otherwise", "body") if hasattr(source, n)
-    }
-    return replace(statement, **fields) if fields else statement
 
 
 def hoisted(body: Block, mechanism: Mechanism) -> Block:
@@ -248,8 +209,8 @@ def hoisted(body: Block, mechanism: Mechanism) -> Block:
                     case _:
                         return None
 
-            outer = _mapped_statement(_within(statement, lambda _: ()), replaced)
-            result += [*loops, _within(outer, change, blocks_of=statement)]
+            outer = with_reads(statement, replaced)
+            result += [*loops, with_blocks(outer, change)]
         return tuple(result)
 
     return change(body)
@@ -268,7 +229,7 @@ def centred(body: Block) -> Block:
                     result.append(Assign(name, center, place))
                     result.append(replace(statement, arguments=(Variable(name, place), *rest)))
                 case _:
-                    result.append(_within(statement, change))
+                    result.append(with_blocks(statement, change))
         return tuple(result)
 
     return change(body)
@@ -338,7 +299,7 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
     def change(block: Block) -> Block:
         result: list[Statement] = []
         for statement in block:
-            changed = _within(statement, change)
+            changed = with_blocks(statement, change)
             match changed:
                 case Assign(name, value, place) if name in flags and nothing(value):
                     result += [
@@ -360,7 +321,7 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
                     result.append(changed)
         return tuple(result)
 
-    return change(_mapped(body, told)), flags
+    return change(mapped(body, told)), flags
 
 
 def unshifted(body: Block) -> tuple[Block, int]:
@@ -406,7 +367,7 @@ def unshifted(body: Block) -> tuple[Block, int]:
                 case Return(value) if name is None or _constant(value):
                     result.append(replace(statement, value=less(value)))
                 case _:
-                    result.append(_within(statement, change))
+                    result.append(with_blocks(statement, change))
         return tuple(result)
 
     return change(body), offset
@@ -450,7 +411,7 @@ def converted(body: Block, differing: Collection[str]) -> Block:
                 else:
                     result.append(replace(statement, then=then, otherwise=otherwise))
             else:
-                result.append(_within(statement, change))
+                result.append(with_blocks(statement, change))
         return tuple(result)
 
     return change(body)

@@ -36,9 +36,9 @@ from privproof.language.syntax import (
     Return,
     Sample,
     Variable,
-    statements,
 )
 from privproof.language.values import MISSING
+from privproof.language.walking import statements
 
 _MOST_STEPS = 20_000
 """Instructions of one run of a trial; beyond it a loop is taken for one that does not end, and refused."""

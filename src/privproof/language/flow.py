@@ -34,12 +34,9 @@ from privproof.language.syntax import (
     Statement,
     Variable,
     While,
-    parts,
-    reads,
-    variables,
-    writes,
 )
 from privproof.language.values import MISSING
+from privproof.language.walking import parts, reads, variables, writes
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,8 @@ from privproof.language.syntax import (
     Statement,
     Variable,
     While,
-    statements,
-    writes,
 )
+from privproof.language.walking import statements, writes
 
 Pairs: TypeAlias = tuple[tuple[ast.expr, Expression], ...]
 """Targets with their values, in the order in which they are assigned."""

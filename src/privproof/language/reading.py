@@ -39,10 +39,9 @@ from privproof.language.syntax import (
     Return,
     Statement,
     Variable,
-    statements,
-    variables,
 )
 from privproof.language.values import MISSING
+from privproof.language.walking import statements, variables
 
 _DEEPEST = 30
 _IN_PLACE = {"+": "extend", "*": "repeat"}

@@ -8,7 +8,6 @@ translation and cannot clash with the mechanism's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -207,67 +206,3 @@ Statement: TypeAlias = (
     "Assign | Replace | Append | Sample | If | While | Each | Break | Continue | Inline | Result | Emit | Return"
 )
 Block: TypeAlias = tuple[Statement, ...]
-
-
-def parts(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside an expression."""
-    match expression:
-        case Element(sequence, index):
-            return (sequence, index)
-        case Operation(_, arguments):
-            return arguments
-        case Conditional(test, then, otherwise):
-            return (test, then, otherwise)
-        case _:
-            return ()
-
-
-def variables(expression: Expression) -> Iterator[str]:
-    """The names that an expression reads."""
-    if isinstance(expression, Variable):
-        yield expression.name
-    for part in parts(expression):
-        yield from variables(part)
-
-
-def blocks(statement: Statement) -> tuple[Block, ...]:
-    """The blocks directly inside a statement."""
-    match statement:
-        case If(_, then, otherwise):
-            return (then, otherwise)
-        case While(_, body) | Each(_, _, body) | Inline(_, body):
-            return (body,)
-        case _:
-            return ()
-
-
-def statements(block: Block) -> Iterator[Statement]:
-    """Every statement of a block, those inside others included."""
-    for statement in block:
-        yield statement
-        for inner in blocks(statement):
-            yield from statements(inner)
-
-
-def reads(statement: Statement) -> tuple[Expression, ...]:
-    """The expressions directly inside a statement."""
-    match statement:
-        case Assign(_, value) | Append(_, value) | Result(value) | Emit(value) | Return(value):
-            return (value,)
-        case Replace(_, index, value):
-            return (index, value)
-        case Sample(_, _, arguments):
-            return arguments
-        case If(test) | While(test):
-            return (test,)
-        case _:
-            return ()
-
-
-def writes(statement: Statement) -> str | None:
-    """The variable that a statement changes by itself."""
-    match statement:
-        case Assign(name) | Replace(name) | Append(name) | Sample(name) | Each(name) | Inline(name):
-            return name
-        case _:
-            return None

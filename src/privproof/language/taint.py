@@ -14,21 +14,8 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import IntEnum
 
 from privproof.language.inputs import Input
-from privproof.language.syntax import (
-    Block,
-    Each,
-    Expression,
-    If,
-    Operation,
-    Sample,
-    Variable,
-    While,
-    blocks,
-    parts,
-    reads,
-    statements,
-    writes,
-)
+from privproof.language.syntax import Block, Each, Expression, If, Operation, Sample, Variable, While
+from privproof.language.walking import blocks, parts, reads, statements, writes
 
 
 class Level(IntEnum):

@@ -44,9 +44,9 @@ from privproof.language.syntax import (
     Return,
     Sample,
     Variable,
-    variables,
 )
 from privproof.language.values import MISSING
+from privproof.language.walking import variables
 
 _MOST_PATHS = 400
 """Paths between cuts: each is a condition for the solver, in every attempt. Beyond it no alignment is looked for."""

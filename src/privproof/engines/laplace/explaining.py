@@ -42,9 +42,9 @@ from privproof.language.syntax import (
     Statement,
     Variable,
     While,
-    statements,
 )
 from privproof.language.values import MISSING
+from privproof.language.walking import statements
 
 _INFIX = {"extend": "+", "repeat": "*", "is": "is", "is not": "is not"}
 _STRENGTH = {

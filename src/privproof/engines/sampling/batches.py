@@ -15,17 +15,9 @@ from privproof.engines.sampling.columns import Array, Column, Same, select
 from privproof.engines.sampling.joining import joined, signatures
 from privproof.engines.sampling.operations import apply, element, merged, truth
 from privproof.errors import LanguageError
-from privproof.language.syntax import (
-    Conditional,
-    Constant,
-    Element,
-    Expression,
-    Operation,
-    Place,
-    Variable,
-    variables,
-)
+from privproof.language.syntax import Conditional, Constant, Element, Expression, Operation, Place, Variable
 from privproof.language.values import shown_name
+from privproof.language.walking import variables
 
 
 @dataclass

@@ -1,0 +1,180 @@
+"""One walk over the language: what is directly inside an expression or a statement, and the same with its parts changed.
+
+Whoever asks something of a whole program folds these; a new kind of node that is not told here is an error of the type checker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias, assert_never
+
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Break,
+    Conditional,
+    Constant,
+    Continue,
+    Each,
+    Element,
+    Emit,
+    Expression,
+    If,
+    Inline,
+    Operation,
+    Replace,
+    Result,
+    Return,
+    Sample,
+    Statement,
+    Variable,
+    While,
+)
+
+Change: TypeAlias = "Callable[[Expression], Expression | None]"
+"""What an expression becomes; None where it stays."""
+
+
+# ---------------------------------------------------------------------------------------------------------- expressions
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside an expression."""
+    match expression:
+        case Element(sequence, index):
+            return (sequence, index)
+        case Operation(_, arguments):
+            return arguments
+        case Conditional(test, then, otherwise):
+            return (test, then, otherwise)
+        case Constant() | Variable():
+            return ()
+        case _:
+            assert_never(expression)
+
+
+def with_parts(expression: Expression, changed: tuple[Expression, ...]) -> Expression:
+    """An expression with other parts."""
+    match expression:
+        case Element(_, _, place):
+            sequence, index = changed
+            return Element(sequence, index, place)
+        case Operation(name, _, place):
+            return Operation(name, changed, place)
+        case Conditional(_, _, _, place):
+            test, then, otherwise = changed
+            return Conditional(test, then, otherwise, place)
+        case Constant() | Variable():
+            return expression
+        case _:
+            assert_never(expression)
+
+
+def within(expression: Expression) -> Iterator[Expression]:
+    """An expression and everything inside it, from the outside in."""
+    yield expression
+    for part in parts(expression):
+        yield from within(part)
+
+
+def variables(expression: Expression) -> Iterator[str]:
+    """The names that an expression reads."""
+    return (part.name for part in within(expression) if isinstance(part, Variable))
+
+
+def rewritten(expression: Expression, change: Change) -> Expression:
+    """An expression with parts replaced, the innermost first."""
+    inside = parts(expression)
+    if inside:
+        expression = with_parts(expression, tuple(rewritten(part, change) for part in inside))
+    changed = change(expression)
+    return expression if changed is None else changed
+
+
+# ----------------------------------------------------------------------------------------------------------- statements
+
+
+def blocks(statement: Statement) -> tuple[Block, ...]:
+    """The blocks directly inside a statement."""
+    match statement:
+        case If(_, then, otherwise):
+            return (then, otherwise)
+        case While(_, body) | Each(_, _, body) | Inline(_, body):
+            return (body,)
+        case Assign() | Replace() | Append() | Sample() | Break() | Continue() | Result() | Emit() | Return():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def with_blocks(statement: Statement, change: Callable[[Block], Block]) -> Statement:
+    """A statement with its blocks changed."""
+    match statement:
+        case If(_, then, otherwise):
+            return replace(statement, then=change(then), otherwise=change(otherwise))
+        case While() | Each() | Inline():
+            return replace(statement, body=change(statement.body))
+        case Assign() | Replace() | Append() | Sample() | Break() | Continue() | Result() | Emit() | Return():
+            return statement
+        case _:
+            assert_never(statement)
+
+
+def statements(block: Block) -> Iterator[Statement]:
+    """Every statement of a block, those inside others included."""
+    for statement in block:
+        yield statement
+        for inner in blocks(statement):
+            yield from statements(inner)
+
+
+def reads(statement: Statement) -> tuple[Expression, ...]:
+    """The expressions directly inside a statement."""
+    match statement:
+        case Assign(_, value) | Append(_, value) | Result(value) | Emit(value) | Return(value):
+            return (value,)
+        case Replace(_, index, value):
+            return (index, value)
+        case Sample(_, _, arguments):
+            return arguments
+        case If(test) | While(test):
+            return (test,)
+        case Each() | Break() | Continue() | Inline():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def with_reads(statement: Statement, change: Change) -> Statement:
+    """A statement with the expressions directly inside it rewritten."""
+    match statement:
+        case Assign() | Append() | Result() | Emit() | Return():
+            return replace(statement, value=rewritten(statement.value, change))
+        case Replace(_, index, value):
+            return replace(statement, index=rewritten(index, change), value=rewritten(value, change))
+        case Sample(_, _, arguments):
+            return replace(statement, arguments=tuple(rewritten(argument, change) for argument in arguments))
+        case If() | While():
+            return replace(statement, test=rewritten(statement.test, change))
+        case Each() | Break() | Continue() | Inline():
+            return statement
+        case _:
+            assert_never(statement)
+
+
+def writes(statement: Statement) -> str | None:
+    """The variable that a statement changes by itself."""
+    match statement:
+        case Assign(name) | Replace(name) | Append(name) | Sample(name) | Each(name) | Inline(name):
+            return name
+        case If() | While() | Break() | Continue() | Result() | Emit() | Return():
+            return None
+        case _:
+            assert_never(statement)
+
+
+def mapped(block: Block, change: Change) -> Block:
+    """A block with all its expressions rewritten."""
+    return tuple(with_blocks(with_reads(statement, change), lambda inner: mapped(inner, change)) for statement in block)
