@@ -7,7 +7,7 @@ from typing import Any
 from privproof.evidence.logic_certificates import formula_document
 from privproof.evidence.parametric_certificates import table_document
 from privproof.evidence.release_certificates import release_document
-from privproof.evidence.sources import finite_source, loss_source, taken_source
+from privproof.evidence.sources import finite_source, loss_source, stream_source, taken_source
 from privproof.evidence.stream_certificates import stream_document
 from privproof.formats import document
 from privproof.scenarios import (
@@ -21,7 +21,6 @@ from privproof.scenarios import (
     Verified,
 )
 
-_AUTOMATON = "the checker does not follow streams of real numbers from the text to an automaton yet"
 _PROGRAM = "the checker does not follow continuous noise from the text to instructions yet"
 
 
@@ -43,7 +42,7 @@ def question_document(question: Verified, compiled: Any = None) -> dict[str, Any
     match question:
         case StreamQuestion():
             made = question.mechanism
-            return _with(stream_document(question), None if made is None else taken_source(made, _AUTOMATON))
+            return _with(stream_document(question), None if made is None else stream_source(made))
         case ProgramQuestion():
             from privproof.evidence.program_certificates import program_document  # here, because it loads a solver
 

@@ -551,7 +551,7 @@ class _Copier:
             same = all(x is y for x, y in zip(items, value, strict=True))
             return value if same else tuple(items)
         if isinstance(value, Cells):
-            if value.fixed and value.name is None:
+            if value.fixed and value.name is None and self.change is None:
                 return value
             if id(value) not in self.known:
                 self.known[id(value)] = copy = Cells([], value.fixed, value.name)
