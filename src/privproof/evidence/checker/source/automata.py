@@ -151,7 +151,7 @@ class _Walk:
         drawn = [(draw.rate, draw.reads, draw.mean) for draw in way.draws]
         for number in self.automaton.leaving[state]:
             samples = self.automaton.transitions[number].step.samples
-            if [(s.rate, s.reads, fraction(s.mean)) for s in samples if s.rate is not None] != drawn:
+            if [(s.rate, Fraction(s.reads), fraction(s.mean)) for s in samples if s.rate is not None] != drawn:
                 continue
             if all(
                 order in way.conditions or self.ways.contradict((*way.conditions, opposite(order)), different)
