@@ -164,6 +164,7 @@ class _Walk:
 
     def _apart(self, guard: tuple[Order, ...], draws: tuple[Draw, ...], way: Way, different: Different) -> bool:
         """Whether a guard on noises excludes a way, by what the way asks of the noises that both draw."""
+        self.work.spend(1 + len(way.conditions))
         common = 0
         while common < min(len(draws), len(way.draws)) and draws[common] == way.draws[common]:
             common += 1
@@ -175,9 +176,9 @@ class _Walk:
             return kind != "noise" or (isinstance(name, int) and name < common)
 
         conditions = [order for order in way.conditions if shared(order[0]) and shared(order[1])]
-        opposites = {opposite(order) for order in guard}
-        if any(order in opposites and different(order[0], order[1]) for order in conditions):
-            return True
+        for low, high, offset in conditions:
+            if different(low, high) and (high, low, -offset) in guard:
+                return True
         return self.ways.contradict((*guard, *conditions), different)
 
     # ------------------------------------------------------------------------------------------ the automaton, in atoms

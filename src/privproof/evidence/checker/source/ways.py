@@ -24,8 +24,8 @@ from privproof.exact import Rational, rational
 
 _MOST_DRAWS = 400
 """As many noises a function may draw for one number: far more than a step of an automaton compares."""
-_COMPARING = 20
-"""How many steps of a run take about as long as looking for a contradiction in a few orders."""
+_COMPARING, _RELAXED = 20, 6
+"""How many steps of a run take about as long as looking for a contradiction in no orders; and how many pairs of orders as one step."""
 
 Atom: TypeAlias = tuple[str, str | int]
 """What is left open: ``number``, ``public``, ``threshold``, ``noise``, or ``lost``; and which one."""
@@ -161,7 +161,7 @@ class Ways:
 
     def contradict(self, orders: tuple[Order, ...], different: Different) -> bool:
         """Whether orders hold together with probability zero only."""
-        self.work.spend(_COMPARING + len(orders))
+        self.work.spend(_COMPARING + len(orders) ** 2 // _RELAXED)
         return conflict(orders, different) is Conflict.ALWAYS
 
     def _decided(self, way: Way, different: Different) -> Known:
