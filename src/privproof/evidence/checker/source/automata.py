@@ -18,6 +18,7 @@ that is attained, is about the value 0, which must be allowed, and about streams
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -79,6 +80,15 @@ def _stream(source: Source, automaton: Automaton) -> Input:
     return stream
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """A state of the automaton, a run that waits there, and the thresholds that the run holds."""
+
+    state: int
+    run: Run
+    held: frozenset[int] = frozenset()
+
+
 class _Walk:
     """Follows the automaton and the text together."""
 
@@ -104,26 +114,27 @@ class _Walk:
                 given[each.name] = self.atoms.form("public", each.name) if each.public else number
         secret = len(self.source.private) > 1
         seen = set()
-        waiting = self._step(self.automaton.initial, machine.begin(given), reads=secret)
+        waiting = self._step(_Pair(self.automaton.initial, machine.begin(given)), reads=secret)
         while waiting:
-            state, run = waiting.pop()
-            run, known = machine.settled(run)
-            if (state, known) not in seen:
-                seen.add((state, known))
-                waiting += self._step(state, machine.fed(run, self.stream.name, None, number), reads=True)
+            pair = waiting.pop()
+            run, known = machine.settled(pair.run)
+            if (pair.state, known) not in seen:
+                seen.add((pair.state, known))
+                fed = machine.fed(run, self.stream.name, None, number)
+                waiting += self._step(replace(pair, run=fed), reads=True)
 
     # ---------------------------------------------------------------------------------------------------------- one step
 
-    def _step(self, state: int, run: Run, *, reads: bool) -> list[tuple[int, Run]]:
+    def _step(self, pair: _Pair, *, reads: bool) -> list[_Pair]:
         """The pairs after a pair; refuses if the transitions of the state are not the ways of the run."""
         self.work.spend(_PAIR)
-        automaton, origins = self.automaton, self.automaton.origins_at(state)
-        different = self.atoms.different(origins)
-        ways = self.ways.onward(run, origins)
-        taken: dict[int, list[Way]] = {number: [] for number in automaton.leaving[state]}
+        automaton = self.automaton
+        different = self.atoms.different(automaton.origins_at(pair.state), pair.held)
+        ways = self.ways.onward(pair.run, different)
+        taken: dict[int, list[Way]] = {number: [] for number in automaton.leaving[pair.state]}
         belongs = []
         for way in ways:
-            belongs.append(self._transition(state, way, different))
+            belongs.append(self._transition(pair.state, way, different))
             taken[belongs[-1]].append(way)
         for number, own in taken.items():
             guard = self._guard(number)
@@ -139,10 +150,9 @@ class _Walk:
         following = []
         for way, number in zip(ways, belongs, strict=True):
             self._written(number, way, different)
-            target = automaton.transitions[number].target
             if not way.ended:
-                following.append((target, self._kept(number, way)))
-            elif automaton.leaving[target]:
+                following.append(self._kept(number, way))
+            elif automaton.leaving[automaton.transitions[number].target]:
                 refuse("the function ends here, and the automaton goes on", f"question.transitions[{number}]")
         return following
 
@@ -243,8 +253,8 @@ class _Walk:
         low, high, _ = self.atoms.order(form)
         return different(low, high)
 
-    def _kept(self, number: int, way: Way) -> Run:
-        """The run that waits, its noisy numbers expressed in the thresholds after a transition."""
+    def _kept(self, number: int, way: Way) -> _Pair:
+        """The pair after a transition: the noisy numbers of the run that waits are expressed in the thresholds."""
         step = self.automaton.transitions[number].step
         terms = self._terms(step)
         stored: dict[int, Form] = {}
@@ -252,6 +262,7 @@ class _Walk:
             if step.samples[sample].rate is not None:
                 stored.setdefault(next(iter(terms[sample].terms)), self.atoms.form("threshold", name))
         lost: dict[int, Form] = {}
+        held: set[int] = set()
 
         def after(atom: int) -> Form:
             kind, name = self.atoms[atom]
@@ -264,11 +275,14 @@ class _Walk:
         def change(value: Value) -> Value:
             if not isinstance(value, Form):
                 return value
-            return _sum(Form(value.constant), (after(atom).times(factor) for atom, factor in value.terms.items()))
+            found = _sum(Form(value.constant), (after(atom).times(factor) for atom, factor in value.terms.items()))
+            held.update(atom for atom in found.terms if self.atoms[atom][0] == "threshold")
+            return found
 
         machine = self.ways.machine
         machine.trim(way.run)
-        return machine.copied(way.run, change)
+        run = machine.copied(way.run, change)
+        return _Pair(self.automaton.transitions[number].target, run, frozenset(held))
 
     # -------------------------------------------------------------------------------------------------------- lower bounds
 

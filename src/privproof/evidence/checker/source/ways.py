@@ -67,8 +67,13 @@ class Atoms:
         offset = rational(-form.constant / sizes.pop())
         return (below[0] if below else None, above[0] if above else None, offset)
 
-    def different(self, origins: Origins) -> Different:
-        """Which atoms have a difference without atoms of probability, where the thresholds have these origins."""
+    def different(self, origins: Origins, held: frozenset[int]) -> Different:
+        """Which atoms have a difference that equals any given number with probability zero.
+
+        Args:
+            origins: where the thresholds of the automaton come from.
+            held: the thresholds that the run holds: noises that it has drawn, each another one.
+        """
         kept = origins.different(())
 
         def threshold(term: Term) -> Term:
@@ -80,7 +85,8 @@ class Atoms:
                 return False
             if any(isinstance(term, int) and self[term][0] == "noise" for term in (one, two)):
                 return True
-            return kept(threshold(one), threshold(two))
+            names = [term for term in (one, two) if threshold(term) is not None]
+            return (bool(names) and held.issuperset(names)) or kept(threshold(one), threshold(two))
 
         return different
 
@@ -129,9 +135,8 @@ class Ways:
         self.machine = Machine(functions, work, exact_quotients=True)
         self._generator = functions[0].generator
 
-    def onward(self, run: Run, origins: Origins) -> list[Way]:
+    def onward(self, run: Run, different: Different) -> list[Way]:
         """All ways of a run; they exclude each other, and one of them is taken almost surely."""
-        different = self.atoms.different(origins)
         found: list[Way] = []
         waiting = [Way(run)]
         while waiting:
