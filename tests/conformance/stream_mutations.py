@@ -112,9 +112,8 @@ def follow(document: Document, numbers: Sequence[Fraction | None], noise: Sequen
                 state, used = step["to"], at
                 break
         else:
-            written.append("halted")
-            break
-    return written
+            return [*written, "halted"]
+    return written if any(step["from"] == state for step in document["transitions"]) else [*written, "halted"]
 
 
 def alike(one: Sequence[Any], two: Sequence[Any], names: dict[Any, Any]) -> bool:
@@ -208,21 +207,45 @@ def _compiled(text: str) -> Any:
 
 
 def run_text(document: Document, given: Mapping[str, Any], noise: Sequence[Fraction]) -> list[Any] | None:
-    """What the text of a document writes, run by Python; None if it fails."""
+    """What the text of a document writes for each number and before the first, run by Python; None if it fails.
+
+    As in `follow`, there are as many steps as numbers were asked for, and "halted" if it asks for no more.
+    """
     program = document["source"]["program"]
     drawn = iter(noise)
+    written: list[list[tuple[str, list[Fraction]]]] = [[]]
 
     def laplace(value: Any, *, scale: Any) -> Fraction:
         return value + next(drawn) * Fraction(scale)
 
+    def counted(numbers: Sequence[Fraction]) -> Iterator[Fraction]:
+        for number in numbers:
+            written.append([])
+            yield number
+        raise _Over
+
     names: dict[str, Any] = {"laplace": laplace, "Fraction": Fraction}
     exec(_compiled(program["functions"][0]["text"]), names)
     arguments = {name: _constant(value) for name, value in program["parameters"].items()}
+    arguments |= {name: counted(value) if isinstance(value, list) else value for name, value in given.items()}
+    ended = ["halted"]
     try:
-        ran = names[program["functions"][0]["name"]](**arguments, **given)
-        return [_shape(output) for output in ran] if hasattr(ran, "__next__") else [_shape(ran)]
+        ran = names[program["functions"][0]["name"]](**arguments)
+        if hasattr(ran, "__next__"):
+            for output in ran:
+                written[-1].append(_shape(output))
+        else:
+            written[-1].append(_shape(ran))
+    except _Over:
+        ended = []
     except Exception:
         return None
+    steps = [("; ".join(shape for shape, _ in step), [n for _, found in step for n in found]) for step in written]
+    return [*steps, *ended]
+
+
+class _Over(BaseException):
+    """The stream has no more numbers."""
 
 
 def _constant(value: Mapping[str, Any]) -> Any:
@@ -249,7 +272,7 @@ def random_data(rng: random.Random, document: Document) -> tuple[list[Fraction |
     for name, declared in document["source"]["program"]["inputs"].items():
         if declared["shape"] == "stream":
             listed = [number() for _ in range(rng.randint(1, 7))]
-            given[name] = iter(listed)
+            given[name] = listed
             numbers += listed
         else:
             given[name] = Fraction(0) if declared.get("public") else number()
