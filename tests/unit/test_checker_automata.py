@@ -240,8 +240,8 @@ def test_lower_bounds_ask_for_more_than_proofs(mechanism_, reason):
     assert established(document).from_source
     for method, evidence in (("growth", {}), ("loss", {}), ("coupling", {"attained": {}})):
         problem = refused(document, method, **evidence)
-        assert isinstance(problem, Beyond)
         assert reason in problem.reason
+        assert not isinstance(problem, Beyond), "it would be taken from the compiler"
 
 
 def test_the_data_of_a_loss_are_those_that_the_function_takes():
@@ -253,13 +253,33 @@ def test_the_data_of_a_loss_are_those_that_the_function_takes():
     assert "whole numbers" in refused(certificate["question"], **half).reason
 
 
-def test_what_is_beyond_the_checker_is_taken_with_the_reason():
-    verdict = check(raw, "20")
+def test_an_event_of_the_automaton_is_one_of_the_function():
+    """On [0] the function always writes 0, whether it is the number or the constant."""
+    verdict = check(raw, "1")
     assert verdict.status == "refuted"
-    source = verdict.certificate["question"]["source"]
+    assert verdict.engine == "laplace"
+    assert check(raw, "1", engine="streams").status == "unknown"
+
+
+@mechanism(epsilon=1)
+def exponents(xs: real_stream()):
+    t = laplace(0, scale="0.2e1")
+    for x in xs:
+        if laplace(x, scale=4) >= t:
+            yield "above"
+            return
+        yield "below"
+
+
+def test_what_is_beyond_the_checker_is_taken_with_the_reason():
+    certificate = check(exponents, "1").certificate
+    source = certificate["question"]["source"]
     assert source["claims"] == "taken"
-    assert "a number without noise is written" in source["reason"]
-    changed = copy.deepcopy(verdict.certificate)
+    assert "with an exponent" in source["reason"]
+    outcome = recheck(certificate)
+    assert isinstance(outcome, Accepted)
+    assert "taken from the compiler: the automaton" in outcome.statement
+    changed = copy.deepcopy(certificate)
     changed["question"]["source"]["claims"] = "established"
     assert isinstance(recheck(changed), Rejected)
 

@@ -116,7 +116,7 @@ def stream_question(question: ProgramQuestion) -> StreamQuestion:
         mechanism=mechanism,
         outputs=tuple(step.outputs for _, step in steps),
         lines=tuple(step.lines for _, step in steps),
-        free=_free(mechanism) and all(len(step.outputs) <= 1 for _, step in steps),
+        free=_free(mechanism) and _told_apart([step for _, step in steps]),
     )
     tried = agreement(found)
     if tried.told is not None:
@@ -138,6 +138,30 @@ def _free(mechanism: Mechanism) -> bool:
     return all(
         d.low is None and d.high is None and (d.real or (d.within is not None and d.within.q == 1)) for d in private
     )
+
+
+def _told_apart(steps: Sequence[_Step]) -> bool:
+    """Whether what the function shows tells what the automaton writes: one output for a number at most, and no number without noise
+    where a constant may be the same number.
+    """
+    if any(len(step.outputs) > 1 for step in steps):
+        return False
+    bare = any(_bare(value, step.transition) for step in steps for value in step.transition.values)
+    outputs = [output for step in steps for output in step.outputs]
+    return not bare or len({shown(output) for output in outputs}) == len({shown(_open(output)) for output in outputs})
+
+
+def _bare(value: Value, step: Transition) -> bool:
+    """Whether a number that is written has no noise."""
+    terms = [term for term in (value.plus, value.minus) if term is not None]
+    return all(isinstance(term, int) and step.samples[term].rate is None for term in terms)
+
+
+def _open(output: Any) -> Any:
+    """An output with any number in the place of numbers."""
+    if isinstance(output, list | tuple):
+        return type(output)(map(_open, output))
+    return ANY if isinstance(output, int | Fraction) and not isinstance(output, bool) else output
 
 
 def _excludes_zero(declared: Input) -> bool:

@@ -292,15 +292,15 @@ class _Walk:
             place = f"{PLACE}.program.inputs.{each.name}"
             if each.public:
                 if (each.low is not None and each.low > 0) or (each.high is not None and each.high < 0):
-                    raise Beyond(f"the public number {each.name!r} is never 0", place)
+                    refuse(f"the public number {each.name!r} is never 0", place)
             elif each.values is not None or each.low is not None or each.high is not None:
-                raise Beyond(f"the numbers of {each.name!r} have bounds", place)
+                refuse(f"the numbers of {each.name!r} have bounds", place)
             elif not each.real and self.automaton.within.q != 1:
-                raise Beyond(f"the whole numbers of {each.name!r} change by a fraction", place)
+                refuse(f"the whole numbers of {each.name!r} change by a fraction", place)
         if self.several:
-            raise Beyond("several outputs for one number of the stream", PLACE)
+            refuse("several outputs for one number of the stream", PLACE)
         if self.bare and self.mixed:
-            raise Beyond("a number without noise is written where another output may be the same number", PLACE)
+            refuse("a number without noise is written where another output may be the same number", PLACE)
 
 
 def _sum(start: Form, forms: Iterable[Form]) -> Form:
