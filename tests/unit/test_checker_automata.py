@@ -378,11 +378,85 @@ def test_zip_with_a_stream_is_beyond_the_checker():
     assert isinstance(refused(document), Beyond)
 
 
-def test_a_guard_with_alternatives_and_one_that_never_holds():
+@pytest.fixture
+def unguarded(monkeypatch):
+    """The guards of a state are not compared with each other, so that all rests on the comparison with the text."""
+    monkeypatch.setattr("privproof.evidence.checker.streams.automata._exclusive", lambda *_: frozenset())
+
+
+def step_that_writes(document, output):
+    return next(step for step in document["transitions"] if step["symbol"] == repr(output))
+
+
+@pytest.mark.usefixtures("unguarded")
+def test_a_guard_holds_nowhere_else():
+    document = copy.deepcopy(asked(above))
+    step_that_writes(document, "below")["guard"] = []
+    assert "does something else" in refused(document).reason
     document = copy.deepcopy(asked(two_kept))
-    chosen = next(step for step in document["transitions"] if len(step["guard"]) > 1)
-    chosen["some"] = True
-    refused(document)
+    del step_that_writes(document, "b")["guard"][0]
+    assert "does something else" in refused(document).reason
+    document = copy.deepcopy(asked(above))
+    document["transitions"].append({**document["transitions"][1], "guard": [[None, 0, "1000"]], "symbol": "never"})
+    assert "never takes" in refused(document).reason
+    document = copy.deepcopy(asked(two_kept))
+    step_that_writes(document, "b")["some"] = True
+    assert isinstance(refused(document), Beyond)
+
+
+def test_before_the_first_number_none_is_read():
+    for mechanism_, allowed in ((above, False), (secret, True)):
+        document = copy.deepcopy(asked(mechanism_))
+        document["transitions"][0]["samples"].append([None, 1, "0"])
+        if allowed:
+            assert established(document).from_source
+        else:
+            assert "has read none" in refused(document).reason
+
+
+@mechanism(epsilon=1)
+def two_centers(xs: real_stream(), p: public(real())):
+    t = laplace(p, scale=2) if laplace(0, scale=1) > 0 else laplace(2 * p, scale=2)
+    for x in xs:
+        yield "a" if laplace(x, scale=4) >= t else "b"
+
+
+def test_public_inputs_in_different_centers_of_one_sample_are_beyond_the_checker():
+    problem = refused(asked(two_centers))
+    assert isinstance(problem, Beyond)
+    assert "different centers" in problem.reason
+
+
+def test_numbers_without_noise_are_not_compared():
+    for test in ("answer > 0 and", "answer > 0 or", "not answer >= 0 and"):
+        problem = refused(with_text(asked(above), "if laplace(answer", f"if {test} laplace(answer"))
+        assert isinstance(problem, Beyond)
+        assert "may tie" in problem.reason
+
+
+LOOP = 'yield "above" if laplace(answer, scale=5) >= threshold else "below"'
+
+
+def test_a_number_that_the_automaton_does_not_keep_is_not_used():
+    kept = 'noisy = laplace(answer, scale=5)\n        yield "above" if noisy >= threshold else "below"\n        threshold = noisy'
+    assert "does not keep" in refused(with_text(asked(no_cutoff), LOOP, kept)).reason
+
+
+def test_numbers_that_are_not_kept_are_told_apart():
+    """Two of them do not cancel; one with itself does."""
+    for used, same in (("old - older", False), ("old - old", True)):
+        loop = f"""yield "above" if laplace(answer + ({used} if n == 2 else 0), scale=5) >= threshold else "below"
+        older, old, n = old, answer, min(n + 1, 2)"""
+        document = with_text(asked(no_cutoff), LOOP, loop)
+        document = with_text(document, "    for answer", "    old, older, n = 0, 0, 0\n    for answer")
+        document["source"]["program"]["functions"][0]["meanings"]["min"] = {"builtin": "min"}
+        if same:
+            assert established(document).from_source
+        else:
+            assert "does not keep" in refused(document).reason
+
+
+def test_a_guard_that_never_holds():
     document = copy.deepcopy(asked(above))
     idle = copy.deepcopy(document["transitions"][1])
     document["transitions"].append({**idle, "guard": [[0, 0, "1"]], "symbol": "never"})

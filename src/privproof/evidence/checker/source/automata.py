@@ -36,7 +36,7 @@ from privproof.evidence.checker.source.values import (
     leaves,
     with_leaves,
 )
-from privproof.evidence.checker.source.ways import Draw, Way, Ways, opposite
+from privproof.evidence.checker.source.ways import Way, Ways, opposite
 from privproof.evidence.checker.streams.automata import Automaton, read_automaton
 from privproof.evidence.checker.streams.orders import Different, Order, Term
 from privproof.evidence.checker.streams.steps import Step
@@ -145,7 +145,7 @@ class _Walk:
             if any(way.draws != own[0].draws for way in own):
                 raise Beyond("ways of one transition with different centers of noise", PLACE)
             for way, other in zip(ways, belongs, strict=True):
-                if other != number and own and not self._apart(guard, own[0].draws, way, different):
+                if other != number and own and not self._apart(guard, way, different):
                     refuse("the guard holds where the function does something else", f"question.transitions[{number}]")
         following = []
         for way, number in zip(ways, belongs, strict=True):
@@ -172,24 +172,13 @@ class _Walk:
         line = function.code[way.run.frames[-1].at][2] + function.line - 1
         refuse(f"no transition does what the function does on a way to line {line}", self.automaton.place(state))
 
-    def _apart(self, guard: tuple[Order, ...], draws: tuple[Draw, ...], way: Way, different: Different) -> bool:
-        """Whether a guard on noises excludes a way, by what the way asks of the noises that both draw."""
+    def _apart(self, guard: tuple[Order, ...], way: Way, different: Different) -> bool:
+        """Whether a guard excludes a way: no values of the noises, whatever their laws, satisfy both."""
         self.work.spend(1 + len(way.conditions))
-        common = 0
-        while common < min(len(draws), len(way.draws)) and draws[common] == way.draws[common]:
-            common += 1
-
-        def shared(term: Term) -> bool:
-            if not isinstance(term, int):
-                return True
-            kind, name = self.atoms[term]
-            return kind != "noise" or (isinstance(name, int) and name < common)
-
-        conditions = [order for order in way.conditions if shared(order[0]) and shared(order[1])]
-        for low, high, offset in conditions:
+        for low, high, offset in way.conditions:
             if different(low, high) and (high, low, -offset) in guard:
                 return True
-        return self.ways.contradict((*guard, *conditions), different)
+        return self.ways.contradict((*guard, *way.conditions), different)
 
     # ------------------------------------------------------------------------------------------ the automaton, in atoms
 
