@@ -414,17 +414,58 @@ def test_before_the_first_number_none_is_read():
             assert "has read none" in refused(document).reason
 
 
+def merged(document, states=()):
+    """The document without the guards of steps that are alike otherwise, which become one, and with one name for some states."""
+    result = copy.deepcopy(document)
+    for step in result["transitions"]:
+        step["from"], step["to"] = (states[0] if step[end] in states else step[end] for end in ("from", "to"))
+    plain = [{**step, "guard": []} for step in result["transitions"]]
+    twice = [step for step in plain if plain.count(step) > 1]
+    result["transitions"] = [
+        step if changed not in twice else changed
+        for i, (step, changed) in enumerate(zip(result["transitions"], plain, strict=True))
+        if changed not in plain[:i]
+    ]
+    result["states"] = [state for state in result["states"] if state not in states[1:]]
+    return result
+
+
 @mechanism(epsilon=1)
 def two_centers(xs: real_stream(), p: public(real())):
-    t = laplace(p, scale=2) if laplace(0, scale=1) > 0 else laplace(2 * p, scale=2)
+    t = laplace(0, scale=2)
     for x in xs:
-        yield "a" if laplace(x, scale=4) >= t else "b"
+        noisy = laplace(x, scale=4)
+        yield laplace(p, scale=1) if noisy >= t else laplace(2 * p, scale=1)
 
 
-def test_public_inputs_in_different_centers_of_one_sample_are_beyond_the_checker():
-    problem = refused(asked(two_centers))
-    assert isinstance(problem, Beyond)
-    assert "different centers" in problem.reason
+@mechanism(epsilon=1)
+def later_center(xs: real_stream(), p: public(real())):
+    t = laplace(0, scale=2)
+    center = p
+    for x in xs:
+        yield laplace(center, scale=1)
+        center = p if laplace(x, scale=4) >= t else 2 * p
+
+
+def test_a_comparison_that_decides_which_public_number_is_used_is_part_of_the_automaton():
+    """With a large number the noise around it tells the outcome: once it was left out, and this proved with 0."""
+    document = asked(two_centers)
+    assert established(document).from_source
+    assert check(two_centers, "1", engine="streams").status != "proved"
+    assert len(document["transitions"]) == 3
+    problem = refused(merged(document))
+    assert "in two ways" in problem.reason
+    assert not isinstance(problem, Beyond)
+
+
+def test_states_that_decide_which_public_number_is_used_are_not_one():
+    document = asked(later_center)
+    assert established(document).from_source
+    assert check(later_center, "1", engine="streams").status != "proved"
+    waiting = [state for state in document["states"] if state not in ("start", "end")]
+    assert len(waiting) > 1
+    problem = refused(merged(document, waiting))
+    assert not isinstance(problem, Beyond)
 
 
 def test_numbers_without_noise_are_not_compared():

@@ -71,12 +71,18 @@ class _State:
 
 @dataclass(frozen=True)
 class _Step:
-    """One way from a state to the next number, or to the end."""
+    """One way from a state to the next number, or to the end.
+
+    Attributes:
+        moved: for every noise what public inputs add to its center.
+    The others are those of a transition.
+    """
 
     transition: Transition
     outputs: tuple[Any, ...]
     lines: tuple[int, ...]
     target: _State | None
+    moved: tuple[Mapping[int | str, Rational], ...]
 
 
 def stream_question(question: ProgramQuestion) -> StreamQuestion:
@@ -250,7 +256,7 @@ def _joined(one: _Step, other: _Step) -> _Step | None:
     here, there = one.transition, other.transition
     if (one.target and one.target.key) != (other.target and other.target.key) or one.outputs != other.outputs:
         return None
-    if replace(here, guard=()) != replace(there, guard=()):
+    if replace(here, guard=()) != replace(there, guard=()) or one.moved != other.moved:
         return None
     apart = [order for order in here.guard if order not in there.guard]
     more = [order for order in there.guard if order not in here.guard]
@@ -270,6 +276,7 @@ class _Way:
         self.others: list[tuple[bool, ...]] = []
         self.store: Store = dict(state.values)
         self.samples: list[Sample] = []
+        self.moved: list[Mapping[int | str, Rational]] = []
         self.guard: list[Order] = []
         self.outputs: list[Any] = []
         self.values: list[Value] = []
@@ -399,6 +406,7 @@ class _Way:
         if len(self.samples) >= _MOST_SAMPLES:
             raise Unsupported(f"more than {_MOST_SAMPLES} samples for one number, at {step.place}")
         self.samples.append(Sample(1 / rational(scale), reads, center.constant))
+        self.moved.append({a: f for a, f in center.terms.items() if isinstance(a, str) and a.startswith(_PUBLIC)})
         return Linear.atom(len(self.samples) - 1) + Linear(rest, ZERO)
 
     def term(self, atom: int | str) -> Term:
@@ -493,7 +501,7 @@ class _Way:
             symbol=", ".join(shown(_dotted(output)) for output in self.outputs),
             values=tuple(self.values),
         )
-        return _Step(transition, tuple(self.outputs), tuple(self.lines), target)
+        return _Step(transition, tuple(self.outputs), tuple(self.lines), target, tuple(self.moved))
 
 
 def _exact(operation: Callable[..., Any], values: list[Any]) -> Any:

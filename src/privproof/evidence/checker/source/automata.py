@@ -11,7 +11,8 @@ number, whose noisy numbers are expressed in the thresholds of the automaton.  F
 * the noisy numbers that it keeps are those that the transition stores, and it makes a pair with the state that the transition leads to.
 
 By induction over the steps the outputs and thresholds of both have one law, on every stream.  A public input may be part of the centers of
-noise alone.  It moves means, at which a proof by coupling never looks, so that a proof for one value is a proof for all.  A loss, or a cost
+noise alone, and moves the samples of a transition in one way, wherever it is taken: then the automaton for another value has other means
+and is the same otherwise.  A proof by coupling never looks at means, so that a proof for one value is a proof for all.  A loss, or a cost
 that is attained, is about the value 0, which must be allowed, and about streams without bounds.
 """
 
@@ -36,7 +37,7 @@ from privproof.evidence.checker.source.values import (
     leaves,
     with_leaves,
 )
-from privproof.evidence.checker.source.ways import Way, Ways, opposite
+from privproof.evidence.checker.source.ways import Draw, Way, Ways, opposite
 from privproof.evidence.checker.streams.automata import Automaton, read_automaton
 from privproof.evidence.checker.streams.orders import Different, Order, Term
 from privproof.evidence.checker.streams.steps import Step
@@ -97,6 +98,7 @@ class _Walk:
         self.ways = Ways(source.functions, work)
         self.atoms = self.ways.atoms
         self.guards: dict[Step, tuple[Order, ...]] = {}
+        self.draws: dict[int, tuple[Draw, ...]] = {}
         self.symbols: dict[tuple[str, int], Any] = {("", 0): key(())}
         self.outputs: dict[Any, tuple[str, int]] = {key(()): ("", 0)}
         self.shapes: dict[Any, Any] = {}
@@ -142,8 +144,8 @@ class _Walk:
                 refuse("it reads a number, where the function has read none", f"question.transitions[{number}]")
             if not own and not self.ways.contradict(guard, different):
                 refuse("the function never takes this transition", f"question.transitions[{number}]")
-            if any(way.draws != own[0].draws for way in own):
-                raise Beyond("ways of one transition with different centers of noise", PLACE)
+            if any(way.draws != self.draws.setdefault(number, way.draws) for way in own):
+                refuse("public inputs move its samples in two ways", f"question.transitions[{number}].samples")
             for way, other in zip(ways, belongs, strict=True):
                 if other != number and own and not self._apart(guard, way, different):
                     refuse("the guard holds where the function does something else", f"question.transitions[{number}]")
