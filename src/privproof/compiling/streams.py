@@ -76,12 +76,18 @@ class _State:
 
 @dataclass(frozen=True)
 class _Step:
-    """One way from a state to the next number, or to the end."""
+    """One way from a state to the next number, or to the end.
+
+    Attributes:
+        moved: for every noise what public inputs add to its center.
+    The others are those of a transition.
+    """
 
     transition: Transition
     outputs: tuple[Any, ...]
     lines: tuple[int, ...]
     target: _State | None
+    moved: tuple[Mapping[int | str, Rational], ...]
 
 
 def stream_question(question: ProgramQuestion) -> StreamQuestion:
@@ -121,7 +127,7 @@ def stream_question(question: ProgramQuestion) -> StreamQuestion:
         mechanism=mechanism,
         outputs=tuple(step.outputs for _, step in steps),
         lines=tuple(step.lines for _, step in steps),
-        free=_free(mechanism) and all(len(step.outputs) <= 1 for _, step in steps),
+        free=_free(mechanism) and _told_apart([step for _, step in steps]),
     )
     tried = agreement(found)
     if tried.told is not None:
@@ -143,6 +149,30 @@ def _free(mechanism: Mechanism) -> bool:
     return all(
         d.low is None and d.high is None and (d.real or (d.within is not None and d.within.q == 1)) for d in private
     )
+
+
+def _told_apart(steps: Sequence[_Step]) -> bool:
+    """Whether what the function shows tells what the automaton writes: one output for a number at most, and no number without noise
+    where a constant may be the same number.
+    """
+    if any(len(step.outputs) > 1 for step in steps):
+        return False
+    bare = any(_bare(value, step.transition) for step in steps for value in step.transition.values)
+    outputs = [output for step in steps for output in step.outputs]
+    return not bare or len({shown(output) for output in outputs}) == len({shown(_open(output)) for output in outputs})
+
+
+def _bare(value: Value, step: Transition) -> bool:
+    """Whether a number that is written has no noise."""
+    terms = [term for term in (value.plus, value.minus) if term is not None]
+    return all(isinstance(term, int) and step.samples[term].rate is None for term in terms)
+
+
+def _open(output: Any) -> Any:
+    """An output with any number in the place of numbers."""
+    if isinstance(output, list | tuple):
+        return type(output)(map(_open, output))
+    return ANY if isinstance(output, int | Fraction) and not isinstance(output, bool) else output
 
 
 def _excludes_zero(declared: Input) -> bool:
@@ -231,7 +261,7 @@ def _joined(one: _Step, other: _Step) -> _Step | None:
     here, there = one.transition, other.transition
     if (one.target and one.target.key) != (other.target and other.target.key) or one.outputs != other.outputs:
         return None
-    if replace(here, guard=()) != replace(there, guard=()):
+    if replace(here, guard=()) != replace(there, guard=()) or one.moved != other.moved:
         return None
     apart = [order for order in here.guard if order not in there.guard]
     more = [order for order in there.guard if order not in here.guard]
@@ -251,6 +281,7 @@ class _Way:
         self.others: list[tuple[bool, ...]] = []
         self.store: Store = dict(state.values)
         self.samples: list[Sample] = []
+        self.moved: list[Mapping[int | str, Rational]] = []
         self.guard: list[Order] = []
         self.outputs: list[Any] = []
         self.values: list[Value] = []
@@ -380,6 +411,7 @@ class _Way:
         if len(self.samples) >= _MOST_SAMPLES:
             raise Unsupported(f"more than {_MOST_SAMPLES} samples for one number, at {step.place}")
         self.samples.append(Sample(1 / rational(scale), reads, center.constant))
+        self.moved.append({a: f for a, f in center.terms.items() if isinstance(a, str) and a.startswith(_PUBLIC)})
         return Linear.atom(len(self.samples) - 1) + Linear(rest, ZERO)
 
     def term(self, atom: int | str) -> Term:
@@ -474,7 +506,7 @@ class _Way:
             symbol=", ".join(shown(_dotted(output)) for output in self.outputs),
             values=tuple(self.values),
         )
-        return _Step(transition, tuple(self.outputs), tuple(self.lines), target)
+        return _Step(transition, tuple(self.outputs), tuple(self.lines), target, tuple(self.moved))
 
 
 def _exact(operation: Callable[..., Any], values: list[Any]) -> Any:

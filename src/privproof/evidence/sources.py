@@ -65,6 +65,13 @@ def loss_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | None
     return {"claims": ESTABLISHED, "program": program, "relation": _relation(mechanism), "size": size}
 
 
+def stream_source(mechanism: Mechanism) -> dict[str, Any] | None:
+    """The source member of a question about the automaton of a function on a stream: the automaton follows from the text."""
+    if mechanism.proposed is not None:
+        return None
+    return {"claims": ESTABLISHED, "program": mechanism.program.document(), "relation": _relation(mechanism)}
+
+
 def _relation(mechanism: Mechanism) -> str:
     return mechanism.neighbours if isinstance(mechanism.neighbours, str) else "function"
 

@@ -238,8 +238,8 @@ class _Search:
             )
         if not self.question.free:
             found.append(
-                "the data have bounds, or several values are written for one number: the bound is proved, and may be larger "
-                "than needed"
+                "the data have bounds, several values are written for one number, or numbers without noise among constants: "
+                "the bound is proved, and may be larger than needed"
             )
         if any(step.some for step in self.question.automaton.transitions):
             found.append("a guard with `or` is coupled comparison by comparison: the bound may be larger than needed")

@@ -13,6 +13,7 @@ from privproof.evidence.checker.documents import an_object
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.source import Established, established
+from privproof.evidence.checker.source.automata import establish_automaton
 from privproof.evidence.checker.source.declared import Findings, Source
 from privproof.evidence.checker.source.finite import establish_finite
 from privproof.evidence.checker.source.losses import establish_loss
@@ -50,6 +51,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
 _WORDS = ("hmm", "markov-chain", "transducer")
 _LOSS = "both probabilities of the event, the inputs, and that they are neighbours"
 _BELOW = "both probabilities of the event of the lower bound"
+_AUTOMATON = "the automaton, its inputs and outputs, and which streams are neighbours"
 _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
@@ -114,10 +116,15 @@ def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limit
     def loss(source: Source, work: Work) -> Findings:
         return establish_loss(source, asked, evidence, limits, work)
 
+    def automaton(source: Source, work: Work) -> Findings:
+        return establish_automaton(source, asked, evidence, limits, work)
+
     if kind == "transducer":
         return established(asked, _FINITE, finite, limits)
     if (kind, method) == ("program", "loss"):
         return established(asked, _LOSS, loss, limits)
+    if kind == "stream":
+        return established(asked, _AUTOMATON, automaton, limits)
     return established(asked, "the program", _not_followed, limits)
 
 

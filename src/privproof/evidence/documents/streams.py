@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from privproof.evidence.questions import with_source
-from privproof.evidence.sources import taken_source
+from privproof.evidence.sources import stream_source
 from privproof.exact import Rational
 from privproof.models.stream_automaton import Transition
 from privproof.scenarios.streams import StreamQuestion
-
-_TAKEN = "the checker does not follow streams of real numbers from the text to an automaton yet"
 
 
 def document(question: StreamQuestion, compiled: Any) -> dict[str, Any]:
     """The question as plain data, with the source of the function that the automaton was made from."""
     made = question.mechanism
-    return with_source(stream_document(question), None if made is None else taken_source(made, _TAKEN))
+    return with_source(stream_document(question), None if made is None else stream_source(made))
 
 
 def stream_document(question: StreamQuestion) -> dict[str, Any]:

@@ -14,6 +14,10 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from privproof.evidence.checker.outcomes import Refusal
+from privproof.evidence.checker.source.values import Beyond
+
+_LARGEST_BITS = 20_000
+"""As large the numbers of a form may be: those of the program are no larger."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,22 @@ class Form:
         terms = dict(self.terms)
         for noise, factor in other.terms.items():
             terms[noise] = terms.get(noise, Fraction(0)) + factor
-        return Form(self.constant + other.constant, {j: f for j, f in sorted(terms.items()) if f})
+        return _small(Form(self.constant + other.constant, {j: f for j, f in sorted(terms.items()) if f}))
 
     def __sub__(self, other: Form) -> Form:
         return self + other.times(Fraction(-1))
 
     def times(self, factor: Fraction) -> Form:
         """The form, every part times a number."""
-        return Form(self.constant * factor, {j: f * factor for j, f in self.terms.items() if factor})
+        return _small(Form(self.constant * factor, {j: f * factor for j, f in self.terms.items() if factor}))
+
+
+def _small(form: Form) -> Form:
+    """The form, if its numbers are not too large."""
+    for number in (form.constant, *form.terms.values()):
+        if max(number.numerator.bit_length(), number.denominator.bit_length()) > _LARGEST_BITS:
+            raise Beyond("a number with too many digits", "")
+    return form
 
 
 class Deciding(Exception):

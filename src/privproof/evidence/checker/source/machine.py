@@ -399,6 +399,8 @@ def _walk(stack: list[Value], kind: str, count: int) -> None:
     """Begin to walk over what is on top of the stack."""
     match kind:
         case "zip":
+            if any(map(_over_stream, stack[-count:])):
+                raise Beyond("zip with a stream, which would take a number too many", "")
             stack[-count:] = [Walk(None, "zip", 0, stack[-count:])]
         case "enumerate" | "uncounted":
             start = whole(stack[-1], "where enumerate begins")
@@ -408,6 +410,10 @@ def _walk(stack: list[Value], kind: str, count: int) -> None:
             if not isinstance(over, Cells | Stream | range | tuple | str):
                 over = tuple(elements(over))
             stack[-1] = Walk(over)
+
+
+def _over_stream(walk: Walk) -> bool:
+    return isinstance(walk.over, Stream) or any(map(_over_stream, walk.inner))
 
 
 def _peek(walk: Walk) -> Value:
@@ -551,7 +557,7 @@ class _Copier:
             same = all(x is y for x, y in zip(items, value, strict=True))
             return value if same else tuple(items)
         if isinstance(value, Cells):
-            if value.fixed and value.name is None:
+            if value.fixed and value.name is None and self.change is None:
                 return value
             if id(value) not in self.known:
                 self.known[id(value)] = copy = Cells([], value.fixed, value.name)

@@ -47,6 +47,8 @@ class _Mark:
 
 UNREAD: Final = _Mark("unread")
 FORGOTTEN: Final = _Mark("forgotten")
+NUMBER: Final = _Mark("number")
+"""Stands in a pattern of outputs for a number that is left open."""
 END: Final = _Mark("end")
 """Shown last by a run on a stream that ends, where its outputs do not tell that."""
 
