@@ -22,7 +22,6 @@ from privproof.scenarios import (
 )
 
 _AUTOMATON = "the checker does not follow streams of real numbers from the text to an automaton yet"
-_PROGRAM = "the checker does not follow continuous noise from the text to instructions yet"
 
 
 class OtherQuestion(ValueError):
@@ -51,7 +50,7 @@ def question_document(question: Verified, compiled: Any = None) -> dict[str, Any
                 raise OtherQuestion(f"the program is that of {compiled.mechanism.name} at size {compiled.size}")
             if compiled is None:
                 return _with(program_document(question, None), loss_source(question.mechanism, question.size))
-            return _with(program_document(question, compiled), taken_source(question.mechanism, _PROGRAM))
+            return _with(program_document(question, compiled), loss_source(question.mechanism, question.size))
         case PufferfishQuestion() | ParametricQuestion():
             assert question.budget is not None
             if compiled.question.under(question.budget) != question:

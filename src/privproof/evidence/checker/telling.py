@@ -48,6 +48,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
 """For every kind of question and every method: what a verdict rests on, in a word and in words."""
 _WORDS = ("hmm", "markov-chain", "transducer")
 _LOSS = "both probabilities of the event, the inputs, and that they are neighbours"
+_PROOF = "the instructions that the alignment is about, and the inputs"
 _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
@@ -85,8 +86,15 @@ def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limit
 
     if kind == "transducer":
         return established(asked, _FINITE, finite, limits)
+    def proof(source: Source, work: Work) -> Findings:
+        from privproof.evidence.checker.source.proofs import establish_proof
+
+        return establish_proof(source, asked, limits, work)
+
     if (kind, method) == ("program", "loss"):
         return established(asked, _LOSS, loss, limits)
+    if (kind, method) == ("program", "alignment"):
+        return established(asked, _PROOF, proof, limits)
     return established(asked, "the program", _not_followed, limits)
 
 

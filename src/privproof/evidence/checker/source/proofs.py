@@ -1,0 +1,436 @@
+"""Proofs with continuous noise: the instructions that an alignment is about do what the text does, for all inputs and all noise.
+
+Both sides run next to each other on numbers that are left open.  Where one of them asks what is not known, both ways are followed.  What can be
+observed must agree, in the same order: noise of the same kind around the same centre with the same scale, the elements of a
+stream, the outputs, the end.  At the heads of loops the runs are cut (`cuts`), so that finitely many steps speak of all lengths.
+
+An output of the text must follow from what the instructions put out, or the alignment would not be about it: a number of it is a part of the
+instructions' output plus a constant, the same wherever parts of these sorts with these truth values and tags are put out.  Every run
+that goes on for ever on one side does so on the other: no side waits for ever while the other one runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any, NoReturn
+
+from privproof.evidence.checker.outcomes import Limits, refuse
+from privproof.evidence.checker.programs.inputs import Declared, read_declared
+from privproof.evidence.checker.programs.instructions import (
+    Coin,
+    Emit,
+    Instruction,
+    Next,
+    Return,
+    Sample,
+    Whole,
+    read_program,
+)
+from privproof.evidence.checker.source.cuts import Cut, numbers_of, with_numbers
+from privproof.evidence.checker.source.declared import Findings, Input, Source, same_inputs
+from privproof.evidence.checker.source.following import (
+    APPEND,
+    END,
+    HEAD,
+    NOISE,
+    WAIT,
+    YIELD,
+    Answers,
+    Follower,
+    Following,
+    Sink,
+)
+from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, Tag, scale_of
+from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, law
+from privproof.evidence.checker.source.machine import Run, Work
+from privproof.evidence.checker.source.recoding import Recoding
+from privproof.evidence.checker.source.symbols import (
+    PLACE,
+    Asked,
+    Atom,
+    Facts,
+    Open,
+    Path,
+    Term,
+    bound,
+    is_whole,
+    number_of,
+    parts_of,
+    plus,
+)
+from privproof.evidence.checker.source.values import Beyond, Cells, Stream, Value, frozen
+
+_MOST_CUTS = 500
+_MOST_ARRIVALS = 20_000
+_STEP = 20
+"""How many instructions take about as long as one step of the comparison."""
+
+
+def establish_proof(source: Source, asked: dict[str, object], limits: Limits, work: Work) -> Findings:
+    """Refuse if the instructions of a question are not those of the source.
+
+    The reads of the instructions are taken to lie within their lists, which is a condition of the alignment.
+    """
+    declared = read_declared(asked, limits)
+    same_inputs(source, declared)
+    if source.member.get("size") != declared.size:
+        refuse("the question is about lists of another length than the program", f"{PLACE}.size")
+    Comparison(source, asked, declared, limits, work).run()
+    return Findings()
+
+
+@dataclass(eq=False)
+class Both:
+    """Both sides on their way.
+
+    Attributes:
+        ours: the instructions.
+        text: the text.
+        facts: what is known.
+        stop: where the instructions have stopped: before what can be observed, or (None) at the head of a loop.
+        halt: where the text has stopped; None if it runs.
+        stopped: whether the instructions have stopped.
+        written: whether something was put out.
+        cut: the cut where it comes from.
+        moved: whether the instructions, and the text, have gone on since then.
+    """
+
+    ours: Executing
+    text: Following
+    facts: Facts
+    stop: Instruction | None = None
+    stopped: bool = False
+    halt: str | None = None
+    written: bool = False
+    cut: int = -1
+    moved: tuple[bool, bool] = (False, False)
+
+
+@dataclass(eq=False)
+class _Place:
+    """A cut, with both sides as they first came there."""
+
+    both: Both
+    cut: Cut
+    names: list[str]
+    waiting: bool = True
+
+
+class Comparison:
+    """Compares the text of a mechanism with its instructions."""
+
+    def __init__(self, source: Source, asked: dict[str, object], declared: Declared, limits: Limits, work: Work) -> None:
+        self.source, self.declared, self.work = source, declared, work
+        self.path = Path()
+        self.program = read_program(asked, declared, limits)
+        self.lists = {each.name: self._answers(each) for each in source.inputs.values() if each.shape == "list"}
+        self.instructed = Instructed(self.program, self.path, work, self.lists)
+        emits = any(isinstance(step, Emit) for step in self.program.code)
+        collects = emits and not source.mechanism.generator
+        self.follower = Follower(source.functions, work, self.path, collects=collects)
+        self.recoding = Recoding(self.path)
+        self.places: list[_Place] = []
+        self.numbers: dict[Any, int] = {}
+        self.edges: set[tuple[int, int, bool, bool]] = set()
+        self.arrivals = 0
+
+    def run(self) -> None:
+        """Compare everything, or refuse."""
+        for both in self._beginnings():
+            self._follow(both)
+        while any(place.waiting for place in self.places):
+            number = next(i for i, place in enumerate(self.places) if place.waiting)
+            self.places[number].waiting = False
+            self._follow(self._from_cut(number))
+        for side in (0, 1):
+            if _endless({(a, b) for a, b, *moved in self.edges if a >= 0 and not moved[side]}):
+                raise Beyond("a loop of one side has no counterpart on the other", PLACE)
+
+    # -------------------------------------------------------------------------------------------------------- the beginning
+
+    def _answers(self, each: Input) -> Answers:
+        size = self.declared.size if each.own_size is None else each.own_size
+        if each.own_size is not None:
+            length: Value = each.own_size
+        else:
+            ends = (Fraction(0), None) if size is None else (Fraction(size), Fraction(size))
+            length = self.path.term(self.path.atoms.named("size", Atom(True, True, *ends)))
+        return Answers(each.name, length, self._entry(each))
+
+    def _entry(self, each: Input) -> Atom:
+        """What is known of a number that is given."""
+        if each.values is not None and any(type(value) is not int for value in each.values):
+            raise Beyond(f"{each.name!r} holds something else than numbers", f"{PLACE}.program.inputs.{each.name}")
+        return Atom(not each.real, False, bound(each.low), bound(each.high))
+
+    def _beginnings(self) -> Iterator[Both]:
+        """Both sides at their beginning, for all truth values and texts that are given."""
+        variables: dict[str, Held] = {}
+        arguments: dict[str, Value] = dict(self.source.parameters)
+        discrete: list[list[tuple[str, Value]]] = []
+        for each in self.source.inputs.values():
+            match each.shape:
+                case "list":
+                    arguments[each.name] = self.lists[each.name]
+                case "stream":
+                    self.element = self._entry(each)
+                    arguments[each.name] = Stream(each.name)
+                case _ if self.declared.inputs[each.name].sort in ("bool", "tag"):
+                    assert each.values is not None
+                    discrete.append([(each.name, value) for value in each.values])
+                case _:
+                    entry = self._entry(each)
+                    atom = self.path.atoms.named(("input", each.name), Atom(entry.whole, True, entry.low, entry.high))
+                    variables[each.name] = arguments[each.name] = self.path.term(atom)
+        for chosen in product(*discrete):
+            tags = {name: value if isinstance(value, bool) else Tag(self.program.tags.number(value)) for name, value in chosen}
+            run = self.follower.begin({**arguments, **dict(chosen)})
+            yield Both(Executing(0, {**variables, **tags}), Following(run), Facts(self.path.atoms))
+
+    # ------------------------------------------------------------------------------------------------------------- following
+
+    def _follow(self, first: Both) -> None:
+        """Follow both sides on all ways to the next cuts, or to the end."""
+        waiting = [first]
+        while waiting:
+            both = waiting.pop()
+            self.work.spend(_STEP)
+            self.path.facts = both.facts
+            try:
+                following = self._onward(both)
+            except Open as question:
+                following = []
+                for outcome in (True, False):
+                    facts = self.path.facts.after(question.asked, outcome=outcome)
+                    if facts is not None:
+                        following.append(self._copied(both, facts))
+            waiting += following
+
+    def _copied(self, both: Both, facts: Facts) -> Both:
+        ours = Executing(both.ours.at, dict(both.ours.variables), both.ours.leaving)
+        text = Following(self.follower.copied(both.text.run), both.text.leaving)
+        return Both(ours, text, facts, both.stop, both.stopped, both.halt, both.written, both.cut, both.moved)
+
+    def _onward(self, both: Both) -> list[Both]:
+        """How both sides go on, one step further."""
+        if not both.stopped:
+            both.stop = self.instructed.advance(both.ours)
+            both.stopped = True
+        if both.halt is None:
+            both.halt = self.follower.advance(both.text)
+        if both.stop is None or both.halt == HEAD:
+            self._arrive(both)
+            return []
+        both.facts = self.path.facts
+        return self._observed(both, both.stop, both.halt)
+
+    def _observed(self, both: Both, stop: Instruction, halt: str) -> list[Both]:
+        """Both sides are about to do what can be observed: is it the same?"""
+        run = both.text.run
+        match stop, halt:
+            case Next(), str() if halt == WAIT:
+                self._element(both, stop)
+            case Sample() | Coin() | Whole(), str() if halt == NOISE:
+                return self._noise(both, stop)
+            case Emit(), str() if halt in (YIELD, APPEND):
+                self._written(both, stop, halt)
+            case Return(), str() if halt == END:
+                self._ended(both, stop)
+                return []
+            case _, str() if halt == APPEND and not isinstance(self.follower.collected(run.frames[-1]), Sink):
+                self.follower.instruction(run)
+                both.halt, both.moved = None, (both.moved[0], True)
+                return [both]
+            case _:
+                self._differ(both, f"the text comes to {_SAID[halt]}, the instructions to something else")
+        return [self._passed(both)]
+
+    def _differ(self, both: Both, reason: str) -> NoReturn:
+        refuse(f"{reason} ({self.follower.place(both.text.run)})", f"question.code[{both.ours.at}]")
+
+    def _passed(self, both: Both) -> Both:
+        """Both sides have done it."""
+        both.ours.at += 1
+        both.ours.leaving = both.text.leaving = False
+        both.stop, both.stopped, both.halt = None, False, None
+        both.moved = (True, True)
+        both.facts = self.path.facts
+        return both
+
+    def _element(self, both: Both, stop: Next) -> None:
+        """The next element of the stream."""
+        value = self.path.term(self.path.atoms.new(self.element))
+        both.ours.variables[stop.name] = value
+        both.text.run = self.follower.fed(both.text.run, stop.stream, None, value)
+
+    def _noise(self, both: Both, stop: Sample | Coin | Whole) -> list[Both]:
+        frame = both.text.run.frames[-1]
+        name, names = self.follower.functions[frame.function].code[frame.at][1]
+        at = len(frame.stack) - len(names)
+        given = {**SIGNATURES[name].defaults, **dict(zip(names, frame.stack[at:], strict=True))}
+        kind = {Sample: getattr(stop, "kind", ""), Coin: "bernoulli", Whole: "uniform"}[type(stop)]
+        if name != kind:
+            self._differ(both, f"the text draws {name}, the instructions {kind}")
+        outcomes: list[tuple[Held, Value]] = []
+        match stop:
+            case Sample():
+                outcomes.append(self._continuous(both, stop, given))
+            case Coin():
+                outcomes += [(drawn, drawn) for drawn, _ in self._law(both, name, given)]
+            case Whole(_, low, high):
+                ends = [self.instructed.number(end, both.ours) for end in (low, high)]
+                if not all(is_whole(given[end]) for end in ("low", "high")):
+                    raise Beyond("a bound of a random number is no whole number", PLACE)
+                for end, mine in zip(("low", "high"), ends, strict=True):
+                    if not self.path.same(mine.parts, parts_of(given[end])):
+                        self._differ(both, f"the random whole number has another bound {end}")
+                value = self.path.term(self.path.atoms.new(Atom(whole=True)))
+                self.path.assume("at least", plus(value.parts, ends[0].parts, -1))
+                self.path.assume("at least", plus(ends[1].parts, value.parts, -1))
+                outcomes.append((value, value))
+        found = []
+        for mine, theirs in outcomes:
+            after = self._copied(both, self.path.facts)
+            after.ours.variables[stop.name] = mine
+            top = after.text.run.frames[-1]
+            top.stack[at:] = [theirs]
+            top.at += 1
+            found.append(self._passed(after))
+        return found
+
+    def _law(self, both: Both, name: str, given: Mapping[str, Value]) -> Any:
+        """The law of noise whose arguments are numbers."""
+        if any(isinstance(value, Term) for value in given.values()):
+            raise Beyond("a law depends on numbers that are left open", self.follower.place(both.text.run))
+        return law(name, given)
+
+    def _continuous(self, both: Both, stop: Sample, given: Mapping[str, Value]) -> tuple[Held, Value]:
+        """Laplace or exponential noise: the same centre, the same scale."""
+        center, scale = given["value"], given["scale"]
+        if not isinstance(scale, Term):
+            found = law(stop.kind, {"value": 0, "scale": scale})
+            assert isinstance(found, Continuous)
+            scale = found.scale
+        if not self.path.same(scale_of(stop, self.path, both.ours.variables).parts, parts_of(scale)):
+            self._differ(both, "the noise has another scale in the text")
+        mine = self.instructed.number(stop.center, both.ours)
+        if not self.path.same(mine.parts, parts_of(center)):
+            self._differ(both, "the noise has another centre in the text")
+        noise = self.path.term(self.path.atoms.new(Atom(whole=False)))
+        return Term(plus(mine.parts, noise.parts), whole=False), Term(plus(parts_of(center), noise.parts), whole=False)
+
+    def _written(self, both: Both, stop: Emit, halt: str) -> None:
+        """An output on the way."""
+        frame = both.text.run.frames[-1]
+        value = frozen(frame.stack[-1])
+        if halt == APPEND:
+            holder = self.follower.collected(frame)
+            if not isinstance(holder, Sink):
+                if both.written:
+                    raise Beyond("outputs are collected in two lists", self.follower.place(both.text.run))
+                both.text.run = _collecting(both.text.run, holder)
+                frame = both.text.run.frames[-1]
+            name = self.follower.functions[frame.function].code[frame.at][0]
+            frame.stack[-2 if name == "append" else -1 :] = [None] if name == "append" else []
+        else:
+            frame.stack.pop()
+        frame.at += 1
+        both.written = True
+        parts = [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
+        self.recoding.note("output", parts, value, f"question.code[{both.ours.at}]")
+
+    def _ended(self, both: Both, stop: Return) -> None:
+        """The last output, and the end."""
+        value = both.text.run.frames[-1].stack[-1]
+        if self.follower.collects:
+            if isinstance(value, Cells) and not value.items and not both.written:
+                value = Sink()
+            if not isinstance(value, Sink):
+                self._differ(both, "the text returns something else than the list of the outputs")
+            value = ("the outputs", value.kind)
+        else:
+            value = frozen(value)
+        parts = [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
+        self.recoding.note("end", parts, value, f"question.code[{both.ours.at}]")
+
+    # ------------------------------------------------------------------------------------------------------------------ cuts
+
+    def _arrive(self, both: Both) -> None:
+        """Both sides are at a cut: what was known there is weakened by what holds now."""
+        self.arrivals += 1
+        self.work.spend(_STEP)
+        if self.arrivals > _MOST_ARRIVALS:
+            raise Beyond("the loops come to no conclusion", PLACE)
+        self.follower.trim(both.text.run)
+        both.ours.variables = self.instructed.trimmed(both.ours)
+        held = both.ours.variables
+        names = [name for name, value in held.items() if isinstance(value, Term)]
+        theirs, shape = numbers_of(both.text.run)
+        numbers = [*(held[name] for name in names), *theirs]
+        fixed = tuple((name, "number" if isinstance(value, Term) else value) for name, value in held.items())
+        place = (both.ours.at, both.stop is None, both.halt, both.written, fixed, shape)
+        number = self.numbers.setdefault(place, len(self.numbers))
+        if number == len(self.places):
+            if number >= _MOST_CUTS:
+                raise Beyond("the loops have too many states", PLACE)
+            self.places.append(_Place(both, Cut(self.path, numbers), names))
+        elif self.places[number].cut.weaken(numbers):
+            self.places[number].waiting = True
+        self.edges.add((both.cut, number, *both.moved))
+
+    def _from_cut(self, number: int) -> Both:
+        """Both sides at a cut, with all that is known there and nothing else."""
+        place = self.places[number]
+        first, cut = place.both, place.cut
+        values = cut.numbers()
+        variables = dict(first.ours.variables)
+        for name, value in zip(place.names, values, strict=False):
+            variables[name] = Term(parts_of(value), is_whole(value))
+        run = with_numbers(first.text.run, values[len(place.names) :])
+        at_head, at_turn = first.stop is None, first.halt == HEAD
+        ours = Executing(first.ours.at, variables, leaving=at_head or first.ours.leaving)
+        text = Following(run, leaving=at_turn or first.text.leaving)
+        return Both(
+            ours, text, cut.known(), first.stop, not at_head, None if at_turn else first.halt, first.written, number,
+            (at_head, at_turn),
+        )  # fmt: skip
+
+
+_SAID = {NOISE: "noise", YIELD: "an output", APPEND: "an output", WAIT: "the next element of a stream", END: "its end"}
+
+
+def _collecting(run: Run, cells: Cells) -> Run:
+    """The run with a list as the one that outputs are collected in."""
+    sink = Sink()
+
+    def change(value: Value) -> Value:
+        if value is cells:
+            return sink
+        if isinstance(value, tuple):
+            return tuple(map(change, value))
+        if isinstance(value, Cells):
+            value.items[:] = map(change, value.items)
+        return value
+
+    for frame in run.frames:
+        frame.variables = {name: change(value) for name, value in frame.variables.items()}
+        frame.stack[:] = map(change, frame.stack)
+    return run
+
+
+def _endless(edges: set[tuple[int, int]]) -> bool:
+    """Whether there is a cycle."""
+    onward: dict[int, set[int]] = {}
+    for a, b in edges:
+        onward.setdefault(a, set()).add(b)
+    left = dict(onward)
+    while left:
+        ends = [a for a, targets in left.items() if not any(b in left for b in targets)]
+        if not ends:
+            return True
+        for a in ends:
+            del left[a]
+    return False

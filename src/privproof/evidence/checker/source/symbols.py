@@ -1,0 +1,369 @@
+"""Numbers that are left open: polynomials in atoms, and what is known of them on the way.
+
+An atom is a number that a proof speaks of without knowing it: an input, an entry of a list, the common length of the lists, a noise that was
+drawn, whatever a loop has made of a variable.  A `Term` is a polynomial in atoms with exact coefficients, and whether Python would hold it
+as a whole number.  `Facts` are bounds on linear combinations of atoms.  Where they do not settle a comparison, `Open` is raised, and
+whoever follows the run goes both ways.
+
+Nothing else may compare a term, count it as true or look into it: that would be an answer about numbers that nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor, gcd, lcm
+from typing import Any, NoReturn, TypeAlias
+
+from privproof.evidence.checker.source.values import Beyond, Value
+from privproof.exact import Rational, fraction
+
+PLACE = "question.source"
+_MOST_PARTS = 200
+_MOST_ATOMS = 100_000
+
+Parts: TypeAlias = "Mapping[tuple[int, ...], Fraction]"
+"""A polynomial: the coefficient of every product of atoms, each a sorted tuple of their numbers; () is the constant."""
+Key: TypeAlias = "tuple[tuple[tuple[int, ...], Fraction], ...]"
+
+
+class Opaque:
+    """A value that Python's own operations may not touch."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def _closed(self, *_: object) -> NoReturn:
+        raise Beyond(f"{type(self).__name__.lower()} takes part in an operation that is not followed", PLACE)
+
+    __eq__ = __bool__ = __len__ = __iter__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = __int__ = _closed  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Term(Opaque):
+    """A number that is left open; `whole`: Python holds it as a whole number."""
+
+    parts: Parts
+    whole: bool
+
+
+def parts_of(value: Value) -> Parts:
+    """A number as a polynomial."""
+    if isinstance(value, Term):
+        return value.parts
+    if isinstance(value, bool) or not isinstance(value, int | Fraction):
+        raise Beyond(f"{type(value).__name__} is used as a number", PLACE)
+    return {(): Fraction(value)} if value else {}
+
+
+def is_whole(value: Value) -> bool:
+    """Whether Python holds a number as a whole one."""
+    return value.whole if isinstance(value, Term) else isinstance(value, int)
+
+
+def number_of(parts: Parts, *, whole: bool) -> Value:
+    """A polynomial as a value: Python's own number where it is one."""
+    if len(parts) > _MOST_PARTS:
+        raise Beyond("a number with too many parts", PLACE)
+    if any(parts):
+        return Term(parts, whole)
+    constant = parts.get((), Fraction(0))
+    return int(constant) if whole else constant
+
+
+def plus(left: Parts, right: Parts, factor: Fraction | int = 1) -> Parts:
+    """``left + factor * right``."""
+    found = dict(left)
+    for product, coefficient in right.items():
+        found[product] = found.get(product, Fraction(0)) + factor * coefficient
+    return {product: coefficient for product, coefficient in found.items() if coefficient}
+
+
+def times(left: Parts, right: Parts) -> Parts:
+    """The product."""
+    found: dict[tuple[int, ...], Fraction] = {}
+    if len(left) * len(right) > _MOST_PARTS**2:
+        raise Beyond("a product with too many parts", PLACE)
+    for one, a in left.items():
+        for other, b in right.items():
+            product = tuple(sorted((*one, *other)))
+            if len(product) > 8:
+                raise Beyond("a product of too many numbers", PLACE)
+            found[product] = found.get(product, Fraction(0)) + a * b
+    return {product: coefficient for product, coefficient in found.items() if coefficient}
+
+
+def constant_of(parts: Parts) -> Fraction:
+    """The constant of a polynomial."""
+    return parts.get((), Fraction(0))
+
+
+def key_of(parts: Parts, *, constant: bool = True) -> Key:
+    """What tells polynomials apart; without their constants, what tells apart those that do not differ by a constant."""
+    return tuple(sorted((product, f) for product, f in parts.items() if product or constant))
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A number without a value: whether it is whole, whether it is the same throughout a run, and its declared bounds."""
+
+    whole: bool
+    stable: bool = False
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+
+class Atoms:
+    """All atoms, by number and by name."""
+
+    def __init__(self) -> None:
+        self.listed: list[Atom] = []
+        self._numbers: dict[Any, int] = {}
+
+    def new(self, atom: Atom) -> int:
+        """An atom of its own."""
+        if len(self.listed) >= _MOST_ATOMS:
+            raise Beyond(f"more than {_MOST_ATOMS} numbers are left open", PLACE)
+        self.listed.append(atom)
+        return len(self.listed) - 1
+
+    def named(self, name: Any, atom: Atom) -> int:
+        """The atom of a name."""
+        if name not in self._numbers:
+            self._numbers[name] = self.new(atom)
+        return self._numbers[name]
+
+    def stable(self, parts: Parts) -> bool:
+        """Whether a polynomial is the same throughout a run."""
+        return all(self.listed[atom].stable for product in parts for atom in product)
+
+    def whole(self, parts: Parts) -> bool:
+        """Whether all atoms of a polynomial are whole numbers."""
+        return all(self.listed[atom].whole for product in parts for atom in product)
+
+
+def bound(value: Rational | None) -> Fraction | None:
+    """A declared bound."""
+    return None if value is None else fraction(value)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about a polynomial: whether it is ``above`` zero, ``at least`` zero, ``zero`` or ``nonzero``."""
+
+    what: str
+    parts: Parts
+
+
+class Open(Exception):
+    """The run asks what is not known."""
+
+    def __init__(self, asked: Asked) -> None:
+        super().__init__()
+        self.asked = asked
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where a number lies; which values it does not have."""
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+    above: bool = False
+    below: bool = False
+    without: frozenset[Fraction] = frozenset()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no such number."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low > self.high or (self.low == self.high and (self.above or self.below or self.low in self.without))
+
+    def exceeds(self, value: Fraction, *, strict: bool) -> bool | None:
+        """Whether the number is above a value (or equal to it, if not strict), as far as that is known."""
+        away = value in self.without
+        if self.low is not None and (self.low > value or (self.low == value and (not strict or self.above or away))):
+            return True
+        if self.high is not None and (self.high < value or (self.high == value and (strict or self.below or away))):
+            return False
+        return None
+
+    def meet(self, other: Range) -> Range:
+        """Both."""
+        low, above = _tighter((self.low, self.above), (other.low, other.above), largest=True)
+        high, below = _tighter((self.high, self.below), (other.high, other.below), largest=False)
+        return Range(low, high, above, below, self.without | other.without)
+
+    def rounded(self) -> Range:
+        """The same for a whole number."""
+        without = frozenset(value for value in self.without if value.denominator == 1)
+        low = None if self.low is None else Fraction(floor(self.low) + 1 if self.above else ceil(self.low))
+        high = None if self.high is None else Fraction(ceil(self.high) - 1 if self.below else floor(self.high))
+        while low is not None and low in without:
+            low += 1
+        while high is not None and high in without:
+            high -= 1
+        return Range(low, high, without=without)
+
+
+def _tighter(
+    one: tuple[Fraction | None, bool], other: tuple[Fraction | None, bool], *, largest: bool
+) -> tuple[Fraction | None, bool]:
+    if one[0] is None or other[0] is None:
+        return other if one[0] is None else one
+    if one[0] == other[0]:
+        return one[0], one[1] or other[1]
+    return one if (one[0] > other[0]) == largest else other
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the atoms on a path: where linear combinations of them lie."""
+
+    atoms: Atoms
+    ranges: Mapping[Key, Range] = field(default_factory=dict)
+
+    def answer(self, asked: Asked) -> bool | None:
+        """The answer to a question; None if it is open."""
+        if asked.what == "nonzero":
+            found_ = self.answer(Asked("zero", asked.parts))
+            return None if found_ is None else not found_
+        direction, factor, value = self._direction(asked.parts)
+        if not direction:
+            constant = constant_of(asked.parts)
+            return {"above": constant > 0, "at least": constant >= 0, "zero": constant == 0}[asked.what]
+        found = self._range(direction)
+        if asked.what == "zero":
+            if found.low == found.high == value:
+                return True
+            apart = value in found.without or (self._integral(direction) and value.denominator != 1)
+            below, above = found.exceeds(value, strict=False), found.exceeds(value, strict=True)
+            return False if apart or below is False or above is True else None
+        strict = asked.what == "above"
+        if factor > 0:
+            return found.exceeds(value, strict=strict)
+        exceeds = found.exceeds(value, strict=not strict)
+        return None if exceeds is None else not exceeds
+
+    def after(self, asked: Asked, *, outcome: bool) -> Facts | None:
+        """What is known once a question is answered; None if nothing is like that."""
+        if asked.what == "nonzero":
+            return self.after(Asked("zero", asked.parts), outcome=not outcome)
+        direction, factor, value = self._direction(asked.parts)
+        if asked.what == "zero":
+            more = Range(value, value) if outcome else Range(without=frozenset((value,)))
+        else:
+            strict = (asked.what == "above") == outcome
+            more = Range(low=value, above=strict) if (factor > 0) == outcome else Range(high=value, below=strict)
+        found = self._range(direction).meet(more)
+        if self._integral(direction):
+            found = found.rounded()
+            if asked.what == "zero" and outcome and value.denominator != 1:
+                return None
+        return None if found.empty else replace(self, ranges={**self.ranges, direction: found})
+
+    def ends(self, parts: Parts) -> tuple[Fraction | None, Fraction | None]:
+        """Between which numbers a polynomial lies."""
+        direction, factor, value = self._direction(parts)
+        found = self._range(direction) if direction else Range(Fraction(0), Fraction(0))
+        low, high = (None if end is None else factor * (end - value) for end in (found.low, found.high))
+        return (low, high) if factor > 0 else (high, low)
+
+    def questions(self) -> list[Asked]:
+        """What is known, as questions whose answer is yes."""
+        found = []
+        for direction, known in self.ranges.items():
+            parts = dict(direction)
+            if known.low is not None:
+                found.append(Asked("above" if known.above else "at least", plus(parts, {(): -known.low})))
+            if known.high is not None:
+                what = "above" if known.below else "at least"
+                found.append(Asked(what, plus({(): known.high}, parts, -1)))
+            found += [Asked("nonzero", plus(parts, {(): -value})) for value in known.without]
+        return found
+
+    def _integral(self, direction: Key) -> bool:
+        return self.atoms.whole(dict(direction))
+
+    def _direction(self, parts: Parts) -> tuple[Key, Fraction, Fraction]:
+        """A polynomial as ``factor * (direction - value)``; among whole numbers the direction has coprime coefficients."""
+        rest = key_of(parts, constant=False)
+        if not rest:
+            return (), Fraction(1), Fraction(0)
+        factor = rest[0][1]
+        if self._integral(rest):
+            below = lcm(*(f.denominator for _, f in rest))
+            unit = Fraction(gcd(*(int(f * below) for _, f in rest)), below)
+            factor = unit if factor > 0 else -unit
+        return tuple((product, f / factor) for product, f in rest), factor, -constant_of(parts) / factor
+
+    def _range(self, direction: Key) -> Range:
+        known = self.ranges.get(direction, Range())
+        low: Fraction | None = Fraction(0)
+        high: Fraction | None = Fraction(0)
+        for product, factor in direction:
+            ends = self._ends(product)
+            least, most = ends if factor > 0 else (ends[1], ends[0])
+            low = None if low is None or least is None else low + factor * least
+            high = None if high is None or most is None else high + factor * most
+        found = known.meet(Range(low, high))
+        return found.rounded() if self._integral(direction) else found
+
+    def _ends(self, product: tuple[int, ...]) -> tuple[Fraction | None, Fraction | None]:
+        """Between which numbers an atom lies."""
+        if len(product) != 1:
+            return None, None
+        atom = self.atoms.listed[product[0]]
+        known = self.ranges.get(((product, Fraction(1)),), Range()).meet(Range(atom.low, atom.high))
+        return known.low, known.high
+
+
+class Path:
+    """What both sides of a comparison share on their way: the atoms, and what is known of them by now."""
+
+    def __init__(self) -> None:
+        self.atoms = Atoms()
+        self.facts = Facts(self.atoms)
+
+    def holds(self, what: str, parts: Parts) -> bool:
+        """The answer to a question; raises `Open` where there is none."""
+        asked = Asked(what, parts)
+        found = self.facts.answer(asked)
+        if found is None:
+            raise Open(asked)
+        return found
+
+    def less(self, left: Value, right: Value) -> bool:
+        """``left < right``."""
+        return self.holds("above", plus(parts_of(right), parts_of(left), -1))
+
+    def equal(self, left: Value, right: Value) -> bool:
+        """``left == right``."""
+        return self.holds("zero", plus(parts_of(left), parts_of(right), -1))
+
+    def same(self, left: Parts, right: Parts) -> bool:
+        """Whether two polynomials are surely equal."""
+        return self.facts.answer(Asked("zero", plus(left, right, -1))) is True
+
+    def assume(self, what: str, parts: Parts) -> None:
+        """Take something for granted that is shown elsewhere."""
+        asked = Asked(what, parts)
+        if self.facts.answer(asked) is None:
+            self.facts = self.facts.after(asked, outcome=True) or self.facts
+
+    def term(self, atom: int) -> Term:
+        """An atom as a number."""
+        return Term({(atom,): Fraction(1)}, self.atoms.listed[atom].whole)
+
+    def divided(self, left: Value, right: Value, sign: str) -> Value:
+        """``left // right`` or ``left % right`` of whole numbers, the right one not 0: an atom of its own where it is open."""
+        if not (is_whole(left) and is_whole(right)):
+            raise Beyond("a quotient is rounded whose sides are not whole numbers", PLACE)
+        if not isinstance(left, Term) and not isinstance(right, Term):
+            return left // right if sign == "FloorDiv" else left % right
+        above, below = parts_of(left), parts_of(right)
+        stable = self.atoms.stable(above) and self.atoms.stable(below)
+        name = (sign, key_of(above), key_of(below))
+        return self.term(self.atoms.named(name, Atom(whole=True, stable=stable)))
