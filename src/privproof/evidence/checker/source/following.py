@@ -97,14 +97,7 @@ class Follower(Machine):
         self.operators: Mapping[str, Callable[[Value, Value], Value]] = {
             sign: (lambda left, right, sign=sign: self._operated(sign, left, right)) for sign in OPERATORS
         }
-        self.heads = [
-            frozenset(
-                target
-                for at, (name, target, _) in enumerate(function.code)
-                if name in ("jump", "unless", "or else", "and then", "next") and target <= at
-            )
-            for function in functions
-        ]
+        self.heads = [_heads(function) for function in functions]
 
     def advance(self, side: Following) -> str:
         """Run to the next stop."""
@@ -370,6 +363,22 @@ class Follower(Machine):
                         best = other
                 return best
         raise Beyond(f"{name} of a number that is left open", PLACE)
+
+
+def _heads(function: Function) -> frozenset[int]:
+    """The instructions that a loop comes back to."""
+    found: set[int] = set()
+    reached, waiting = {0}, [0]
+    while waiting:
+        at = waiting.pop()
+        name, argument, _ = function.code[at]
+        targets = [argument] if name in ("jump", "unless", "or else", "and then", "next") else []
+        found.update(target for target in targets if target <= at)
+        if name not in ("jump", "return"):
+            targets.append(at + 1)
+        waiting += [target for target in targets if target not in reached]
+        reached.update(targets)
+    return frozenset(found)
 
 
 def left_open(value: Value) -> bool:

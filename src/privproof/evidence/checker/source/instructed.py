@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TypeAlias
 
 from privproof.evidence.checker.programs.expressions import Expression
@@ -29,6 +28,7 @@ from privproof.evidence.checker.programs.instructions import (
 from privproof.evidence.checker.source.following import Answers, entry_of
 from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.symbols import (
+    Parts,
     Path,
     Term,
     constant_of,
@@ -208,14 +208,14 @@ class Instructed:
         return Term(found, whole)
 
 
-def scale_of(sample: Sample, path: Path, given: Mapping[str, Held]) -> Term:
-    """The scale of a noise."""
-    found: Mapping[tuple[int, ...], Fraction] = {(): fraction(sample.factor)}
+def scale_of(sample: Sample, given: Mapping[str, Held]) -> Parts:
+    """The scale of a noise: a factor times public numbers."""
+    found: Parts = {(): fraction(sample.factor)}
     for name in sample.group:
         value = given[name]
         assert isinstance(value, Term)
         found = times(found, value.parts)
-    return Term(found, whole=False)
+    return found
 
 
 def _live(program: Program) -> list[frozenset[str]]:

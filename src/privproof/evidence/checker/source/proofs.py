@@ -132,9 +132,11 @@ class Comparison:
         collects = emits and not source.mechanism.generator
         self.follower = Follower(source.functions, work, self.path, collects=collects)
         self.recoding = Recoding(self.path)
+        self.given: dict[str, Held] = {}
         self.places: list[_Place] = []
         self.numbers: dict[Any, int] = {}
         self.edges: set[tuple[int, int, bool, bool]] = set()
+        self.belongs: dict[Any, Any] = {}
         self.arrivals = 0
 
     def run(self) -> None:
@@ -168,7 +170,6 @@ class Comparison:
 
     def _beginnings(self) -> Iterator[Both]:
         """Both sides at their beginning, for all truth values and texts that are given."""
-        variables: dict[str, Held] = {}
         arguments: dict[str, Value] = dict(self.source.parameters)
         discrete: list[list[tuple[str, Value]]] = []
         for each in self.source.inputs.values():
@@ -184,11 +185,11 @@ class Comparison:
                 case _:
                     entry = self._entry(each)
                     atom = self.path.atoms.named(("input", each.name), Atom(entry.whole, True, entry.low, entry.high))
-                    variables[each.name] = arguments[each.name] = self.path.term(atom)
+                    self.given[each.name] = arguments[each.name] = self.path.term(atom)
         for chosen in product(*discrete):
             tags = {name: value if isinstance(value, bool) else Tag(self.program.tags.number(value)) for name, value in chosen}
             run = self.follower.begin({**arguments, **dict(chosen)})
-            yield Both(Executing(0, {**variables, **tags}), Following(run), Facts(self.path.atoms))
+            yield Both(Executing(0, {**self.given, **tags}), Following(run), Facts(self.path.atoms))
 
     # ------------------------------------------------------------------------------------------------------------- following
 
@@ -233,6 +234,8 @@ class Comparison:
         match stop, halt:
             case Next(), str() if halt == WAIT:
                 self._element(both, stop)
+                self._passed(both).text.leaving = True
+                return [both]
             case Sample() | Coin() | Whole(), str() if halt == NOISE:
                 return self._noise(both, stop)
             case Emit(), str() if halt in (YIELD, APPEND):
@@ -314,7 +317,7 @@ class Comparison:
             found = law(stop.kind, {"value": 0, "scale": scale})
             assert isinstance(found, Continuous)
             scale = found.scale
-        if not self.path.same(scale_of(stop, self.path, both.ours.variables).parts, parts_of(scale)):
+        if not self.path.same(scale_of(stop, self.given), parts_of(scale)):
             self._differ(both, "the noise has another scale in the text")
         mine = self.instructed.number(stop.center, both.ours)
         if not self.path.same(mine.parts, parts_of(center)):
@@ -340,7 +343,7 @@ class Comparison:
         frame.at += 1
         both.written = True
         parts = [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
-        self.recoding.note("output", parts, value, f"question.code[{both.ours.at}]")
+        self.recoding.note(both.ours.at, parts, value)
 
     def _ended(self, both: Both, stop: Return) -> None:
         """The last output, and the end."""
@@ -354,7 +357,7 @@ class Comparison:
         else:
             value = frozen(value)
         parts = [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
-        self.recoding.note("end", parts, value, f"question.code[{both.ours.at}]")
+        self.recoding.note(both.ours.at, parts, value)
 
     # ------------------------------------------------------------------------------------------------------------------ cuts
 
@@ -390,13 +393,26 @@ class Comparison:
         for name, value in zip(place.names, values, strict=False):
             variables[name] = Term(parts_of(value), is_whole(value))
         run = with_numbers(first.text.run, values[len(place.names) :])
-        at_head, at_turn = first.stop is None, first.halt == HEAD
-        ours = Executing(first.ours.at, variables, leaving=at_head or first.ours.leaving)
-        text = Following(run, leaving=at_turn or first.text.leaving)
-        return Both(
-            ours, text, cut.known(), first.stop, not at_head, None if at_turn else first.halt, first.written, number,
-            (at_head, at_turn),
-        )  # fmt: skip
+        leaves, turns = self._leaving(first)
+        ours = Executing(first.ours.at, variables, leaving=leaves or first.ours.leaving)
+        text = Following(run, leaving=turns or first.text.leaving)
+        halt = None if turns else first.halt
+        return Both(ours, text, cut.known(), first.stop, not leaves, halt, first.written, number, (leaves, turns))
+
+    def _leaving(self, both: Both) -> tuple[bool, bool]:
+        """Which sides leave the heads of loops where they are.
+
+        Loops whose heads are met together for the first time belong together, and are left together; a side that is in another loop
+        than the one that belongs to the other's is left to go on alone.
+        """
+        if both.stop is not None or both.halt != HEAD:
+            return both.stop is None, both.halt == HEAD
+        ours, text = both.ours.at, tuple((frame.function, frame.at) for frame in both.text.run.frames)
+        if ours not in self.belongs and text not in self.belongs:
+            self.belongs[ours], self.belongs[text] = text, ours
+        if ours in self.belongs and text in self.belongs:
+            return True, True
+        return ours not in self.belongs, text not in self.belongs
 
 
 _SAID = {NOISE: "noise", YIELD: "an output", APPEND: "an output", WAIT: "the next element of a stream", END: "its end"}

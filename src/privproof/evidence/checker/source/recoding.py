@@ -34,10 +34,11 @@ class Recoding:
         self.path = path
         self._known: dict[Any, tuple[Any, tuple[bool, ...], list[set[Any]]]] = {}
 
-    def note(self, kind: str, parts: Sequence[tuple[str, Held]], value: Value, place: str) -> None:
-        """Refuse if parts that are put out cannot stand for a value."""
+    def note(self, at: int, parts: Sequence[tuple[str, Held]], value: Value) -> None:
+        """Refuse if the parts that an instruction puts out cannot stand for a value."""
+        place = f"question.code[{at}]"
         numbers: list[Parts | None] = []
-        label: list[Any] = [kind]
+        label: list[Any] = [at]
         for sort, part in parts:
             if isinstance(part, Anything):
                 raise Beyond("an output without a value", place)
