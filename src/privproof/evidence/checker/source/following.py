@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.evidence.checker.source.machine import Frame, Machine, Run, Work
-from privproof.evidence.checker.source.operations import COMPARISONS, FUNCTIONS, OPERATORS, Fails, exact_divide
+from privproof.evidence.checker.source.operations import COMPARISONS, FUNCTIONS, OPERATORS, exact_divide
 from privproof.evidence.checker.source.reading import Function
 from privproof.evidence.checker.source.symbols import (
     PLACE,
@@ -112,8 +112,6 @@ class Follower(Machine):
                 side.leaving = False
         except Want:
             return WAIT
-        except Fails as problem:
-            raise Beyond(f"the function may fail: {problem.reason}", self.place(run)) from None
         except Beyond as problem:
             problem.place = self.place(run)
             raise

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.instructions import (
     Assign,
@@ -81,9 +82,10 @@ class Instructed:
 
     def __init__(self, program: Program, path: Path, work: Work, lists: Mapping[str, Answers]) -> None:
         self.program, self.path, self.work, self.lists = program, path, work, lists
-        self.heads = frozenset(
-            target for at in range(len(program.code)) for target in program.following(at) if target <= at
-        )
+        targets = [(at, target) for at in range(len(program.code)) for target in program.following(at)]
+        if any(target >= len(program.code) for _, target in targets):
+            refuse("the code ends without a return", "question.code")
+        self.heads = frozenset(target for at, target in targets if target <= at)
         self.live = _live(program)
 
     def advance(self, side: Executing) -> Instruction | None:
@@ -159,12 +161,12 @@ class Instructed:
         return all(self.truth(p, side) for p in parts) if head == "and" else any(self.truth(p, side) for p in parts)
 
     def _entry(self, expression: Expression, side: Executing) -> Term:
-        """An entry of a list.  That every index lies within its list is shown with the alignment."""
+        """An entry of a list."""
         answers = self.lists[expression.name]
-        index = self.number(expression.parts[0], side).parts
-        self.path.assume("at least", index)
-        self.path.assume("above", plus(parts_of(answers.length), index, -1))
-        return entry_of(self.path, answers.name, index, answers.entry)
+        index = self.number(expression.parts[0], side)
+        if self.path.less(index, 0) or not self.path.less(index, answers.length):
+            raise Beyond(f"an index may lie outside of {answers.name!r}", expression.place)
+        return entry_of(self.path, answers.name, index.parts, answers.entry)
 
     def _compared(self, head: str, left: Held, right: Held, expression: Expression) -> bool:
         if isinstance(left, Term) and isinstance(right, Term):

@@ -46,6 +46,7 @@ from privproof.evidence.checker.source.following import (
 from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, Tag, scale_of
 from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, law
 from privproof.evidence.checker.source.machine import Run, Work
+from privproof.evidence.checker.source.operations import Fails
 from privproof.evidence.checker.source.recoding import Recoding
 from privproof.evidence.checker.source.symbols import (
     PLACE,
@@ -70,10 +71,7 @@ _STEP = 20
 
 
 def establish_proof(source: Source, asked: dict[str, object], limits: Limits, work: Work) -> Findings:
-    """Refuse if the instructions of a question are not those of the source.
-
-    The reads of the instructions are taken to lie within their lists, which is a condition of the alignment.
-    """
+    """Refuse if the instructions of a question are not those of the source."""
     declared = read_declared(asked, limits)
     same_inputs(source, declared)
     if source.member.get("size") != declared.size:
@@ -147,6 +145,7 @@ class Comparison:
             number = next(i for i, place in enumerate(self.places) if place.waiting)
             self.places[number].waiting = False
             self._follow(self._from_cut(number))
+        self.recoding.finish()
         for side in (0, 1):
             if _endless({(a, b) for a, b, *moved in self.edges if a >= 0 and not moved[side]}):
                 raise Beyond("a loop of one side has no counterpart on the other", PLACE)
@@ -202,6 +201,8 @@ class Comparison:
             self.path.facts = both.facts
             try:
                 following = self._onward(both)
+            except Fails as problem:
+                raise Beyond(f"the function may fail: {problem.reason}", self.follower.place(both.text.run)) from None
             except Open as question:
                 following = []
                 for outcome in (True, False):
@@ -343,7 +344,7 @@ class Comparison:
         frame.at += 1
         both.written = True
         parts = [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
-        self.recoding.note(both.ours.at, parts, value)
+        self.recoding.note("output", parts, value, f"question.code[{both.ours.at}]")
 
     def _ended(self, both: Both, stop: Return) -> None:
         """The last output, and the end."""
@@ -357,7 +358,7 @@ class Comparison:
         else:
             value = frozen(value)
         parts = [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
-        self.recoding.note(both.ours.at, parts, value)
+        self.recoding.note("end", parts, value, f"question.code[{both.ours.at}]")
 
     # ------------------------------------------------------------------------------------------------------------------ cuts
 
