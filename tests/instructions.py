@@ -63,7 +63,7 @@ class Noise:
 class _Exact(ast.NodeTransformer):
     """Quotients are exact."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.op, ast.Div):
             return node
@@ -87,7 +87,7 @@ def run_text(program: Mapping[str, Any], data: Mapping[str, Any], noise: Noise) 
                 names[name] = Fraction
         tree = ast.parse(f"from __future__ import annotations\n{each['text']}")
         tree = ast.fix_missing_locations(_Exact().visit(tree))
-        exec(compile(tree, "text", "exec"), names)  # noqa: S102
+        exec(compile(tree, "text", "exec"), names)
         functions.append(names[each["name"]])
     given = {**{name: _plain(value) for name, value in program["parameters"].items()}, **data}
     found = functions[0](**given)

@@ -1,8 +1,8 @@
 """Where the comparison of a text with its instructions is cut: what stays true at the head of a loop, however often it is passed.
 
-At a cut the truth values, texts and the shape of all that both sides hold are fixed, and the numbers are open.  Of them a `Cut` knows which differ
-by a constant only, which are the same expression of the inputs throughout, and bounds.  It begins with all that holds at the first
-arrival, and every other arrival takes away what does not hold there.  What is left when nothing more is taken away holds always
+At a cut the truth values, texts and the shape of all that both sides hold are fixed, and the numbers are open.  Of them a `Cut` knows
+which differ by a constant only, which are the same expression of the inputs throughout, and bounds.  It begins with all that holds at the
+first arrival, and every other arrival takes away what does not hold there.  What is left when nothing more is taken away holds always
 (Flanagan and Leino, "Houdini, an annotation assistant for ESC/Java", 2001).
 """
 
@@ -51,7 +51,9 @@ class Remade:
             stack = [self._value(value) for value in frame.stack]
             variables = {name: value for name, (value, _) in zip(names, held, strict=True)}
             frames.append(Frame(frame.function, frame.at, variables, [value for value, _ in stack]))
-            shape.append((frame.function, frame.at, tuple(names), tuple(s for _, s in held), tuple(s for _, s in stack)))
+            shape.append(
+                (frame.function, frame.at, tuple(names), tuple(s for _, s in held), tuple(s for _, s in stack))
+            )
         self.run = Run(frames)
         self.shape = tuple(shape)
 
@@ -202,12 +204,9 @@ class Cut:
         for i, value in enumerate(numbers):
             parts = parts_of(value)
             number, offset = self.places[i]
-            known = key_of(parts, constant=False), offset - constant_of(parts)
-            if self.classes[number].pinned and known == (key_of(self.classes[number].base), 0):
-                known = ((), Fraction(0))
-                groups.setdefault((number, None), []).append(i)
-            else:
-                groups.setdefault((number, known), []).append(i)
+            known, apart = key_of(parts, constant=False), offset - constant_of(parts)
+            stays = self.classes[number].pinned and known == key_of(self.classes[number].base) and not apart
+            groups.setdefault((number, None if stays else (known, apart)), []).append(i)
         lost = any(known is not None and self.classes[number].pinned for number, known in groups)
         if lost or len(groups) > len(self.classes):
             self._split(groups)

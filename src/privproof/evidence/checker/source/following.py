@@ -1,17 +1,17 @@
 """The machine on numbers that are left open: it follows the text of a mechanism for all inputs and all noise at once.
 
-Lists that are given are `Answers`: an entry is an atom, named by the list and the index.  ``range`` is a `Span`, so that a loop over it need
-not be unrolled.  A comparison that the facts do not settle raises `Open` before anything has happened, so that the instruction can be
+Lists that are given are `Answers`: an entry is an atom, named by the list and the index.  ``range`` is a `Span`, so that a loop over it
+need not be unrolled.  A comparison that the facts do not settle raises `Open` before anything has happened, so that the instruction can be
 tried again.  The machine *stops* at the head of a loop, and before it does what can be observed: noise, outputs, the next element of a
 stream, the end.  Where the function might raise an exception, it gives up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import partial
 
 from privproof.evidence.checker.source.machine import Frame, Machine, Run, Work
 from privproof.evidence.checker.source.operations import COMPARISONS, FUNCTIONS, OPERATORS, exact_divide
@@ -94,9 +94,7 @@ class Follower(Machine):
         super().__init__(functions, work)
         self.path = path
         self.collects = collects
-        self.operators: Mapping[str, Callable[[Value, Value], Value]] = {
-            sign: (lambda left, right, sign=sign: self._operated(sign, left, right)) for sign in OPERATORS
-        }
+        self.operators = {sign: partial(self._operated, sign) for sign in OPERATORS}
         self.heads = [_heads(function) for function in functions]
 
     def advance(self, side: Following) -> str:
@@ -147,7 +145,7 @@ class Follower(Machine):
 
     # ------------------------------------------------------------------------------------------------------- instructions
 
-    def instruction(self, run: Run) -> None:  # type: ignore[override]
+    def instruction(self, run: Run) -> None:
         """One instruction that cannot be observed."""
         frame = run.frames[-1]
         name, argument, _ = self.functions[frame.function].code[frame.at]

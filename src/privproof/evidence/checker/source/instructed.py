@@ -29,6 +29,7 @@ from privproof.evidence.checker.programs.instructions import (
 from privproof.evidence.checker.source.following import Answers, entry_of
 from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.symbols import (
+    Asked,
     Parts,
     Path,
     Term,
@@ -154,7 +155,8 @@ class Instructed:
             case "and" | "or":
                 return self._joined(head, parts, side)
         if sort == "bool":
-            return self._compared(head, *(self.value(part, side) for part in parts), expression)
+            left, right = (self.value(part, side) for part in parts)
+            return self._compared(head, left, right, expression.place)
         return self._arithmetic(head, [self.number(part, side) for part in parts], whole=sort == "int")
 
     def _joined(self, head: str, parts: tuple[Expression, ...], side: Executing) -> bool:
@@ -168,7 +170,7 @@ class Instructed:
             raise Beyond(f"an index may lie outside of {answers.name!r}", expression.place)
         return entry_of(self.path, answers.name, index.parts, answers.entry)
 
-    def _compared(self, head: str, left: Held, right: Held, expression: Expression) -> bool:
+    def _compared(self, head: str, left: Held, right: Held, place: str) -> bool:
         if isinstance(left, Term) and isinstance(right, Term):
             match head:
                 case "==" | "!=":
@@ -178,7 +180,7 @@ class Instructed:
                 case _:
                     return not self.path.less(*((right, left) if head == "<=" else (left, right)))
         if type(left) is not type(right) or isinstance(left, Anything) or head not in ("==", "!="):
-            raise Beyond("something without a value is compared", expression.place)
+            raise Beyond("something without a value is compared", place)
         return (left == right) == (head == "==")
 
     def _arithmetic(self, head: str, values: list[Term], *, whole: bool) -> Term:
@@ -193,10 +195,10 @@ class Instructed:
             case "/":
                 found = times(first, {(): 1 / constant_of(values[1].parts)})
             case "//" | "%":
-                sides = [number_of(value.parts, whole=value.whole) for value in values]
-                if sides[1] == 0 if isinstance(sides[1], int) else False:
-                    raise Beyond("a division by zero", "question.code")
-                found = parts_of(self.path.divided(*sides, "FloorDiv" if head == "//" else "Mod"))
+                above, below = (number_of(value.parts, whole=value.whole) for value in values)
+                if self.path.facts.answer(Asked("zero", parts_of(below))) is not False:
+                    raise Beyond("a divisor may be 0", "question.code")
+                found = parts_of(self.path.divided(above, below, "FloorDiv" if head == "//" else "Mod"))
             case "abs":
                 found = plus({}, first, -1) if self.path.less(values[0], 0) else first
             case "max" | "min":
@@ -222,26 +224,10 @@ def scale_of(sample: Sample, given: Mapping[str, Held]) -> Parts:
 
 def _live(program: Program) -> list[frozenset[str]]:
     """For every instruction the variables that some way on reads before it writes them."""
-    read: list[frozenset[str]] = []
-    written: list[str | None] = []
+    read, written = [], []
     for step in program.code:
-        match step:
-            case Assign(name, value) | Sample(name, _, value):
-                read.append(_names(value))
-            case Whole(name, low, high):
-                read.append(_names(low, high))
-            case Emit(parts) | Return(parts):
-                name = None
-                read.append(_names(*parts))
-            case Test(condition):
-                name = None
-                read.append(_names(condition))
-            case Coin(name) | Next(name) | Forget(name):
-                read.append(frozenset())
-            case _:
-                name = None
-                read.append(frozenset())
-        written.append(name)
+        read.append(_read(step))
+        written.append(getattr(step, "name", None))
     live = [frozenset[str]()] * len(program.code)
     changed = True
     while changed:
@@ -252,6 +238,20 @@ def _live(program: Program) -> list[frozenset[str]]:
             if needed != live[at]:
                 live[at], changed = needed, True
     return live
+
+
+def _read(step: Instruction) -> frozenset[str]:
+    """The variables that an instruction reads."""
+    match step:
+        case Assign(_, value) | Sample(_, _, value):
+            return _names(value)
+        case Whole(_, low, high):
+            return _names(low, high)
+        case Emit(parts) | Return(parts):
+            return _names(*parts)
+        case Test(condition):
+            return _names(condition)
+    return frozenset()
 
 
 def _names(*expressions: Expression) -> frozenset[str]:

@@ -1,20 +1,15 @@
 """Proofs with continuous noise: the instructions that an alignment is about do what the text does, for all inputs and all noise.
 
-Both sides run next to each other on numbers that are left open.  Where one of them asks what is not known, both ways are followed.  What can be
-observed must agree, in the same order: noise of the same kind around the same centre with the same scale, the elements of a
-stream, the outputs, the end.  At the heads of loops the runs are cut (`cuts`), so that finitely many steps speak of all lengths.
-
-An output of the text must follow from what the instructions put out, or the alignment would not be about it: a number of it is a part of the
-instructions' output plus a constant, the same wherever parts of these sorts with these truth values and tags are put out.  Every run
-that goes on for ever on one side does so on the other: no side waits for ever while the other one runs.
+Both sides run next to each other on numbers that are left open.  Where one of them asks what is not known, both ways are followed.  What
+can be observed must agree, in the same order: noise of the same kind around the same centre with the same scale, the elements of a
+stream, the outputs (`recoding`), the end.  At the heads of loops the runs are cut (`cuts`), so that finitely many steps speak of all
+lengths.  A run that goes on for ever on one side does so on the other: no side waits for ever while the other one runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
-from itertools import product
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from privproof.evidence.checker.outcomes import Limits, refuse
@@ -30,7 +25,7 @@ from privproof.evidence.checker.programs.instructions import (
     read_program,
 )
 from privproof.evidence.checker.source.cuts import Cut, numbers_of, with_numbers
-from privproof.evidence.checker.source.declared import Findings, Input, Source, same_inputs
+from privproof.evidence.checker.source.declared import Findings, Source, same_inputs
 from privproof.evidence.checker.source.following import (
     APPEND,
     END,
@@ -38,31 +33,28 @@ from privproof.evidence.checker.source.following import (
     NOISE,
     WAIT,
     YIELD,
-    Answers,
     Follower,
     Following,
     Sink,
 )
-from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, Tag, scale_of
+from privproof.evidence.checker.source.given import Given
+from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, scale_of
 from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, law
 from privproof.evidence.checker.source.machine import Run, Work
 from privproof.evidence.checker.source.operations import Fails
 from privproof.evidence.checker.source.recoding import Recoding
 from privproof.evidence.checker.source.symbols import (
     PLACE,
-    Asked,
     Atom,
     Facts,
     Open,
     Path,
     Term,
-    bound,
     is_whole,
-    number_of,
     parts_of,
     plus,
 )
-from privproof.evidence.checker.source.values import Beyond, Cells, Stream, Value, frozen
+from privproof.evidence.checker.source.values import Beyond, Cells, Value, frozen
 
 _MOST_CUTS = 500
 _MOST_ARRIVALS = 20_000
@@ -120,17 +112,18 @@ class _Place:
 class Comparison:
     """Compares the text of a mechanism with its instructions."""
 
-    def __init__(self, source: Source, asked: dict[str, object], declared: Declared, limits: Limits, work: Work) -> None:
-        self.source, self.declared, self.work = source, declared, work
+    def __init__(
+        self, source: Source, asked: dict[str, object], declared: Declared, limits: Limits, work: Work
+    ) -> None:
+        self.source, self.work = source, work
         self.path = Path()
         self.program = read_program(asked, declared, limits)
-        self.lists = {each.name: self._answers(each) for each in source.inputs.values() if each.shape == "list"}
-        self.instructed = Instructed(self.program, self.path, work, self.lists)
+        self.given = Given(source, declared, self.path)
+        self.instructed = Instructed(self.program, self.path, work, self.given.lists)
         emits = any(isinstance(step, Emit) for step in self.program.code)
         collects = emits and not source.mechanism.generator
         self.follower = Follower(source.functions, work, self.path, collects=collects)
         self.recoding = Recoding(self.path)
-        self.given: dict[str, Held] = {}
         self.places: list[_Place] = []
         self.numbers: dict[Any, int] = {}
         self.edges: set[tuple[int, int, bool, bool]] = set()
@@ -139,8 +132,9 @@ class Comparison:
 
     def run(self) -> None:
         """Compare everything, or refuse."""
-        for both in self._beginnings():
-            self._follow(both)
+        for variables, arguments in self.given.beginnings(self.program.tags):
+            run = self.follower.begin({**self.source.parameters, **arguments})
+            self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
         while any(place.waiting for place in self.places):
             number = next(i for i, place in enumerate(self.places) if place.waiting)
             self.places[number].waiting = False
@@ -149,46 +143,6 @@ class Comparison:
         for side in (0, 1):
             if _endless({(a, b) for a, b, *moved in self.edges if a >= 0 and not moved[side]}):
                 raise Beyond("a loop of one side has no counterpart on the other", PLACE)
-
-    # -------------------------------------------------------------------------------------------------------- the beginning
-
-    def _answers(self, each: Input) -> Answers:
-        size = self.declared.size if each.own_size is None else each.own_size
-        if each.own_size is not None:
-            length: Value = each.own_size
-        else:
-            ends = (Fraction(0), None) if size is None else (Fraction(size), Fraction(size))
-            length = self.path.term(self.path.atoms.named("size", Atom(True, True, *ends)))
-        return Answers(each.name, length, self._entry(each))
-
-    def _entry(self, each: Input) -> Atom:
-        """What is known of a number that is given."""
-        if each.values is not None and any(type(value) is not int for value in each.values):
-            raise Beyond(f"{each.name!r} holds something else than numbers", f"{PLACE}.program.inputs.{each.name}")
-        return Atom(not each.real, False, bound(each.low), bound(each.high))
-
-    def _beginnings(self) -> Iterator[Both]:
-        """Both sides at their beginning, for all truth values and texts that are given."""
-        arguments: dict[str, Value] = dict(self.source.parameters)
-        discrete: list[list[tuple[str, Value]]] = []
-        for each in self.source.inputs.values():
-            match each.shape:
-                case "list":
-                    arguments[each.name] = self.lists[each.name]
-                case "stream":
-                    self.element = self._entry(each)
-                    arguments[each.name] = Stream(each.name)
-                case _ if self.declared.inputs[each.name].sort in ("bool", "tag"):
-                    assert each.values is not None
-                    discrete.append([(each.name, value) for value in each.values])
-                case _:
-                    entry = self._entry(each)
-                    atom = self.path.atoms.named(("input", each.name), Atom(entry.whole, True, entry.low, entry.high))
-                    self.given[each.name] = arguments[each.name] = self.path.term(atom)
-        for chosen in product(*discrete):
-            tags = {name: value if isinstance(value, bool) else Tag(self.program.tags.number(value)) for name, value in chosen}
-            run = self.follower.begin({**arguments, **dict(chosen)})
-            yield Both(Executing(0, {**self.given, **tags}), Following(run), Facts(self.path.atoms))
 
     # ------------------------------------------------------------------------------------------------------------- following
 
@@ -266,7 +220,7 @@ class Comparison:
 
     def _element(self, both: Both, stop: Next) -> None:
         """The next element of the stream."""
-        value = self.path.term(self.path.atoms.new(self.element))
+        value = self.path.term(self.path.atoms.new(self.given.element))
         both.ours.variables[stop.name] = value
         both.text.run = self.follower.fed(both.text.run, stop.stream, None, value)
 
@@ -291,14 +245,14 @@ class Comparison:
                 for end, mine in zip(("low", "high"), ends, strict=True):
                     if not self.path.same(mine.parts, parts_of(given[end])):
                         self._differ(both, f"the random whole number has another bound {end}")
-                value = self.path.term(self.path.atoms.new(Atom(whole=True)))
-                self.path.assume("at least", plus(value.parts, ends[0].parts, -1))
-                self.path.assume("at least", plus(ends[1].parts, value.parts, -1))
-                outcomes.append((value, value))
+                drawn = self.path.term(self.path.atoms.new(Atom(whole=True)))
+                self.path.assume("at least", plus(drawn.parts, ends[0].parts, -1))
+                self.path.assume("at least", plus(ends[1].parts, drawn.parts, -1))
+                outcomes.append((drawn, drawn))
         found = []
-        for mine, theirs in outcomes:
+        for own, theirs in outcomes:
             after = self._copied(both, self.path.facts)
-            after.ours.variables[stop.name] = mine
+            after.ours.variables[stop.name] = own
             top = after.text.run.frames[-1]
             top.stack[at:] = [theirs]
             top.at += 1
@@ -318,7 +272,7 @@ class Comparison:
             found = law(stop.kind, {"value": 0, "scale": scale})
             assert isinstance(found, Continuous)
             scale = found.scale
-        if not self.path.same(scale_of(stop, self.given), parts_of(scale)):
+        if not self.path.same(scale_of(stop, self.given.numbers), parts_of(scale)):
             self._differ(both, "the noise has another scale in the text")
         mine = self.instructed.number(stop.center, both.ours)
         if not self.path.same(mine.parts, parts_of(center)):

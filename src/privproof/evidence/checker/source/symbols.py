@@ -1,9 +1,9 @@
 """Numbers that are left open: polynomials in atoms, and what is known of them on the way.
 
-An atom is a number that a proof speaks of without knowing it: an input, an entry of a list, the common length of the lists, a noise that was
-drawn, whatever a loop has made of a variable.  A `Term` is a polynomial in atoms with exact coefficients, and whether Python would hold it
-as a whole number.  `Facts` are bounds on linear combinations of atoms.  Where they do not settle a comparison, `Open` is raised, and
-whoever follows the run goes both ways.
+An atom is a number that a proof speaks of without knowing it: an input, an entry of a list, the common length of the lists, a noise that
+was drawn, whatever a loop has made of a variable.  A `Term` is a polynomial in atoms with exact coefficients, and whether Python would
+hold it as a whole number.  `Facts` are bounds on linear combinations of atoms.  Where they do not settle a comparison, `Open` is raised,
+and whoever follows the run goes both ways.
 
 Nothing else may compare a term, count it as true or look into it: that would be an answer about numbers that nobody knows.
 """
@@ -37,7 +37,7 @@ class Opaque:
     def _closed(self, *_: object) -> NoReturn:
         raise Beyond(f"{type(self).__name__.lower()} takes part in an operation that is not followed", PLACE)
 
-    __eq__ = __bool__ = __len__ = __iter__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = __int__ = _closed  # type: ignore[assignment]
+    __eq__ = __bool__ = __len__ = __iter__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = __int__ = _closed
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -179,7 +179,9 @@ class Range:
         """Whether there is no such number."""
         if self.low is None or self.high is None:
             return False
-        return self.low > self.high or (self.low == self.high and (self.above or self.below or self.low in self.without))
+        return self.low > self.high or (
+            self.low == self.high and (self.above or self.below or self.low in self.without)
+        )
 
     def exceeds(self, value: Fraction, *, strict: bool) -> bool | None:
         """Whether the number is above a value (or equal to it, if not strict), as far as that is known."""
