@@ -68,14 +68,16 @@ def how(accepted: Accepted, asked: Mapping[str, object]) -> dict[str, str]:
 def explained(accepted: Accepted, asked: dict[str, object], evidence: Mapping[str, object], limits: Limits) -> Accepted:
     """What was accepted, with how, and with what the checker re-established from the source of the question."""
     accepted = replace(accepted, how=how(accepted, asked))
-    found = _from_source(asked, evidence, limits)
+    found = _from_source(asked, evidence, limits, above=accepted.details.get("above"))
     if found is None:
         return accepted
     statement = f"{accepted.statement}; {found.statement}"
     return replace(accepted, statement=statement, details={**accepted.details, "source": found.details})
 
 
-def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limits: Limits) -> Established | None:
+def _from_source(
+    asked: dict[str, object], evidence: Mapping[str, object], limits: Limits, *, above: object = None
+) -> Established | None:
     kind, method = asked.get("kind"), evidence.get("method")
 
     def finite(source: Source, work: Work) -> Findings:
@@ -86,12 +88,19 @@ def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limit
 
     if kind == "transducer":
         return established(asked, _FINITE, finite, limits)
+
     def proof(source: Source, work: Work) -> Findings:
         from privproof.evidence.checker.source.proofs import establish_proof
 
         return establish_proof(source, asked, limits, work)
 
+    def loss_and_proof(source: Source, work: Work) -> Findings:
+        found, more = loss(source, work), proof(source, work)
+        return Findings((*found.taken, *more.taken), (*found.notes, *more.notes))
+
     if (kind, method) == ("program", "loss"):
+        if above is not None:
+            return established(asked, f"{_LOSS}; {_PROOF}", loss_and_proof, limits)
         return established(asked, _LOSS, loss, limits)
     if (kind, method) == ("program", "alignment"):
         return established(asked, _PROOF, proof, limits)

@@ -178,7 +178,7 @@ class Follower(Machine):
                 stack[-2:] = [self.entry(stack[-2], self._index(stack[-2], stack[-1]))]
             case "builtin":
                 function, count = argument
-                at = len(stack) - count
+                at = len(stack) - (1 if stack and isinstance(stack[-1], Summing) else count)
                 made = self._built_in(function, stack[at:])
                 stack[at:] = [made]
                 if isinstance(made, Summing):

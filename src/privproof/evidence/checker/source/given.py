@@ -36,8 +36,9 @@ class Given:
             elif each.shape == "stream":
                 self._streams[each.name] = _entry(each)
             elif declared.inputs[each.name].sort in ("bool", "tag"):
-                if each.values is None:
-                    raise Beyond(f"{each.name!r} has no finite set of values", PLACE)
+                known = bool if declared.inputs[each.name].sort == "bool" else str | None
+                if each.values is None or not all(isinstance(value, known) for value in each.values):
+                    raise Beyond(f"{each.name!r} holds something else than its sort says", PLACE)
                 self._discrete.append([(each.name, value) for value in each.values])
             else:
                 self.numbers[each.name] = path.term(path.atoms.named(("input", each.name), _entry(each, stable=True)))

@@ -41,7 +41,7 @@ from privproof.evidence.checker.source.given import Given
 from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, scale_of
 from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, law
 from privproof.evidence.checker.source.machine import Run, Work
-from privproof.evidence.checker.source.operations import Fails
+from privproof.evidence.checker.source.operations import Fails, elements
 from privproof.evidence.checker.source.recoding import Recoding
 from privproof.evidence.checker.source.symbols import (
     PLACE,
@@ -54,7 +54,7 @@ from privproof.evidence.checker.source.symbols import (
     parts_of,
     plus,
 )
-from privproof.evidence.checker.source.values import Beyond, Cells, Value, frozen
+from privproof.evidence.checker.source.values import Beyond, Cells, Value, Walk, frozen
 
 _MOST_CUTS = 500
 _MOST_ARRIVALS = 20_000
@@ -128,6 +128,7 @@ class Comparison:
         self.numbers: dict[Any, int] = {}
         self.edges: set[tuple[int, int, bool, bool]] = set()
         self.belongs: dict[Any, Any] = {}
+        self.coins: dict[int, Any] = {}
         self.arrivals = 0
 
     def run(self) -> None:
@@ -237,7 +238,7 @@ class Comparison:
             case Sample():
                 outcomes.append(self._continuous(both, stop, given))
             case Coin():
-                outcomes += [(drawn, drawn) for drawn, _ in self._law(both, name, given)]
+                outcomes += [(drawn, drawn) for drawn in self._coin(both, given["p"])]
             case Whole(_, low, high):
                 ends = [self.instructed.number(end, both.ours) for end in (low, high)]
                 if not all(is_whole(given[end]) for end in ("low", "high")):
@@ -259,11 +260,15 @@ class Comparison:
             found.append(self._passed(after))
         return found
 
-    def _law(self, both: Both, name: str, given: Mapping[str, Value]) -> Any:
-        """The law of noise whose arguments are numbers."""
-        if any(isinstance(value, Term) for value in given.values()):
-            raise Beyond("a law depends on numbers that are left open", self.follower.place(both.text.run))
-        return law(name, given)
+    def _coin(self, both: Both, probability: Value) -> list[bool]:
+        """The sides of a coin.  Both runs toss the same one: its probability depends on nothing but the instruction."""
+        if isinstance(probability, Term):
+            raise Beyond("the probability of a coin is left open", self.follower.place(both.text.run))
+        outcomes = law("bernoulli", {"p": probability})
+        assert isinstance(outcomes, list)
+        if self.coins.setdefault(both.ours.at, outcomes) != outcomes:
+            raise Beyond("a coin has several probabilities", self.follower.place(both.text.run))
+        return [side for side, _ in outcomes]
 
     def _continuous(self, both: Both, stop: Sample, given: Mapping[str, Value]) -> tuple[Held, Value]:
         """Laplace or exponential noise: the same centre, the same scale."""
@@ -282,6 +287,7 @@ class Comparison:
 
     def _written(self, both: Both, stop: Emit, halt: str) -> None:
         """An output on the way."""
+        parts = self._parts(both, stop)
         frame = both.text.run.frames[-1]
         value = frozen(frame.stack[-1])
         if halt == APPEND:
@@ -297,21 +303,24 @@ class Comparison:
             frame.stack.pop()
         frame.at += 1
         both.written = True
-        parts = [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
         self.recoding.note("output", parts, value, f"question.code[{both.ours.at}]")
+
+    def _parts(self, both: Both, stop: Emit | Return) -> list[tuple[str, Held]]:
+        """What the instructions put out, with its sorts."""
+        return [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
 
     def _ended(self, both: Both, stop: Return) -> None:
         """The last output, and the end."""
+        parts = self._parts(both, stop)
         value = both.text.run.frames[-1].stack[-1]
         if self.follower.collects:
-            if isinstance(value, Cells) and not value.items and not both.written:
-                value = Sink()
+            if not both.written and isinstance(value, Cells | tuple) and not elements(value):
+                value = Sink("list" if isinstance(value, Cells) else "tuple")
             if not isinstance(value, Sink):
                 self._differ(both, "the text returns something else than the list of the outputs")
             value = ("the outputs", value.kind)
         else:
             value = frozen(value)
-        parts = [(part.sort, self.instructed.value(part, both.ours)) for part in stop.parts]
         self.recoding.note("end", parts, value, f"question.code[{both.ours.at}]")
 
     # ------------------------------------------------------------------------------------------------------------------ cuts
@@ -382,9 +391,14 @@ def _collecting(run: Run, cells: Cells) -> Run:
             return sink
         if isinstance(value, tuple):
             return tuple(map(change, value))
-        if isinstance(value, Cells):
+        if isinstance(value, Cells) and not value.fixed:
             value.items[:] = map(change, value.items)
+        if isinstance(value, Walk) and walks(value):
+            raise Beyond("a list is walked over and collects outputs", PLACE)
         return value
+
+    def walks(walk: Walk) -> bool:
+        return walk.over is cells or any(map(walks, walk.inner))
 
     for frame in run.frames:
         frame.variables = {name: change(value) for name, value in frame.variables.items()}
