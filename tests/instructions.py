@@ -168,6 +168,20 @@ def run_instructions(code: Sequence[Any], data: Mapping[str, Any], noise: Noise)
     raise TimeoutError
 
 
+class _Anything:
+    """What a variable without a value holds: it may be copied, and nothing else."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise LookupError
+
+    __bool__ = __eq__
+
+
+ANYTHING = _Anything()
+
+
 def _value(expression: Any, held: Mapping[str, Any]) -> Any:
     head, *rest = expression
     match head:
@@ -178,7 +192,7 @@ def _value(expression: Any, held: Mapping[str, Any]) -> Any:
         case "rational":
             return Fraction(rest[0])
         case "variable":
-            return held[rest[0]]
+            return held.get(rest[0], ANYTHING)
         case "length":
             return len(held[rest[0]])
         case "read":
@@ -220,6 +234,8 @@ _OPERATIONS: dict[str, Any] = {
 def difference(document: Mapping[str, Any], random: Random, *, runs: int = 60) -> str | None:
     """How the text and the instructions of a question differ on some data and noise; None if they do not."""
     outputs: dict[Any, Any] = {}
+    yields = re.search(r"\byield\b", document["source"]["program"]["functions"][0]["text"])
+    collects = not yields and any(step[0] == "emit" for step in document["code"])
     for turn in range(runs):
         data = _data(document["inputs"], document["size"], turn, random)
         numbers = [random.choice(_NUMBERS) for _ in range(80)]
@@ -234,7 +250,7 @@ def difference(document: Mapping[str, Any], random: Random, *, runs: int = 60) -
             return f"{ended} on {data}"
         if ended[0] not in ("", "TimeoutError"):
             continue
-        told = _differ(text.events, code.events, outputs, cut=bool(ended[0]))
+        told = _differ(text.events, code.events, outputs, cut=bool(ended[0]), collects=collects)
         if told:
             return f"{told} on {data} with {numbers[:5]}"
     return None
@@ -253,16 +269,16 @@ def _run(action: Any) -> str:
     return ""
 
 
-def _differ(text: list[Any], code: list[Any], outputs: dict[Any, Any], *, cut: bool) -> str | None:
+def _differ(text: list[Any], code: list[Any], outputs: dict[Any, Any], *, cut: bool, collects: bool) -> str | None:
     """How what can be observed differs."""
     emitted = [event for event in code if event[0] == "output"]
-    if not cut and emitted and not any(event[0] == "output" for event in text):
+    if not cut and collects:
         value = text[-1][1]
         if value[0] not in ("list", "tuple") or len(value) - 1 != len(emitted):
             return "the number of outputs"
         text = [*text[:-1], *(("output", each) for each in value[1:]), ("end", value[0])]
         code = [*(e for e in code[:-1] if e[0] != "output"), *emitted, code[-1]]
-    if cut and any(event[0] == "output" for event in code) != any(event[0] == "output" for event in text):
+    if cut and collects:
         text, code = ([e for e in side if e[0] not in ("output", "end")] for side in (text, code))
         length = min(len(text), len(code))
         text, code = text[:length], code[:length]

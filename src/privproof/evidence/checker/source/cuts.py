@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from privproof.evidence.checker.source.following import Answers, Sink, Span, Summing
 from privproof.evidence.checker.source.machine import Frame, Run
@@ -36,6 +36,9 @@ from privproof.evidence.checker.source.symbols import (
 from privproof.evidence.checker.source.values import FORGOTTEN, UNREAD, Beyond, Cells, Stream, Table, Value, Walk, key
 
 _MOST_FACTS = 300
+_MOST_MOVES = 4
+_Fact: TypeAlias = tuple[Asked, int]
+"""What is known, and how often its bound was moved."""
 
 
 class Remade:
@@ -135,7 +138,7 @@ class Cut:
     def __init__(self, path: Path, numbers: Sequence[Value]) -> None:
         self.path = path
         self.whole = [is_whole(value) for value in numbers]
-        self.facts: list[Asked] = []
+        self.facts: list[_Fact] = []
         groups: dict[Any, list[int]] = {}
         for i, value in enumerate(numbers):
             groups.setdefault(key_of(parts_of(value), constant=False), []).append(i)
@@ -154,7 +157,7 @@ class Cut:
         for asked in path.facts.questions():
             if all(atom in back or path.atoms.listed[atom].stable for product in asked.parts for atom in product):
                 candidates.append(Asked(asked.what, substituted(asked.parts, back)))
-        self.facts = candidates[:_MOST_FACTS]
+        self.facts = [(asked, 0) for asked in candidates[:_MOST_FACTS]]
         self._keep(numbers)
 
     def _pinned(self, known: Key) -> Parts | None:
@@ -193,7 +196,7 @@ class Cut:
     def known(self) -> Facts:
         """The facts."""
         found = Facts(self.path.atoms)
-        for asked in self.facts:
+        for asked, _ in self.facts:
             if found.answer(asked) is None:
                 found = found.after(asked, outcome=True) or found
         return found
@@ -227,13 +230,13 @@ class Cut:
             parts_of_class.setdefault(number, []).append(old)
             if before[number].pinned and known is not None:
                 apart = plus(old, before[number].base, -1)
-                self.facts += [Asked("at least", apart), Asked("at least", plus({}, apart, -1))]
+                self.facts += [(Asked("at least", apart), 0), (Asked("at least", plus({}, apart, -1)), 0)]
         atoms = {next(iter(before[n].base))[0]: found for n, found in parts_of_class.items() if not before[n].pinned}
-        for asked in known_before:
+        for asked, moved in known_before:
             mentioned = {atom for product in asked.parts for atom in product if atom in atoms}
             for turn in range(max((len(atoms[atom]) for atom in mentioned), default=1)):
                 chosen = {atom: atoms[atom][turn % len(atoms[atom])] for atom in mentioned}
-                self.facts.append(Asked(asked.what, substituted(asked.parts, chosen)))
+                self.facts.append((Asked(asked.what, substituted(asked.parts, chosen)), moved))
         del self.facts[_MOST_FACTS:]
 
     def _keep(self, numbers: Sequence[Value]) -> bool:
@@ -243,10 +246,20 @@ class Cut:
             if not self.classes[number].pinned:
                 (atom,) = next(iter(self.classes[number].base))
                 here.setdefault(atom, plus(parts_of(numbers[i]), {(): offset}, -1))
-        before = len(self.facts)
-        answer = self.path.facts.answer
-        self.facts = [a for a in self.facts if answer(Asked(a.what, substituted(a.parts, here))) is True]
-        return len(self.facts) < before
+        kept = [fact for fact in (self._holding(fact, here) for fact in self.facts) if fact is not None]
+        changed, self.facts = kept != self.facts, kept
+        return changed
+
+    def _holding(self, fact: _Fact, here: Mapping[int, Parts]) -> _Fact | None:
+        """A fact, if it holds here; a bound that is exceeded is moved, a few times."""
+        asked, moved = fact
+        parts = substituted(asked.parts, here)
+        if self.path.facts.answer(Asked(asked.what, parts)) is True:
+            return fact
+        low, _ = self.path.facts.ends(parts)
+        if asked.what == "nonzero" or low is None or moved >= _MOST_MOVES:
+            return None
+        return Asked("at least", plus(asked.parts, {(): -low})), moved + 1
 
 
 def substituted(parts: Parts, atoms: Mapping[int, Parts]) -> Parts:

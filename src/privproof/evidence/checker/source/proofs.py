@@ -57,7 +57,7 @@ from privproof.evidence.checker.source.symbols import (
 from privproof.evidence.checker.source.values import Beyond, Cells, Value, Walk, frozen
 
 _MOST_CUTS = 500
-_MOST_ARRIVALS = 20_000
+_MOST_STEPS = 4_000
 _STEP = 20
 """How many instructions take about as long as one step of the comparison."""
 
@@ -129,7 +129,7 @@ class Comparison:
         self.edges: set[tuple[int, int, bool, bool]] = set()
         self.belongs: dict[Any, Any] = {}
         self.coins: dict[int, Any] = {}
-        self.arrivals = 0
+        self.steps = 0
 
     def run(self) -> None:
         """Compare everything, or refuse."""
@@ -153,6 +153,9 @@ class Comparison:
         while waiting:
             both = waiting.pop()
             self.work.spend(_STEP)
+            self.steps += 1
+            if self.steps > _MOST_STEPS:
+                raise Beyond(f"the comparison takes more than {_MOST_STEPS} steps", PLACE)
             self.path.facts = both.facts
             try:
                 following = self._onward(both)
@@ -327,10 +330,7 @@ class Comparison:
 
     def _arrive(self, both: Both) -> None:
         """Both sides are at a cut: what was known there is weakened by what holds now."""
-        self.arrivals += 1
         self.work.spend(_STEP)
-        if self.arrivals > _MOST_ARRIVALS:
-            raise Beyond("the loops come to no conclusion", PLACE)
         self.follower.trim(both.text.run)
         both.ours.variables = self.instructed.trimmed(both.ours)
         held = both.ours.variables

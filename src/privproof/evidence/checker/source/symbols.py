@@ -269,7 +269,9 @@ class Facts:
     def ends(self, parts: Parts) -> tuple[Fraction | None, Fraction | None]:
         """Between which numbers a polynomial lies."""
         direction, factor, value = self._direction(parts)
-        found = self._range(direction) if direction else Range(Fraction(0), Fraction(0))
+        if not direction:
+            return constant_of(parts), constant_of(parts)
+        found = self._range(direction)
         low, high = (None if end is None else factor * (end - value) for end in (found.low, found.high))
         return (low, high) if factor > 0 else (high, low)
 
