@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from random import Random
 from typing import Any, NoReturn
 
-from privproof.evidence.checker.outcomes import Limits, refuse
+from privproof.evidence.checker.outcomes import Limits, Refusal, refuse
 from privproof.evidence.checker.programs.inputs import Declared, read_declared
 from privproof.evidence.checker.programs.instructions import (
     Coin,
@@ -43,6 +44,7 @@ from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, law
 from privproof.evidence.checker.source.machine import Run, Work
 from privproof.evidence.checker.source.operations import Fails, elements
 from privproof.evidence.checker.source.recoding import Recoding
+from privproof.evidence.checker.source.sampled import Sampled
 from privproof.evidence.checker.source.symbols import (
     PLACE,
     Atom,
@@ -58,6 +60,8 @@ from privproof.evidence.checker.source.values import Beyond, Cells, Value, Walk,
 
 _MOST_CUTS = 500
 _MOST_STEPS = 4_000
+_LONGEST_RUN = 200
+_RUNS = 100
 _STEP = 20
 """How many instructions take about as long as one step of the comparison."""
 
@@ -68,7 +72,14 @@ def establish_proof(source: Source, asked: dict[str, object], limits: Limits, wo
     same_inputs(source, declared)
     if source.member.get("size") != declared.size:
         refuse("the question is about lists of another length than the program", f"{PLACE}.size")
-    Comparison(source, asked, declared, limits, work).run()
+    comparison = Comparison(source, asked, declared, limits, work)
+    try:
+        comparison.run()
+    except Beyond:
+        raise
+    except Refusal as problem:
+        Comparison(source, asked, declared, limits, work).run_by_chance()
+        raise Beyond(problem.reason, problem.place) from None
     return Findings()
 
 
@@ -130,6 +141,7 @@ class Comparison:
         self.belongs: dict[Any, Any] = {}
         self.coins: dict[int, Any] = {}
         self.steps = 0
+        self.sampled: Sampled | None = None
 
     def run(self) -> None:
         """Compare everything, or refuse."""
@@ -144,6 +156,20 @@ class Comparison:
         for side in (0, 1):
             if _endless({(a, b) for a, b, *moved in self.edges if a >= 0 and not moved[side]}):
                 raise Beyond("a loop of one side has no counterpart on the other", PLACE)
+
+    def run_by_chance(self) -> None:
+        """Refuse if both sides differ on numbers that are drawn by chance."""
+        random = Random(0)
+        for _ in range(_RUNS):
+            self.sampled = Sampled(self.path, random)
+            variables, arguments = random.choice(list(self.given.beginnings(self.program.tags)))
+            run = self.follower.begin({**self.source.parameters, **arguments})
+            self.steps = max(0, _MOST_STEPS - _LONGEST_RUN)
+            try:
+                self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
+            except Beyond:
+                continue
+        self.recoding.finish()
 
     # ------------------------------------------------------------------------------------------------------------- following
 
@@ -163,7 +189,8 @@ class Comparison:
                 raise Beyond(f"the function may fail: {problem.reason}", self.follower.place(both.text.run)) from None
             except Open as question:
                 following = []
-                for outcome in (True, False):
+                outcomes = (True, False) if self.sampled is None else (self.sampled.answer(question.asked),)
+                for outcome in outcomes:
                     facts = self.path.facts.after(question.asked, outcome=outcome)
                     if facts is not None:
                         following.append(self._copied(both, facts))
@@ -182,8 +209,14 @@ class Comparison:
         if both.halt is None:
             both.halt = self.follower.advance(both.text)
         if both.stop is None or both.halt == HEAD:
-            self._arrive(both)
-            return []
+            if self.sampled is None:
+                self._arrive(both)
+                return []
+            both.ours.leaving |= both.stop is None
+            both.text.leaving |= both.halt == HEAD
+            both.stopped, both.halt = both.stop is not None, None if both.halt == HEAD else both.halt
+            both.facts = self.path.facts
+            return [both]
         both.facts = self.path.facts
         return self._observed(both, both.stop, both.halt)
 
@@ -261,7 +294,7 @@ class Comparison:
             top.stack[at:] = [theirs]
             top.at += 1
             found.append(self._passed(after))
-        return found
+        return found if self.sampled is None else [self.sampled.random.choice(found)]
 
     def _coin(self, both: Both, probability: Value) -> list[bool]:
         """The sides of a coin.  Both runs toss the same one: its probability depends on nothing but the instruction."""

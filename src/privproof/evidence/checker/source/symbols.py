@@ -119,6 +119,7 @@ class Atoms:
 
     def __init__(self) -> None:
         self.listed: list[Atom] = []
+        self.names: dict[int, Any] = {}
         self._numbers: dict[Any, int] = {}
 
     def new(self, atom: Atom) -> int:
@@ -131,7 +132,8 @@ class Atoms:
     def named(self, name: Any, atom: Atom) -> int:
         """The atom of a name."""
         if name not in self._numbers:
-            self._numbers[name] = self.new(atom)
+            self._numbers[name] = number = self.new(atom)
+            self.names[number] = name
         return self._numbers[name]
 
     def stable(self, parts: Parts) -> bool:
@@ -237,17 +239,45 @@ class Facts:
             constant = constant_of(asked.parts)
             return {"above": constant > 0, "at least": constant >= 0, "zero": constant == 0}[asked.what]
         found = self._range(direction)
-        if asked.what == "zero":
+        settled = self._settled(asked.what, found, factor, value, direction)
+        if settled is None:
+            settled = self._settled(asked.what, found.meet(self._combined(direction)), factor, value, direction)
+        return settled
+
+    def _settled(self, what: str, found: Range, factor: Fraction, value: Fraction, direction: Key) -> bool | None:
+        """The answer where a direction lies in a range."""
+        if what == "zero":
             if found.low == found.high == value:
                 return True
             apart = value in found.without or (self._integral(direction) and value.denominator != 1)
             below, above = found.exceeds(value, strict=False), found.exceeds(value, strict=True)
             return False if apart or below is False or above is True else None
-        strict = asked.what == "above"
+        strict = what == "above"
         if factor > 0:
             return found.exceeds(value, strict=strict)
         exceeds = found.exceeds(value, strict=not strict)
         return None if exceeds is None else not exceeds
+
+    def _combined(self, direction: Key) -> Range:
+        """Where a direction lies because it is a multiple of another one, which is bounded, and a rest that is."""
+        parts, found = dict(direction), Range()
+        for other, known in self.ranges.items():
+            for product, factor in other:
+                if product not in parts:
+                    continue
+                share = parts[product] / factor
+                low, high = self.ends(plus(parts, dict(other), -share))
+                least, most = (known.low, known.high) if share > 0 else (known.high, known.low)
+                above, below = (known.above, known.below) if share > 0 else (known.below, known.above)
+                found = found.meet(
+                    Range(
+                        None if low is None or least is None else low + share * least,
+                        None if high is None or most is None else high + share * most,
+                        above,
+                        below,
+                    )
+                )
+        return found.rounded() if self._integral(direction) else found
 
     def after(self, asked: Asked, *, outcome: bool) -> Facts | None:
         """What is known once a question is answered; None if nothing is like that."""
@@ -304,7 +334,11 @@ class Facts:
         return tuple((product, f / factor) for product, f in rest), factor, -constant_of(parts) / factor
 
     def _range(self, direction: Key) -> Range:
-        known = self.ranges.get(direction, Range())
+        found = self.ranges.get(direction, Range()).meet(Range(*self._interval(direction)))
+        return found.rounded() if self._integral(direction) else found
+
+    def _interval(self, direction: Key) -> tuple[Fraction | None, Fraction | None]:
+        """Between which numbers a direction lies because of the bounds of its atoms."""
         low: Fraction | None = Fraction(0)
         high: Fraction | None = Fraction(0)
         for product, factor in direction:
@@ -312,8 +346,7 @@ class Facts:
             least, most = ends if factor > 0 else (ends[1], ends[0])
             low = None if low is None or least is None else low + factor * least
             high = None if high is None or most is None else high + factor * most
-        found = known.meet(Range(low, high))
-        return found.rounded() if self._integral(direction) else found
+        return low, high
 
     def _ends(self, product: tuple[int, ...]) -> tuple[Fraction | None, Fraction | None]:
         """Between which numbers an atom lies."""
