@@ -9,7 +9,6 @@ first arrival, and every other arrival takes away what does not hold there.  Wha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from typing import Any, TypeAlias
@@ -117,81 +116,64 @@ class Remade:
         return Walk(over, walk.kind, position, inner), ("walk", walk.kind, kind, of, *shape)
 
 
-@dataclass(frozen=True)
-class _Class:
-    """Numbers that differ by constants: what they are based on, and whether that is the same expression of the inputs throughout."""
-
-    base: Parts
-    pinned: bool
-
-
 class Cut:
     """What holds at a cut.
 
     Attributes:
         path: the atoms.
-        classes: the classes of numbers.
-        places: for every number its class, and by how much it differs from the base.
-        facts: what is known.
+        own: every number, as a polynomial in atoms of the cut and in what is the same throughout a run.
+        facts: what is known of them.
     """
 
     def __init__(self, path: Path, numbers: Sequence[Value]) -> None:
         self.path = path
         self.whole = [is_whole(value) for value in numbers]
+        self.own: list[Parts] = [parts_of(value) for value in numbers]
+        self._first: dict[int, int] = {}
         self.facts: list[_Fact] = []
-        groups: dict[Any, list[int]] = {}
-        for i, value in enumerate(numbers):
-            groups.setdefault(key_of(parts_of(value), constant=False), []).append(i)
-        offsets = [constant_of(parts_of(value)) for value in numbers]
-        self._group(list(groups.values()), offsets, [self._pinned(known) for known in groups])
+        groups: dict[Key, list[int]] = {}
+        for i, parts in enumerate(self.own):
+            if not path.atoms.stable(parts):
+                groups.setdefault(key_of(parts, constant=False), []).append(i)
         back: dict[int, Parts] = {}
-        candidates: list[Asked] = []
-        for known, group in zip(groups, self.classes, strict=True):
-            if group.pinned:
+        for known in sorted(groups, key=lambda known: not _is_atom(known)):
+            members = groups[known]
+            if not _is_atom(known) and all(self._said(atom, back) for product, _ in known for atom in product):
+                for i in members:
+                    self.own[i] = substituted(self.own[i], back)
                 continue
-            if len(known) == 1 and len(known[0][0]) == 1 and known[0][1] == 1:
-                (atom,) = known[0][0]
-                member = groups[known][0]
-                back[atom] = plus(self._parts(member), {(): offsets[member]}, -1)
-            candidates += self._between(group, groups[known][0], known, offsets)
+            before = self.own[members[0]]
+            self._begin(members)
+            expressed = plus(self.own[members[0]], {(): constant_of(before)}, -1)
+            if _is_atom(known):
+                back[known[0][0][0]] = expressed
+            low, high = path.facts.ends(dict(known))
+            if low is not None:
+                self.facts.append((Asked("at least", plus(expressed, {(): -low})), 0))
+            if high is not None:
+                self.facts.append((Asked("at least", plus({(): high}, expressed, -1)), 0))
         for asked in path.facts.questions():
-            if all(atom in back or path.atoms.listed[atom].stable for product in asked.parts for atom in product):
-                candidates.append(Asked(asked.what, substituted(asked.parts, back)))
-        self.facts = [(asked, 0) for asked in candidates[:_MOST_FACTS]]
+            if all(self._said(atom, back) for product in asked.parts for atom in product):
+                self.facts.append((Asked(asked.what, substituted(asked.parts, back)), 0))
         self._keep(numbers)
 
-    def _pinned(self, known: Key) -> Parts | None:
-        return dict(known) if self.path.atoms.stable(dict(known)) else None
+    def _said(self, atom: int, back: Mapping[int, Parts]) -> bool:
+        """Whether an atom can be spoken of at the cut."""
+        return atom in back or self.path.atoms.listed[atom].stable
 
-    def _between(self, group: _Class, member: int, known: Key, offsets: Sequence[Fraction]) -> list[Asked]:
-        """The bounds of the numbers of a class, as far as they are known now."""
-        low, high = self.path.facts.ends(dict(known))
-        own = plus(self._parts(member), {(): offsets[member]}, -1)
-        found = [] if low is None else [Asked("at least", plus(own, {(): -low}))]
-        return found if high is None else [*found, Asked("at least", plus({(): high}, own, -1))]
-
-    def _group(self, groups: list[list[int]], offsets: list[Fraction], pinned: list[Parts | None]) -> None:
-        """Divide the numbers into classes."""
-        self.classes: list[_Class] = []
-        places: dict[int, tuple[int, Fraction]] = {}
-        for number, (members, base) in enumerate(zip(groups, pinned, strict=True)):
-            first = next((i for i in members if self.whole[i]), members[0])
-            origin = Fraction(0) if base is not None else offsets[first]
-            if base is None:
-                atom = self.path.atoms.new(Atom(whole=self.whole[first]))
-                self.classes.append(_Class({(atom,): Fraction(1)}, pinned=False))
-            else:
-                self.classes.append(_Class(base, pinned=True))
-            places |= {i: (number, offsets[i] - origin) for i in members}
-        self.places = [places[i] for i in range(len(places))]
-
-    def _parts(self, i: int) -> Parts:
-        number, offset = self.places[i]
-        return plus(self.classes[number].base, {(): offset})
+    def _begin(self, members: Sequence[int]) -> Parts:
+        """Let numbers that differ by constants be an atom of their own, plus constants; the atom."""
+        first = next((i for i in members if self.whole[i]), members[0])
+        atom = self.path.atoms.new(Atom(whole=self.whole[first]))
+        origin = constant_of(self.own[first])
+        for i in members:
+            self.own[i] = plus({(atom,): Fraction(1)}, {(): constant_of(self.own[i]) - origin})
+        self._first[atom] = first
+        return {(atom,): Fraction(1)}
 
     def numbers(self) -> list[Value]:
         """The numbers, as far as they are known."""
-        return [number_of(self._parts(i), whole=whole) for i, whole in enumerate(self.whole)]
+        return [number_of(parts, whole=whole) for parts, whole in zip(self.own, self.whole, strict=True)]
 
     def known(self) -> Facts:
         """The facts."""
@@ -203,49 +185,62 @@ class Cut:
 
     def weaken(self, numbers: Sequence[Value]) -> bool:
         """Take away what does not hold of these numbers; whether something was taken away."""
+        here = self._here(numbers)
         groups: dict[Any, list[int]] = {}
         for i, value in enumerate(numbers):
-            parts = parts_of(value)
-            number, offset = self.places[i]
-            known, apart = key_of(parts, constant=False), offset - constant_of(parts)
-            stays = self.classes[number].pinned and known == key_of(self.classes[number].base) and not apart
-            groups.setdefault((number, None if stays else (known, apart)), []).append(i)
-        lost = any(known is not None and self.classes[number].pinned for number, known in groups)
-        if lost or len(groups) > len(self.classes):
-            self._split(groups)
-            self._keep(numbers)
-            return True
-        return self._keep(numbers)
+            own, parts = self.own[i], parts_of(value)
+            if plus(substituted(own, here), parts, -1):
+                alike = key_of(own, constant=False), key_of(parts, constant=False)
+                groups.setdefault((*alike, constant_of(own) - constant_of(parts)), []).append(i)
+        back: dict[int, Parts] = {}
+        then: dict[int, Parts] = {}
+        for known, now, apart in sorted(groups, key=lambda group: not _is_atom(group[1])):
+            members = groups[known, now, apart]
+            if not _is_atom(now) and self._rewrite(members, [parts_of(numbers[i]) for i in members], back, then):
+                continue
+            origin = next((i for i in members if self.whole[i]), members[0])
+            before = self.own[origin]
+            atom = self._begin(members)
+            then[next(iter(atom))[0]] = before
+            if _is_atom(now):
+                back.setdefault(now[0][0][0], plus(atom, {(): constant_of(parts_of(numbers[origin]))}, -1))
+            self._separate(atom, before)
+        return self._keep(numbers) or bool(groups)
 
-    def _split(self, groups: Mapping[Any, list[int]]) -> None:
-        """Divide the classes further; what was known of a class is said of each of its parts."""
-        before, offsets = self.classes, [offset for _, offset in self.places]
-        known_before = self.facts
-        kept = [before[number].base if known is None else None for number, known in groups]
-        self._group(list(groups.values()), offsets, kept)
-        parts_of_class: dict[int, list[Parts]] = {}
-        self.facts = []
-        for (number, known), members in groups.items():
-            old = plus(self._parts(members[0]), {(): offsets[members[0]]}, -1)
-            parts_of_class.setdefault(number, []).append(old)
-            if before[number].pinned and known is not None:
-                apart = plus(old, before[number].base, -1)
-                self.facts += [(Asked("at least", apart), 0), (Asked("at least", plus({}, apart, -1)), 0)]
-        atoms = {next(iter(before[n].base))[0]: found for n, found in parts_of_class.items() if not before[n].pinned}
-        for asked, moved in known_before:
-            mentioned = {atom for product in asked.parts for atom in product if atom in atoms}
-            for turn in range(max((len(atoms[atom]) for atom in mentioned), default=1)):
-                chosen = {atom: atoms[atom][turn % len(atoms[atom])] for atom in mentioned}
-                self.facts.append((Asked(asked.what, substituted(asked.parts, chosen)), moved))
-        del self.facts[_MOST_FACTS:]
+    def _rewrite(
+        self, members: Sequence[int], now: Sequence[Parts], back: Mapping[int, Parts], then: Mapping[int, Parts]
+    ) -> bool:
+        """Express numbers by atoms that begin now, if that holds now and held before; whether it does."""
+        if not all(self._said(atom, back) for parts in now for product in parts for atom in product):
+            return False
+        made = [substituted(parts, back) for parts in now]
+        if any(plus(substituted(m, then), self.own[i], -1) for m, i in zip(made, members, strict=True)):
+            return False
+        for i, parts in zip(members, made, strict=True):
+            self.own[i] = parts
+        return True
+
+    def _separate(self, atom: Parts, before: Parts) -> None:
+        """Say of a new atom what was known of the expression that it was before."""
+        apart = plus(atom, before, -1)
+        more = [(Asked("at least", apart), 0), (Asked("at least", plus({}, apart, -1)), 0)]
+        known = key_of(before, constant=False)
+        if _is_atom(known):
+            ((old,), _) = known[0]
+            instead = {old: plus(atom, {(): constant_of(before)}, -1)}
+            for asked, moved in self.facts:
+                if any(old in product for product in asked.parts):
+                    more.append((Asked(asked.what, substituted(asked.parts, instead)), moved))
+        self.facts += more
+
+    def _here(self, numbers: Sequence[Value]) -> dict[int, Parts]:
+        """What the atoms of the cut are at an arrival."""
+        return {atom: plus(parts_of(numbers[i]), {(): constant_of(self.own[i])}, -1) for atom, i in self._first.items()}
 
     def _keep(self, numbers: Sequence[Value]) -> bool:
-        """Keep the facts that hold of these numbers now; whether one was dropped."""
-        here: dict[int, Parts] = {}
-        for i, (number, offset) in enumerate(self.places):
-            if not self.classes[number].pinned:
-                (atom,) = next(iter(self.classes[number].base))
-                here.setdefault(atom, plus(parts_of(numbers[i]), {(): offset}, -1))
+        """Keep the facts that hold of these numbers now; whether one was dropped or moved."""
+        here = self._here(numbers)
+        del self.facts[_MOST_FACTS:]
         kept = [fact for fact in (self._holding(fact, here) for fact in self.facts) if fact is not None]
         changed, self.facts = kept != self.facts, kept
         return changed
@@ -257,9 +252,14 @@ class Cut:
         if self.path.facts.answer(Asked(asked.what, parts)) is True:
             return fact
         low, _ = self.path.facts.ends(parts)
-        if asked.what == "nonzero" or low is None or moved >= _MOST_MOVES:
+        if asked.what == "nonzero" or low is None or low > 0 or moved >= _MOST_MOVES:
             return None
         return Asked("at least", plus(asked.parts, {(): -low})), moved + 1
+
+
+def _is_atom(known: Key) -> bool:
+    """Whether a polynomial without its constant is an atom."""
+    return len(known) == 1 and len(known[0][0]) == 1 and known[0][1] == 1
 
 
 def substituted(parts: Parts, atoms: Mapping[int, Parts]) -> Parts:
