@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 from typing import Any, NoReturn
 
@@ -160,9 +161,10 @@ class Comparison:
     def run_by_chance(self) -> None:
         """Refuse if both sides differ on numbers that are drawn by chance."""
         random = Random(0)
+        beginnings = list(islice(self.given.beginnings(self.program.tags), _RUNS))
         for _ in range(_RUNS):
             self.sampled = Sampled(self.path, random)
-            variables, arguments = random.choice(list(self.given.beginnings(self.program.tags)))
+            variables, arguments = random.choice(beginnings)
             run = self.follower.begin({**self.source.parameters, **arguments})
             self.steps = max(0, _MOST_STEPS - _LONGEST_RUN)
             try:
@@ -238,6 +240,7 @@ class Comparison:
             case _, str() if halt == APPEND and not isinstance(self.follower.collected(run.frames[-1]), Sink):
                 self.follower.instruction(run)
                 both.halt, both.moved = None, (both.moved[0], True)
+                both.text.leaving = False
                 return [both]
             case _:
                 self._differ(both, f"the text comes to {_SAID[halt]}, the instructions to something else")
@@ -282,6 +285,8 @@ class Comparison:
                 for end, mine in zip(("low", "high"), ends, strict=True):
                     if not self.path.same(mine.parts, parts_of(given[end])):
                         self._differ(both, f"the random whole number has another bound {end}")
+                if self.path.less(ends[1], ends[0]):
+                    raise Beyond("there may be no number to draw", self.follower.place(both.text.run))
                 drawn = self.path.term(self.path.atoms.new(Atom(whole=True)))
                 self.path.assume("at least", plus(drawn.parts, ends[0].parts, -1))
                 self.path.assume("at least", plus(ends[1].parts, drawn.parts, -1))

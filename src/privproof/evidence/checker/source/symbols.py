@@ -22,6 +22,7 @@ from privproof.exact import Rational, fraction
 PLACE = "question.source"
 _MOST_PARTS = 200
 _MOST_ATOMS = 100_000
+_LARGEST_BITS = 20_000
 
 Parts: TypeAlias = "Mapping[tuple[int, ...], Fraction]"
 """A polynomial: the coefficient of every product of atoms, each a sorted tuple of their numbers; () is the constant."""
@@ -90,7 +91,9 @@ def times(left: Parts, right: Parts) -> Parts:
             product = tuple(sorted((*one, *other)))
             if len(product) > 8:
                 raise Beyond("a product of too many numbers", PLACE)
-            found[product] = found.get(product, Fraction(0)) + a * b
+            found[product] = f = found.get(product, Fraction(0)) + a * b
+            if max(f.numerator.bit_length(), f.denominator.bit_length()) > _LARGEST_BITS:
+                raise Beyond("a number with too many digits", PLACE)
     return {product: coefficient for product, coefficient in found.items() if coefficient}
 
 
