@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privproof.evidence.checker.source.cuts import Cut
-from privproof.evidence.checker.source.symbols import Asked, Atom, Facts, Path, number_of
+from privproof.evidence.checker.source.facts import Asked, Facts, Path
+from privproof.evidence.checker.source.symbols import Atom, number_of
 
 COEFFICIENTS = st.sampled_from([Fraction(n, d) for n in (-3, -2, -1, 0, 1, 2, 3) for d in (1, 2)])
 SIGNS = {

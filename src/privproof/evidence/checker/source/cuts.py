@@ -13,16 +13,14 @@ from fractions import Fraction
 from itertools import count
 from typing import Any, TypeAlias
 
+from privproof.evidence.checker.source.facts import Asked, Facts, Path
 from privproof.evidence.checker.source.following import Answers, Sink, Span, Summing
 from privproof.evidence.checker.source.machine import Frame, Run
 from privproof.evidence.checker.source.symbols import (
     PLACE,
-    Asked,
     Atom,
-    Facts,
     Key,
     Parts,
-    Path,
     Term,
     constant_of,
     is_whole,

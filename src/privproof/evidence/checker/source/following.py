@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from privproof.evidence.checker.source.facts import Asked, Path
 from privproof.evidence.checker.source.machine import Frame, Machine, Run, Work
 from privproof.evidence.checker.source.operations import COMPARISONS, FUNCTIONS, OPERATORS, exact_divide
 from privproof.evidence.checker.source.reading import Function
 from privproof.evidence.checker.source.symbols import (
     PLACE,
-    Asked,
     Atom,
     Opaque,
     Parts,
-    Path,
     Term,
     is_whole,
     key_of,

@@ -26,19 +26,10 @@ from privproof.evidence.checker.programs.instructions import (
     Test,
     Whole,
 )
+from privproof.evidence.checker.source.facts import Asked, Path
 from privproof.evidence.checker.source.following import Answers, entry_of
 from privproof.evidence.checker.source.machine import Work
-from privproof.evidence.checker.source.symbols import (
-    Asked,
-    Parts,
-    Path,
-    Term,
-    constant_of,
-    number_of,
-    parts_of,
-    plus,
-    times,
-)
+from privproof.evidence.checker.source.symbols import Parts, Term, constant_of, number_of, parts_of, plus, times
 from privproof.evidence.checker.source.values import Beyond
 from privproof.exact import fraction
 

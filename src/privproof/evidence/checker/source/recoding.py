@@ -16,8 +16,9 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.evidence.checker.outcomes import refuse
+from privproof.evidence.checker.source.facts import Path
 from privproof.evidence.checker.source.instructed import Anything, Held
-from privproof.evidence.checker.source.symbols import PLACE, Path, Term, constant_of, is_whole, parts_of, plus
+from privproof.evidence.checker.source.symbols import PLACE, Term, constant_of, is_whole, parts_of, plus
 from privproof.evidence.checker.source.values import Beyond, Shown, Value, key
 
 

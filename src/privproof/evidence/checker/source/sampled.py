@@ -11,7 +11,8 @@ from math import ceil, floor
 from random import Random
 from typing import Any
 
-from privproof.evidence.checker.source.symbols import Asked, Parts, Path
+from privproof.evidence.checker.source.facts import Asked, Path
+from privproof.evidence.checker.source.symbols import Parts
 
 _NUMBERS = tuple(Fraction(n, 2) for n in (-7, -4, -2, -1, 0, 0, 1, 2, 3, 4, 6))
 _LONGEST = 4
