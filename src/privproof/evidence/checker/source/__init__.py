@@ -4,8 +4,8 @@ The reader turns the text of a function into a code of few instructions (`readin
 values, so that a run can be copied wherever it draws noise or waits for an input (`machine`, `operations`, `laws`),
 the explorer follows all runs at once (`exploring`), and `finite` compares what they do with the model in the
 certificate.  For proofs with continuous noise both the text and the instructions run on numbers that are left open
-(`symbols`, `facts`, `following`, `instructed`), and `proofs` compares what can be observed of them.  Nothing of the text is executed by Python, and nothing of the compiler takes part.  What the reader does
-not know it refuses: it never guesses.
+(`symbols`, `facts`, `following`, `instructed`), and `proofs` compares what can be observed of them.  Nothing of the text
+is executed by Python, and nothing of the compiler takes part.  What the reader does not know it refuses: it never guesses.
 """
 
 from privproof.evidence.checker.source.establishing import Established, established
