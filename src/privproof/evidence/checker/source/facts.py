@@ -26,6 +26,9 @@ from privproof.evidence.checker.source.symbols import (
 )
 from privproof.evidence.checker.source.values import Beyond, Value
 
+_MOST_COMBINED = 16
+"""How many other directions are looked at, at most, where one is not known by itself."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -138,7 +141,7 @@ class Facts:
     def _combined(self, direction: Key) -> Range:
         """Where a direction lies because it is a multiple of another one, which is bounded, and a rest that is."""
         parts, found = dict(direction), Range()
-        for other, known in self.ranges.items():
+        for other, known in list(self.ranges.items())[-_MOST_COMBINED:]:
             for product, factor in other:
                 if product not in parts:
                     continue

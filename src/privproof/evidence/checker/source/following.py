@@ -34,6 +34,8 @@ from privproof.evidence.checker.source.values import UNREAD, Beyond, Cells, Stre
 
 HEAD, NOISE, YIELD, APPEND, WAIT, END = "head", "noise", "yield", "append", "wait", "end"
 """Where the machine stops."""
+OPEN = 10
+"""How many instructions on numbers take as long as one on numbers that are left open."""
 _EXHAUSTED = object()
 _ORDERS = ("Lt", "LtE", "Gt", "GtE")
 
@@ -104,7 +106,7 @@ class Follower(Machine):
                 stop = self._stop(run, leaving=side.leaving)
                 if stop is not None:
                     return stop
-                self.work.spend(1)
+                self.work.spend(OPEN)
                 self.instruction(run)
                 side.leaving = False
         except Want:

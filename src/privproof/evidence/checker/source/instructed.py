@@ -27,7 +27,7 @@ from privproof.evidence.checker.programs.instructions import (
     Whole,
 )
 from privproof.evidence.checker.source.facts import Asked, Path
-from privproof.evidence.checker.source.following import Answers, entry_of
+from privproof.evidence.checker.source.following import OPEN, Answers, entry_of
 from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.symbols import Parts, Term, constant_of, number_of, parts_of, plus, times
 from privproof.evidence.checker.source.values import Beyond
@@ -78,7 +78,7 @@ class Instructed:
         if any(target >= len(program.code) for _, target in targets):
             refuse("the code ends without a return", "question.code")
         self.heads = frozenset(target for at, target in targets if target <= at)
-        self.live = _live(program)
+        self.live = _live(program, work)
 
     def advance(self, side: Executing) -> Instruction | None:
         """Execute up to the next instruction that can be observed, or to the head of a loop (None)."""
@@ -88,7 +88,7 @@ class Instructed:
                 return None
             if isinstance(step, _OBSERVED):
                 return step
-            self.work.spend(1)
+            self.work.spend(OPEN)
             match step:
                 case Assign(name, value):
                     side.variables[name] = self.value(value, side)
@@ -213,7 +213,7 @@ def scale_of(sample: Sample, given: Mapping[str, Held]) -> Parts:
     return found
 
 
-def _live(program: Program) -> list[frozenset[str]]:
+def _live(program: Program, work: Work) -> list[frozenset[str]]:
     """For every instruction the variables that some way on reads before it writes them."""
     read, written = [], []
     for step in program.code:
@@ -223,6 +223,7 @@ def _live(program: Program) -> list[frozenset[str]]:
     changed = True
     while changed:
         changed = False
+        work.spend(len(program.code))
         for at in reversed(range(len(program.code))):
             onward = frozenset[str]().union(*(live[target] for target in program.following(at)))
             needed = read[at] | (onward - {written[at]})
