@@ -16,6 +16,7 @@ from privproof.evidence.checker.source.declared import Findings, Source
 from privproof.evidence.checker.source.finite import establish_finite
 from privproof.evidence.checker.source.losses import establish_loss
 from privproof.evidence.checker.source.machine import Work
+from privproof.evidence.checker.source.proofs import establish_proof
 from privproof.evidence.checker.source.values import Beyond
 
 _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
@@ -90,8 +91,6 @@ def _from_source(
         return established(asked, _FINITE, finite, limits)
 
     def proof(source: Source, work: Work) -> Findings:
-        from privproof.evidence.checker.source.proofs import establish_proof
-
         return establish_proof(source, asked, limits, work)
 
     def loss_and_proof(source: Source, work: Work) -> Findings:
