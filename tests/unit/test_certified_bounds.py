@@ -143,8 +143,11 @@ def test_without_a_source_there_is_no_lower_bound_of_a_program(verdicts):
 
 def test_what_of_the_lower_bound_comes_from_the_source_is_told(verdicts):
     outcome = recheck(verdicts["below"]["an alignment that is tight"].certificate)
-    assert outcome.details["source"]["established"] == ["both probabilities of the event of the lower bound"]
-    assert outcome.details["source"]["taken"]
+    assert outcome.details["source"]["established"] == [
+        "the instructions that the alignment is about, and the inputs",
+        "both probabilities of the event of the lower bound",
+    ]
+    assert not outcome.details["source"]["taken"]
     assert "the lower bound, witnessed" in outcome.how["words"]
 
 

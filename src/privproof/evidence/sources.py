@@ -45,19 +45,7 @@ def take(question: dict[str, Any], reason: str) -> None:
     question["source"] = {**question["source"], "claims": TAKEN, "reason": reason}
 
 
-def taken_source(mechanism: Mechanism, reason: str) -> dict[str, Any] | None:
-    """The source member of a question whose program is taken from the compiler."""
-    if mechanism.proposed is not None:
-        return None
-    return {
-        "claims": TAKEN,
-        "reason": reason,
-        "program": mechanism.program.document(),
-        "relation": _relation(mechanism),
-    }
-
-
-def loss_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | None:
+def program_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | None:
     """The source member of a refutation with continuous noise: the event's probabilities follow from the text."""
     if mechanism.proposed is not None:
         return None

@@ -18,6 +18,7 @@ from privproof.evidence.checker.source.declared import Findings, Source
 from privproof.evidence.checker.source.finite import establish_finite
 from privproof.evidence.checker.source.losses import establish_loss
 from privproof.evidence.checker.source.machine import Work
+from privproof.evidence.checker.source.proofs import establish_proof
 from privproof.evidence.checker.source.values import Beyond
 
 _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
@@ -52,6 +53,7 @@ _WORDS = ("hmm", "markov-chain", "transducer")
 _LOSS = "both probabilities of the event, the inputs, and that they are neighbours"
 _BELOW = "both probabilities of the event of the lower bound"
 _AUTOMATON = "the automaton, its inputs and outputs, and which streams are neighbours"
+_PROOF = "the instructions that the alignment is about, and the inputs"
 _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
@@ -76,7 +78,9 @@ def explained(
 ) -> Accepted:
     """What was accepted, with how, and with what the checker re-established from the source of the question."""
     accepted = replace(accepted, how=how(accepted, asked))
-    found = _from_source(asked, an_object(certificate.get("evidence"), "evidence"), limits)
+    found = _from_source(
+        asked, an_object(certificate.get("evidence"), "evidence"), limits, above=accepted.details.get("above")
+    )
     if "below" in certificate and asked.get("kind") == "program":
         bounded = _below_from_source(asked, an_object(certificate["below"], "below"), limits)
         found = bounded if found is None else found.beside(bounded)
@@ -107,7 +111,9 @@ def _below_from_source(asked: dict[str, object], below: Mapping[str, object], li
     return found
 
 
-def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limits: Limits) -> Established | None:
+def _from_source(
+    asked: dict[str, object], evidence: Mapping[str, object], limits: Limits, *, above: object = None
+) -> Established | None:
     kind, method = asked.get("kind"), evidence.get("method")
 
     def finite(source: Source, work: Work) -> Findings:
@@ -121,10 +127,22 @@ def _from_source(asked: dict[str, object], evidence: Mapping[str, object], limit
 
     if kind == "transducer":
         return established(asked, _FINITE, finite, limits)
+
+    def proof(source: Source, work: Work) -> Findings:
+        return establish_proof(source, asked, limits, work)
+
+    def loss_and_proof(source: Source, work: Work) -> Findings:
+        found, more = loss(source, work), proof(source, work)
+        return Findings((*found.taken, *more.taken), (*found.notes, *more.notes))
+
     if (kind, method) == ("program", "loss"):
+        if above is not None:
+            return established(asked, f"{_LOSS}; {_PROOF}", loss_and_proof, limits)
         return established(asked, _LOSS, loss, limits)
     if kind == "stream":
         return established(asked, _AUTOMATON, automaton, limits)
+    if (kind, method) == ("program", "alignment"):
+        return established(asked, _PROOF, proof, limits)
     return established(asked, "the program", _not_followed, limits)
 
 

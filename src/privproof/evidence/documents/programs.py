@@ -7,7 +7,7 @@ from typing import Any
 
 from privproof.compiling.relational import CONTINUOUS, Program, input_sort, output_parts
 from privproof.evidence.questions import OtherQuestion, with_source
-from privproof.evidence.sources import loss_source, taken_source
+from privproof.evidence.sources import program_source
 from privproof.exact.affine import Affine
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.syntax import (
@@ -28,20 +28,15 @@ from privproof.scenarios.programs import ProgramQuestion
 _SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
 
 
-_TAKEN = "the checker does not follow continuous noise from the text to instructions yet"
-
-
 def document(question: ProgramQuestion, compiled: Program | None) -> dict[str, Any]:
     """The question as plain data, with its source.
 
     Raises:
         OtherQuestion: the program is that of another question.
     """
-    if compiled is None:
-        return with_source(program_document(question, None), loss_source(question.mechanism, question.size))
-    if (compiled.mechanism, compiled.size) != (question.mechanism, question.size):
+    if compiled is not None and (compiled.mechanism, compiled.size) != (question.mechanism, question.size):
         raise OtherQuestion(f"the program is that of {compiled.mechanism.name} at size {compiled.size}")
-    return with_source(program_document(question, compiled), taken_source(question.mechanism, _TAKEN))
+    return with_source(program_document(question, compiled), program_source(question.mechanism, question.size))
 
 
 def program_document(question: ProgramQuestion, program: Program | None) -> dict[str, Any]:

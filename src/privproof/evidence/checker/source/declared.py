@@ -19,6 +19,7 @@ from privproof.evidence.checker.documents import (
     only_members,
 )
 from privproof.evidence.checker.outcomes import Limits, refuse
+from privproof.evidence.checker.programs.inputs import Declared
 from privproof.evidence.checker.source.declarations import declaration
 from privproof.evidence.checker.source.reading import Function, read_functions
 from privproof.evidence.checker.source.values import Beyond, Cells, Table, Value, key, printed, read_value
@@ -168,6 +169,19 @@ def read_source(value: object, limits: Limits) -> Source:
     unclear = [name for name, each in inputs.items() if not _as_written(each, functions[0].annotations.get(name))]
     taken = (f"what may be given for {', '.join(unclear)[:200]}, which the text does not tell",) if unclear else ()
     return Source(functions, inputs, parameters, relation, member, taken, tuple(_set_otherwise(functions, parameters)))
+
+
+def same_inputs(source: Source, declared: Declared) -> None:
+    """Refuse inputs or a relation of the question that are not those of the program."""
+    if list(source.inputs) != list(declared.inputs) or source.relation != declared.relation:
+        refuse("the question has other inputs, or another relation, than the program", "question.inputs")
+    for each in source.inputs.values():
+        other = declared.inputs[each.name]
+        within = None if each.public else each.within
+        mine = (each.shape, each.public, each.real, within, each.low, each.high)
+        theirs = (other.shape, other.public, other.sort == "real", other.within, other.low, other.high)
+        if mine != theirs or other.size != each.own_size:
+            refuse(f"the input {each.name!r} is declared in another way", f"question.inputs.{each.name}")
 
 
 def _set_otherwise(functions: tuple[Function, ...], parameters: Mapping[str, Value]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from privproof.evidence.checker.programs.inputs import Declared, Scalar, read_de
 from privproof.evidence.checker.programs.losses import Arguments, event_probability, read_arguments
 from privproof.evidence.checker.programs.polyhedra import Integrator, Law
 from privproof.evidence.checker.programs.trees import Draw, Leaf, Linear, Step, Test, probability
-from privproof.evidence.checker.source.declared import PLACE, Findings, Input, Source
+from privproof.evidence.checker.source.declared import PLACE, Findings, Input, Source, same_inputs
 from privproof.evidence.checker.source.forms import Deciding, Form, knowing
 from privproof.evidence.checker.source.laws import Continuous, Geometric
 from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, Work
@@ -45,7 +45,7 @@ def establish_loss(
 ) -> Findings:
     """Refuse if the probabilities of the event are not those of the source."""
     declared = read_declared(asked, limits)
-    _same_inputs(source, declared)
+    same_inputs(source, declared)
     pattern = _pattern(evidence.get("pattern"), "evidence.pattern", limits)
     integrator = Integrator()
     for side in ("left", "right"):
@@ -56,19 +56,6 @@ def establish_loss(
         if not (found - stated).at(1).is_zero:
             refuse(f"the event has another probability in the program on the {side}", f"evidence.{side}.leaves")
     return Findings()
-
-
-def _same_inputs(source: Source, declared: Declared) -> None:
-    """Refuse inputs or a relation of the question that are not those of the program."""
-    if list(source.inputs) != list(declared.inputs) or source.relation != declared.relation:
-        refuse("the question has other inputs, or another relation, than the program", "question.inputs")
-    for each in source.inputs.values():
-        other = declared.inputs[each.name]
-        within = None if each.public else each.within
-        mine = (each.shape, each.public, each.real, within, each.low, each.high)
-        theirs = (other.shape, other.public, other.sort == "real", other.within, other.low, other.high)
-        if mine != theirs or other.size != each.own_size:
-            refuse(f"the input {each.name!r} is declared in another way", f"question.inputs.{each.name}")
 
 
 # ------------------------------------------------------------------------------------------------------------- patterns

@@ -111,7 +111,7 @@ class Walk:
 
     over: Value
     kind: str = "elements"
-    position: int = 0
+    position: Value = 0
     inner: list[Walk] = field(default_factory=list)
 
 

@@ -1,0 +1,235 @@
+"""Proofs with continuous noise: the instructions that an alignment is about do what the text does, for all inputs and all noise.
+
+Both sides run next to each other on numbers that are left open.  Where one of them asks what is not known, both ways are followed.  What
+can be observed must agree, in the same order: noise of the same kind around the same centre with the same scale, the elements of a
+stream, the outputs (`recoding`), the end.  At the heads of loops the runs are cut (`cuts`), so that finitely many steps speak of all
+lengths.  A run that goes on for ever on one side does so on the other: no side waits for ever while the other one runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Any
+
+from privproof.evidence.checker.outcomes import Limits, Refusal, refuse
+from privproof.evidence.checker.programs.inputs import Declared, read_declared
+from privproof.evidence.checker.programs.instructions import (
+    Emit,
+    read_program,
+)
+from privproof.evidence.checker.source.cuts import Cut, numbers_of, with_numbers
+from privproof.evidence.checker.source.declared import Findings, Source, same_inputs
+from privproof.evidence.checker.source.facts import Facts, Open, Path
+from privproof.evidence.checker.source.following import (
+    HEAD,
+    Follower,
+    Following,
+)
+from privproof.evidence.checker.source.given import Given
+from privproof.evidence.checker.source.instructed import Executing, Instructed
+from privproof.evidence.checker.source.machine import Work
+from privproof.evidence.checker.source.observing import Both, Observer
+from privproof.evidence.checker.source.operations import Fails
+from privproof.evidence.checker.source.sampled import Sampled
+from privproof.evidence.checker.source.symbols import PLACE, Term, is_whole, parts_of
+from privproof.evidence.checker.source.values import Beyond
+
+_MOST_CUTS = 500
+_MOST_STEPS = 4_000
+_LONGEST_RUN = 200
+_RUNS = 100
+_STEP = 20
+"""How many instructions take about as long as one step of the comparison."""
+
+
+def establish_proof(source: Source, asked: dict[str, object], limits: Limits, work: Work) -> Findings:
+    """Refuse if the instructions of a question are not those of the source."""
+    declared = read_declared(asked, limits)
+    same_inputs(source, declared)
+    if source.member.get("size") != declared.size:
+        refuse("the question is about lists of another length than the program", f"{PLACE}.size")
+    comparison = Comparison(source, asked, declared, limits, work)
+    try:
+        comparison.run()
+    except Beyond:
+        raise
+    except Refusal as problem:
+        Comparison(source, asked, declared, limits, work).run_by_chance()
+        raise Beyond(problem.reason, problem.place) from None
+    return Findings()
+
+
+@dataclass(eq=False)
+class _Place:
+    """A cut, with both sides as they first came there."""
+
+    both: Both
+    cut: Cut
+    names: list[str]
+    waiting: bool = True
+
+
+class Comparison:
+    """Compares the text of a mechanism with its instructions."""
+
+    def __init__(
+        self, source: Source, asked: dict[str, object], declared: Declared, limits: Limits, work: Work
+    ) -> None:
+        self.source, self.work = source, work
+        self.path = Path()
+        self.program = read_program(asked, declared, limits)
+        self.given = Given(source, declared, self.path)
+        self.instructed = Instructed(self.program, self.path, work, self.given.lists)
+        emits = any(isinstance(step, Emit) for step in self.program.code)
+        collects = emits and not source.mechanism.generator
+        self.follower = Follower(source.functions, work, self.path, collects=collects)
+        self.observer = Observer(self.instructed, self.follower, self.given, self.path)
+        self.places: list[_Place] = []
+        self.numbers: dict[Any, int] = {}
+        self.edges: set[tuple[int, int, bool, bool]] = set()
+        self.belongs: dict[Any, Any] = {}
+        self.steps = 0
+        self.sampled: Sampled | None = None
+
+    def run(self) -> None:
+        """Compare everything, or refuse."""
+        for variables, arguments in self.given.beginnings(self.program.tags):
+            run = self.follower.begin({**self.source.parameters, **arguments})
+            self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
+        while any(place.waiting for place in self.places):
+            number = next(i for i, place in enumerate(self.places) if place.waiting)
+            self.places[number].waiting = False
+            self._follow(self._from_cut(number))
+        self.observer.recoding.finish()
+        for side in (0, 1):
+            if _endless({(a, b) for a, b, *moved in self.edges if a >= 0 and not moved[side]}):
+                raise Beyond("a loop of one side has no counterpart on the other", PLACE)
+
+    def run_by_chance(self) -> None:
+        """Refuse if both sides differ on numbers that are drawn by chance."""
+        random = Random(0)
+        beginnings = list(islice(self.given.beginnings(self.program.tags), _RUNS))
+        for _ in range(_RUNS):
+            self.sampled = Sampled(self.path, random)
+            variables, arguments = random.choice(beginnings)
+            run = self.follower.begin({**self.source.parameters, **arguments})
+            self.steps = max(0, _MOST_STEPS - _LONGEST_RUN)
+            try:
+                self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
+            except Beyond:
+                continue
+        self.observer.recoding.finish()
+
+    # ------------------------------------------------------------------------------------------------------------- following
+
+    def _follow(self, first: Both) -> None:
+        """Follow both sides on all ways to the next cuts, or to the end."""
+        waiting = [first]
+        while waiting:
+            both = waiting.pop()
+            self.work.spend(_STEP)
+            self.steps += 1
+            if self.steps > _MOST_STEPS:
+                raise Beyond(f"the comparison takes more than {_MOST_STEPS} steps", PLACE)
+            self.path.facts = both.facts
+            try:
+                following = self._onward(both)
+            except Fails as problem:
+                raise Beyond(f"the function may fail: {problem.reason}", self.follower.place(both.text.run)) from None
+            except Open as question:
+                following = []
+                outcomes = (True, False) if self.sampled is None else (self.sampled.answer(question.asked),)
+                for outcome in outcomes:
+                    facts = self.path.facts.after(question.asked, outcome=outcome)
+                    if facts is not None:
+                        following.append(self.observer.copied(both, facts))
+            waiting += following
+
+    def _onward(self, both: Both) -> list[Both]:
+        """How both sides go on, one step further."""
+        if not both.stopped:
+            both.stop = self.instructed.advance(both.ours)
+            both.stopped = True
+        if both.halt is None:
+            both.halt = self.follower.advance(both.text)
+        if both.stop is None or both.halt == HEAD:
+            if self.sampled is None:
+                self._arrive(both)
+                return []
+            both.ours.leaving |= both.stop is None
+            both.text.leaving |= both.halt == HEAD
+            both.stopped, both.halt = both.stop is not None, None if both.halt == HEAD else both.halt
+            both.facts = self.path.facts
+            return [both]
+        both.facts = self.path.facts
+        found = self.observer.observed(both, both.stop, both.halt)
+        return found if self.sampled is None or not found else [self.sampled.random.choice(found)]
+
+    # ------------------------------------------------------------------------------------------------------------------ cuts
+
+    def _arrive(self, both: Both) -> None:
+        """Both sides are at a cut: what was known there is weakened by what holds now."""
+        self.work.spend(_STEP)
+        self.follower.trim(both.text.run)
+        both.ours.variables = self.instructed.trimmed(both.ours)
+        held = both.ours.variables
+        names = [name for name, value in held.items() if isinstance(value, Term)]
+        theirs, shape = numbers_of(both.text.run)
+        numbers = [*(held[name] for name in names), *theirs]
+        fixed = tuple((name, "number" if isinstance(value, Term) else value) for name, value in held.items())
+        place = (both.ours.at, both.stop is None, both.halt, both.written, fixed, shape)
+        number = self.numbers.setdefault(place, len(self.numbers))
+        if number == len(self.places):
+            if number >= _MOST_CUTS:
+                raise Beyond("the loops have too many states", PLACE)
+            self.places.append(_Place(both, Cut(self.path, numbers), names))
+        elif self.places[number].cut.weaken(numbers):
+            self.places[number].waiting = True
+        self.edges.add((both.cut, number, *both.moved))
+
+    def _from_cut(self, number: int) -> Both:
+        """Both sides at a cut, with all that is known there and nothing else."""
+        place = self.places[number]
+        first, cut = place.both, place.cut
+        values = cut.numbers()
+        variables = dict(first.ours.variables)
+        for name, value in zip(place.names, values, strict=False):
+            variables[name] = Term(parts_of(value), is_whole(value))
+        run = with_numbers(first.text.run, values[len(place.names) :])
+        leaves, turns = self._leaving(first)
+        ours = Executing(first.ours.at, variables, leaving=leaves or first.ours.leaving)
+        text = Following(run, leaving=turns or first.text.leaving)
+        halt = None if turns else first.halt
+        return Both(ours, text, cut.known(), first.stop, not leaves, halt, first.written, number, (leaves, turns))
+
+    def _leaving(self, both: Both) -> tuple[bool, bool]:
+        """Which sides leave the heads of loops where they are.
+
+        Loops whose heads are met together for the first time belong together, and are left together; a side that is in another loop
+        than the one that belongs to the other's is left to go on alone.
+        """
+        if both.stop is not None or both.halt != HEAD:
+            return both.stop is None, both.halt == HEAD
+        ours, text = both.ours.at, tuple((frame.function, frame.at) for frame in both.text.run.frames)
+        if ours not in self.belongs and text not in self.belongs:
+            self.belongs[ours], self.belongs[text] = text, ours
+        if ours in self.belongs and text in self.belongs:
+            return True, True
+        return ours not in self.belongs, text not in self.belongs
+
+
+def _endless(edges: set[tuple[int, int]]) -> bool:
+    """Whether there is a cycle."""
+    onward: dict[int, set[int]] = {}
+    for a, b in edges:
+        onward.setdefault(a, set()).add(b)
+    left = dict(onward)
+    while left:
+        ends = [a for a, targets in left.items() if not any(b in left for b in targets)]
+        if not ends:
+            return True
+        for a in ends:
+            del left[a]
+    return False

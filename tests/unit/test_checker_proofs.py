@@ -1,0 +1,291 @@
+"""The checker goes from the text of a mechanism with continuous noise to the instructions of its proof, and takes no others for them."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import json
+from dataclasses import replace
+
+import pytest
+from tests.instructions import outcome, question_of
+from tests.laplace_programs import load
+
+from privproof import check
+from privproof.engines.laplace import engine
+from privproof.errors import CertificateRefused
+from privproof.evidence.checker import Accepted, recheck
+from privproof.library.laplace.examples import ENTRIES
+
+PROVED = [entry.mechanism for entry in ENTRIES if entry.known.startswith("proved")]
+LISTED = "@mechanism\ndef m(q: real_queries()):\n"
+ONE = "@mechanism\ndef m(x: real()):\n"
+HELPERS = """\
+def first_above(values, bound):
+    for at, value in enumerate(values):
+        if value > bound:
+            return at
+    return -1
+
+
+def noisy(value, size=2):
+    return laplace(value, scale=size)
+
+
+"""
+
+FOLLOWED = {
+    "a list": LISTED + "    return [laplace(a, scale=1) for a in q]\n",
+    "a list of some": LISTED
+    + "    out = []\n    for a in q:\n        y = laplace(a, scale=1)\n        if y > 0:\n            out.append(y)\n    return out\n",
+    "a tuple of a list": LISTED
+    + "    out = []\n    for a in q:\n        out.append(laplace(a, scale=1) > 0)\n    return tuple(out)\n",
+    "a list that is returned early": LISTED
+    + "    out = []\n    for a in q:\n        if laplace(a, scale=1) > 0:\n            return out\n        out.append(1)\n    return out\n",
+    "zip": "@mechanism\ndef m(q: real_queries(), r: public(real_queries())):\n"
+    + "    for a, b in zip(q, r):\n        yield laplace(a + b, scale=1)\n",
+    "lists of two lengths": "@mechanism\ndef m(q: real_queries(), r: public(real_queries(size=3))):\n"
+    + "    for a, b in zip(q, r):\n        yield laplace(a + b, scale=1)\n",
+    "range of a length": LISTED + "    for i in range(len(q)):\n        yield laplace(q[i], scale=1)\n",
+    "range as far as both": "@mechanism\ndef m(q: real_queries(), n: public(integer(low=1))):\n"
+    + "    for i in range(min(n, len(q))):\n        yield laplace(q[i], scale=1)\n",
+    "range backwards": LISTED + "    for i in range(len(q) - 1, -1, -1):\n        yield laplace(q[i], scale=1)\n",
+    "range from one": LISTED + "    for i in range(1, len(q)):\n        yield laplace(q[i] - q[i - 1], scale=1)\n",
+    "a fixed range": ONE + "    for i in range(3):\n        yield laplace(x + i, scale=1)\n",
+    "enumerate from one": LISTED
+    + "    for i, a in enumerate(q, 1):\n        if laplace(a, scale=1) > i:\n            return i\n    return 0\n",
+    "an index that is shifted": LISTED
+    + "    limit = laplace(0, scale=2)\n    for i, a in enumerate(q):\n        if laplace(a, scale=4) > limit:\n"
+    + "            return i + 1\n    return 0\n",
+    "a winner that is shifted": LISTED
+    + "    best, winner = 0, 0\n    for i, a in enumerate(q):\n        y = laplace(a, scale=2)\n        if i == 0 or y > best:\n"
+    + "            best, winner = y, i + 1\n    return winner\n",
+    "the last entry": LISTED
+    + "    if len(q) == 0:\n        return 0\n    return 1 if laplace(q[-1], scale=1) > 0 else 2\n",
+    "an empty list": LISTED
+    + "    if len(q) == 0:\n        return 'none'\n    return 'some' if laplace(q[0], scale=1) > 0 else 'none'\n",
+    "while and break": LISTED
+    + "    i = 0\n    while True:\n        if i >= len(q):\n            break\n        yield laplace(q[i], scale=1)\n        i += 1\n",
+    "continue": LISTED
+    + "    for i, a in enumerate(q):\n        if i % 2 == 0:\n            continue\n        yield laplace(a, scale=1)\n",
+    "nested loops": LISTED
+    + "    for a in q:\n        for b in q:\n            yield laplace(a - b, scale=1)\n        yield 'next'\n",
+    "sums": LISTED + "    return laplace(sum(q) / 2 + 3 - sum(q), scale=1)\n",
+    "a sum of a generator": LISTED + "    return laplace(sum(2 * a for a in q if a > 0), scale=1)\n",
+    "any": LISTED + "    return laplace(0, scale=1) > 0 and any(a > 0 for a in q)\n",
+    "extremes": ONE + "    return laplace(max(min(x, 3), -abs(x), 0), scale=1)\n",
+    "a tuple": ONE + "    y = laplace(x, scale=1)\n    return y > 0, laplace(x, scale=2)\n",
+    "helpers": HELPERS + LISTED + "    return noisy(first_above(q, 0)), noisy(1, size=3) > 0\n",
+    "a value that may be None": LISTED
+    + "    best = None\n    for a in q:\n        y = laplace(a, scale=2)\n        if best is None or y > best:\n            best = y\n"
+    + "    return best is None\n",
+    "None that is shown": LISTED
+    + "    found = None\n    for i, a in enumerate(q):\n        if laplace(a, scale=2) > 0:\n            found = i\n            break\n"
+    + "    return found\n",
+    "a coin": ONE
+    + "    if bernoulli('1/3'):\n        return laplace(x, scale=1)\n    return laplace(x, scale=2) - 1\n",
+    "a random number": "@mechanism\ndef m(x: real(), n: public(integer(low=1))):\n"
+    + "    k = uniform(1, n)\n    return k, laplace(k * 2 + x, scale=1)\n",
+    "a public text": "@mechanism\ndef m(x: real(), mode: public(one_of('wide', 'narrow'))):\n"
+    + "    if mode == 'wide':\n        return laplace(x, scale=2)\n    return laplace(x, scale=1)\n",
+    "a public truth value": "@mechanism\ndef m(x: real(), flag: public(one_of(True, False))):\n"
+    + "    return laplace(x, scale=1) > 0 or flag\n",
+    "a scale": "@mechanism\ndef m(x: real(), n: public(integer(low=1)), k: public(integer(low=2))):\n"
+    + "    return laplace(x, scale=n * k / 3)\n",
+    "whole numbers": "@mechanism\ndef m(q: queries(), n: public(integer(low=1))):\n"
+    + "    for i, a in enumerate(q):\n        if (i + 1) % n == 0 or i // n > 3:\n            yield laplace(a, scale=1)\n",
+    "bounds": "@mechanism\ndef m(x: real(low=0, high=3)):\n    return laplace(max(x, 0), scale=1)\n",
+    "a stream": "@mechanism\ndef m(s: real_stream()):\n    limit = laplace(0, scale=2)\n    for i, a in enumerate(s):\n"
+    + "        if laplace(a, scale=4) > limit:\n            yield i\n            return\n        yield -1\n",
+    "match": LISTED
+    + "    k = 0\n    for a in q:\n        match k:\n            case 0:\n                yield laplace(a, scale=1)\n"
+    + "            case _:\n                yield 0\n        k = 1 - k\n",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("proofs")
+
+
+@pytest.mark.parametrize("convert", [True, False])
+@pytest.mark.parametrize("mechanism", PROVED, ids=lambda mechanism: mechanism.name)
+def test_the_instructions_of_every_proof_of_the_library_are_those_of_its_text(mechanism, convert):
+    assert outcome(question_of(mechanism, convert=convert)) == "established"
+
+
+@pytest.mark.parametrize("convert", [True, False])
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_a_text_is_followed_to_its_instructions(folder, name, convert):
+    assert outcome(question_of(load(folder, FOLLOWED[name]), convert=convert)) == "established"
+
+
+# ----------------------------------------------------------------------------------------------------------- what is not taken
+
+
+@pytest.fixture(scope="module")
+def proof():
+    """A certificate of a proof, as plain data."""
+    verdict = check(next(mechanism for mechanism in PROVED if mechanism.name == "sparse_vector"))
+    return json.loads(json.dumps(verdict.certificate))
+
+
+def test_a_proof_is_re_established_from_the_text(proof):
+    assert proof["question"]["source"]["claims"] == "established"
+    found = recheck(proof)
+    assert isinstance(found, Accepted)
+    assert found.details["source"]["taken"] == []
+    assert "re-established from the source of sparse_vector: the instructions" in found.statement
+
+
+TEXTS = [
+    ("scale=2 / epsilon", "scale=3 / epsilon"),
+    ("4 * N / epsilon", "4 / epsilon"),
+    ("4 * N / epsilon", "4 * N * N / epsilon"),
+    (">= noisy_threshold", "> noisy_threshold"),
+    (">= noisy_threshold", ">= threshold"),
+    ("count >= N", "count > N"),
+    ("count = 0", "count = 1"),
+    ("yield True", "yield False"),
+    ("yield True", "yield answer"),
+    ("yield True", "yield 'yes'; yield 'no'"),
+    ("for answer in q:", "for answer in q:\n        laplace(answer, scale=1)"),
+    ("laplace(threshold", "laplace(0"),
+    ("laplace(threshold", "exponential(threshold"),
+    ("return", "pass"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), TEXTS)
+def test_another_text_than_that_of_a_proof_is_rejected(proof, old, new):
+    changed = copy.deepcopy(proof)
+    function = changed["question"]["source"]["program"]["functions"][0]
+    function["meanings"]["exponential"] = {"noise": "exponential"}
+    assert old in function["text"]
+    start, body = function["text"].split('"""\n')
+    function["text"] = f'{start}"""\n{body.replace(old, new, 1)}'
+    assert not isinstance(recheck(changed), Accepted)
+
+
+def test_other_inputs_sizes_and_relations_than_those_of_the_program_are_rejected(proof):
+    for place, value in (("relation", "one"), ("size", 3)):
+        changed = copy.deepcopy(proof)
+        changed["question"]["source"][place] = value
+        assert not isinstance(recheck(changed), Accepted)
+    changed = copy.deepcopy(proof)
+    changed["question"]["source"]["program"]["inputs"]["q"]["within"] = "2"
+    assert not isinstance(recheck(changed), Accepted)
+
+
+WRONG = {
+    "a coin that the data bias": (
+        ONE + "    y = laplace(x, scale=1)\n    return bernoulli('1/3'), y\n",
+        "'1/3'",
+        "'1/3' if x > 0 else '2/3'",
+    ),
+    "an output that tells more": (ONE + "    y = laplace(x, scale=1)\n    return y > 0\n", "y > 0", "y > 0, x"),
+    "an output that is another": (ONE + "    y = laplace(x, scale=1)\n    return y\n", "return y", "return x"),
+    "an output that is hidden": (ONE + "    y = laplace(x, scale=1)\n    return y\n", "return y", "return 2 * y"),
+    "noise that is used twice": (
+        ONE + "    y = laplace(x, scale=1)\n    z = laplace(x, scale=1)\n    return y, z\n",
+        "return y, z",
+        "return y, y",
+    ),
+    "noise that depends on noise": (
+        ONE + "    y = laplace(x, scale=1)\n    z = laplace(x, scale=1)\n    return y, z\n",
+        "z = laplace(x,",
+        "z = laplace(y,",
+    ),
+    "an index that is off": (
+        LISTED + "    for i in range(len(q)):\n        yield laplace(q[i], scale=1)\n",
+        "q[i]",
+        "q[i - 1]",
+    ),
+    "an entry that is left out": (
+        LISTED + "    for i in range(len(q)):\n        yield laplace(q[i], scale=1)\n",
+        "range(len(q))",
+        "range(len(q) - 1)",
+    ),
+    "a read that fails": (
+        LISTED + "    for i in range(len(q)):\n        yield laplace(q[i], scale=1)\n",
+        "yield",
+        "q[i + 1]\n        yield",
+    ),
+    "a division that fails": (
+        ONE + "    y = laplace(x, scale=1)\n    return y\n",
+        "return y",
+        "k = 0\n    1 // k\n    return y",
+    ),
+    "a loop that never ends": (
+        ONE + "    y = laplace(x, scale=1)\n    return y\n",
+        "return y",
+        "while x > 0:\n        pass\n    return y",
+    ),
+    "a list that is also read": (
+        LISTED + "    out = []\n    for a in q:\n        out.append(laplace(a, scale=1))\n    return out\n",
+        "return out",
+        "return len(out)",
+    ),
+    "a list that is emptied": (
+        LISTED + "    out = []\n    for a in q:\n        out.append(laplace(a, scale=1))\n    return out\n",
+        "return out",
+        "return []",
+    ),
+    "a list that is compared": (
+        LISTED + "    out = []\n    for a in q:\n        out.append(laplace(a, scale=1))\n    return out\n",
+        "return out",
+        "return out == []",
+    ),
+    "a list that is begun again": (
+        LISTED + "    out = []\n    for a in q:\n        out.append(laplace(a, scale=1))\n    return out\n",
+        "for a in q:",
+        "for a in q:\n        out = []",
+    ),
+    "a list that is walked over": (
+        LISTED + "    out = []\n    for a in q:\n        out.append(laplace(a, scale=1))\n    return out\n",
+        "return out",
+        "for a in out:\n        out.append(a)\n    return out",
+    ),
+    "data that are returned": (
+        LISTED + "    return laplace(sum(q), scale=1)\n",
+        "return laplace(sum(q), scale=1)",
+        "laplace(sum(q), scale=1)\n    return q",
+    ),
+    "data that are compared": (
+        LISTED + "    y = laplace(sum(q), scale=1)\n    return y > 0\n",
+        "return y > 0",
+        "return y > 0 and q != [1, 2]",
+    ),
+    "types that tell": (
+        ONE + "    y = laplace(x, scale=1)\n    return 1 if y > 0 else 0\n",
+        "1 if y > 0 else 0",
+        "1 if y > 0 else (0 if x > 0 else Fraction(0))",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_text_that_does_something_else_is_not_taken_for_its_instructions(folder, name):
+    text, old, new = WRONG[name]
+    question = question_of(load(folder, text))
+    assert outcome(question) == "established"
+    function = question["source"]["program"]["functions"][0]
+    assert old in function["text"]
+    function["text"] = function["text"].replace(old, new)
+    function["meanings"]["Fraction"] = {"builtin": "Fraction"}
+    assert outcome(question) != "established"
+
+
+def test_a_proof_about_another_program_does_not_pass_the_gate(monkeypatch):
+    """As if the compiler were wrong and its trials blind: the instructions draw more noise than the text."""
+    mechanism = next(mechanism for mechanism in PROVED if mechanism.name == "laplace_mechanism")
+    compiling = importlib.import_module("privproof.compiling.relational")
+    honest, tried = compiling._scales, engine.agreement
+
+    def doubled(*arguments):
+        return {site: replace(scale, factor=scale.factor * 2) for site, scale in honest(*arguments).items()}
+
+    monkeypatch.setattr(compiling, "_scales", doubled)
+    monkeypatch.setattr(engine, "agreement", lambda program: replace(tried(program), told=None))
+    with pytest.warns(CertificateRefused, match="the noise has another scale in the text"):
+        assert check(mechanism, 1).status != "proved"
