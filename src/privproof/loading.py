@@ -31,6 +31,9 @@ from privproof.scenarios import (
     Chain,
 )
 
+LOADED_AS = "privproof_input_"
+"""What the names of modules begin with that are loaded by the path of their file."""
+
 
 def load(
     target: str,
@@ -313,7 +316,7 @@ class _FromText(SourceFileLoader):
 def _run(path: Path) -> ModuleType:
     if not path.is_file():
         raise FormatError("file", "there is no such file", place=str(path))
-    name = f"privproof_input_{path.stem}"
+    name = f"{LOADED_AS}{path.stem}"
     specification = importlib.util.spec_from_file_location(name, path, loader=_FromText(name, str(path.absolute())))
     assert specification is not None
     assert specification.loader is not None

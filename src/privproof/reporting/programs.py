@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from privproof.evidence.verdicts import AnyWitness, Explanation, LossWitness, Refuted, Verdict
@@ -14,6 +11,7 @@ from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.language import Mechanism
 from privproof.language.patterns import Between
+from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import source
 from privproof.reporting.facts import Fact, plain_data
@@ -219,12 +217,6 @@ def event_source(event: Any) -> str:
 
 def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
     """A few lines of Python that recompute both probabilities."""
-    name, module = mechanism.function.__name__, mechanism.function.__module__
-    if module == "__main__" or module not in sys.modules or module.startswith("privproof_input_"):
-        module = Path(mechanism.file).stem
-    defaults = {p.name: p.default for p in inspect.signature(mechanism.function).parameters.values()}
-    having = {n: v for n, v in mechanism.parameters.items() if v != defaults.get(n)}
-    changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
     event = event_source(witness.event)
     fractions = any(
         isinstance(v, Fraction)
@@ -233,10 +225,10 @@ def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
         for v in (x if isinstance(x, list) else [x])
     )
     lines = ["from fractions import Fraction"] if fractions else []
-    lines += ["from privproof import output_probability", f"from {module} import {name}"]
+    lines += ["from privproof import output_probability", imported(mechanism)]
     for side in (witness.left, witness.right):
         given = "".join(f", {n}={v!r}" for n, v in side.items())
-        lines.append(f"output_probability({name}{changed}, {event}{given})")
+        lines.append(f"output_probability({called(mechanism)}, {event}{given})")
     return "\n".join(lines)
 
 

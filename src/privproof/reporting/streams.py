@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from privproof.evidence.verdicts import AnyWitness, Proved, Refuted, Shifted, StreamWitness, Verdict, counted
@@ -16,6 +13,7 @@ from privproof.exact.probabilities import Probability, enclosed, is_zero
 from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.formats import stream_picture, svg
 from privproof.models.stream_automaton import guard_words
+from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
 from privproof.reporting.facts import Fact, plain_data
@@ -210,16 +208,10 @@ def python_lines(question: StreamQuestion, witness: StreamWitness) -> str:
     mechanism = question.mechanism
     assert mechanism is not None
     assert witness.arguments is not None
-    name, module = mechanism.function.__name__, mechanism.function.__module__
-    if module == "__main__" or module not in sys.modules or module.startswith("privproof_input_"):
-        module = Path(mechanism.file).stem
-    defaults = {p.name: p.default for p in inspect.signature(mechanism.function).parameters.values()}
-    having = {n: v for n, v in mechanism.parameters.items() if v != defaults.get(n)}
-    changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
-    lines = ["from privproof import output_probability", f"from {module} import {name}"]
+    lines = ["from privproof import output_probability", imported(mechanism)]
     for side in witness.arguments:
         given = "".join(f", {n}={v!r}" for n, v in side.items())
-        lines.append(f"output_probability({name}{changed}, {event_source(witness.event)}{given})")
+        lines.append(f"output_probability({called(mechanism)}, {event_source(witness.event)}{given})")
     if any("Fraction(" in line for line in lines):
         lines.insert(0, "from fractions import Fraction")
     return "\n".join(lines)

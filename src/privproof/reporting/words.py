@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from privproof.compiling import printable
@@ -15,6 +12,7 @@ from privproof.exact.texts import bound_words
 from privproof.formats import svg
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
+from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
 from privproof.reporting.facts import Fact, plain_data
@@ -149,18 +147,12 @@ def side_words(question: Question, witness: Witness, side: int) -> str:
 
 def python_lines(origin: Origin, witness: Witness) -> str:
     """A few lines of Python that recompute both probabilities of a witness."""
-    name = origin.mechanism.function.__name__
-    module = origin.mechanism.function.__module__
-    if module == "__main__" or module not in sys.modules:
-        module = Path(origin.mechanism.file).stem
     output = _output(origin, witness)
-    lines = ["from privproof import output_probability", f"from {module} import {name}"]
-    having = {n: v for n, v in origin.mechanism.parameters.items() if v != _defaults(origin).get(n)}
-    changed = f".having({', '.join(f'{n}={v!r}' for n, v in having.items())})" if having else ""
+    lines = ["from privproof import output_probability", imported(origin.mechanism)]
     for side, probability in enumerate((witness.left_probability, witness.right_probability)):
         arguments = origin.arguments(witness.pair, side, witness.inputs[side])
         given = "".join(f", {n}={v!r}" for n, v in arguments.items())
-        lines.append(f"output_probability({name}{changed}, {output!r}{given})  # {show(probability)}")
+        lines.append(f"output_probability({called(origin.mechanism)}, {output!r}{given})  # {show(probability)}")
     return "\n".join(lines)
 
 
@@ -172,11 +164,6 @@ def _replayable(origin: Origin, witness: Witness) -> bool:
     values = [origin.outputs[name] for name in shown if name is not None]
     ended = any(v is ENDED for value in values for v in (value.values if isinstance(value, Several) else (value,)))
     return None not in shown and not ended
-
-
-def _defaults(origin: Origin) -> dict[str, object]:
-    signature = inspect.signature(origin.mechanism.function)
-    return {parameter.name: parameter.default for parameter in signature.parameters.values()}
 
 
 def _output(origin: Origin, witness: Witness) -> object:
