@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 from privproof import Budget, log, tight_epsilon
-from privproof.cli.loading import only_pair
 from privproof.compiling import word_problem
 from privproof.engines import Monitor
 from privproof.engines.words.bounded import FrontierEngine
@@ -287,7 +286,7 @@ def above_threshold_growth(limit: float) -> Table:
     spent: dict[bool, Timing | None] = {False: Timing(0.0), True: Timing(0.0)}
     for k in range(1, 12):
         question = above_threshold_two_copies(horizon=Horizon.up_to(k))
-        compiled = word_problem(only_pair(question, "threshold 2, answers 0 and 1"))
+        compiled = word_problem(question.only("threshold 2, answers 0 and 1"))
         compiled = replace(compiled, problem=replace(compiled.problem, starts=compiled.problem.starts[:1]))
         compiled = replace(compiled, begins=compiled.begins[:1])
         said = None

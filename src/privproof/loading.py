@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from privproof.compiling import mechanism_process
@@ -23,7 +23,8 @@ from privproof.formats import read_document, read_question
 from privproof.formats.documents import Scalar
 from privproof.formats.prior_files import read_prior
 from privproof.formats.processes import OURS, PRISM, has_enclosures, read_process, related
-from privproof.language import Mechanism
+from privproof.language import Mechanism, mechanism
+from privproof.language.inputs import Input
 from privproof.models import DecisionProcess, Horizon
 from privproof.scenarios import (
     AnyQuestion,
@@ -50,6 +51,7 @@ def load(
     path, name = _split(target)
     if path.suffix == ".py":
         found, name = _found(path, name)
+        found = _declared(found, path)
         if isinstance(found, Mechanism):
             return _posed(found, path, size, horizon, parameters or {})
         _no_parameters(parameters)
@@ -255,6 +257,20 @@ def _found(path: Path, name: str | None) -> tuple[Any, str]:
         listed = ", ".join(_candidates(module)) or "none"
         raise QuestionError("name", f"{path} has no {name!r}", place=str(path), hint=f"found: {listed}")
     return getattr(module, name), name
+
+
+def _declared(found: Any, path: Path) -> Any:
+    """A function whose parameters are declared as inputs is a mechanism, with or without a mark."""
+    if not isinstance(found, FunctionType):
+        return found
+    try:
+        declared = inspect.get_annotations(found, eval_str=True).values()
+    except Exception:  # an annotation that cannot be read declares nothing
+        return found
+    if not any(isinstance(each, Input) for each in declared):
+        return found
+    with _running(path, str(path)):
+        return mechanism(found)
 
 
 def _made(found: Any, path: Path, name: str, size: int | None) -> AnyQuestion:
