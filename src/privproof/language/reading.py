@@ -45,6 +45,7 @@ from privproof.language.syntax import (
 from privproof.language.values import MISSING
 
 _DEEPEST = 30
+"""Calls of functions inside each other that are read in place; deeper ones are refused like recursion."""
 _IN_PLACE = {"+": "extend", "*": "repeat"}
 """Operators that change a list where they stand on the left of =."""
 
