@@ -37,15 +37,23 @@ from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
 
 SAMPLES = 2_000_000
+"""The runs of the test, unless the caller says otherwise; an ordinary function, which is slower, gets fewer."""
 _MOST_SEARCHED = 3_000_000
+"""The search makes three times as many runs as the test, but no more than this unless the caller says so."""
 _SAMPLES_OF_CALLABLES = (100_000, 20_000, 4_000)
+"""Of an ordinary function the first of these numbers of runs that `_PATIENCE` has time for, and the last in any case."""
 _TRIED = 256
+"""How many calls of an ordinary function are timed together, after two single ones, to estimate how long one takes."""
 _SLOW = 1.0
+"""Calls are no longer timed once the next measurement would take more seconds than this."""
 _FEWEST_SEARCHED = 500
+"""With fewer runs the search would find little: a time limit that is too short for them is refused with what is needed."""
 _PATIENCE = 60.0
 """How many seconds the runs of an ordinary function may take if nobody says how many are wanted."""
 _SIZES = (2, 3, 5, 8, 12)
+"""The lengths of lists that are tried if none is asked for: few, since they share the runs of the search."""
 _EXACT_SECONDS = 30.0
+"""How many seconds the exact engines are asked for, unless the caller says otherwise; the test stands without them."""
 _SEARCHING = 0.5
 """The share of a time limit that the search may take."""
 

@@ -32,8 +32,11 @@ from privproof.profiles.probabilities import checked, privacy_loss
 from privproof.scenarios import is_program
 
 _PARTS = 1_000
+"""An event of more outputs is cut to its first so many: a part of it, whose probabilities are exact all the same."""
 _CONTINUOUS_PARTS = 8
+"""The same for continuous noise, where every output is an integration."""
 _MOST_INTERVALS = 8
+"""An output with more numbers of which only an interval is known is not certified."""
 
 
 _NOTHING: Final = object()

@@ -35,11 +35,15 @@ from privproof.models import Horizon
 from privproof.scenarios import is_program, program_question
 
 _CERTIFIED = 5
+"""So many candidates get exact probabilities: the one that was tested, and the best of the others."""
 _LARGEST = 10**300
+"""A larger epsilon is infinite as a float, which ends at 1.8e308."""
 _BISECTIONS = 8
+"""How often the exact engine is asked while a bracket of epsilon is narrowed."""
 _CHECKED_AT_ONCE = 5
 """Candidates with longer lists are refutations without a certificate: the checker would take long."""
 _CLOSE = 0.002
+"""A bracket of epsilon that is relatively narrower is close enough: the engine is not asked again."""
 _NEVER = 1e-12
 """What is less likely than this does not happen."""
 

@@ -15,6 +15,7 @@ from privproof.cli.answers import WRONG, Answer, deliver, gather, open_standard_
 from privproof.cli.working import LOADED, answered, explain_error
 
 INTERRUPTED = 130
+"""The exit status of a command that was interrupted: 128 and the number of the signal, 2, as shells have it."""
 _VERSION = f"privproof {__version__}"
 
 COMMANDS: Mapping[str, tuple[str, str]] = {

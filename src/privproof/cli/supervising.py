@@ -34,6 +34,7 @@ from privproof.cli.working import MEMORY, WHY, memory_limit, work
 from privproof.errors import FormatError, PrivproofError
 
 UNKNOWN, INTERRUPTED = 3, 130
+"""Exit statuses: of a verdict that is unknown, as ``--help`` promises, and of an interrupted command: 128 and the number of the signal."""
 
 _TICK = 0.05
 """Seconds between two looks at the clock and at the worker."""

@@ -1,4 +1,4 @@
-"""From a mechanism to a question, and from a question to the problem an engine solves; imports all above it."""
+"""From a mechanism to a question, and from a question to the problem an engine solves; imports `scenarios` and what that imports."""
 
 import lazy_loader
 

@@ -1,4 +1,7 @@
-"""Engines: each answers one kind of question about a compiled problem; they import `compiling` and what is above it, and never print."""
+"""Engines: each answers one kind of question about a compiled problem.
+
+They import `evidence` without its checker, and what that imports; they never print.
+"""
 
 import lazy_loader
 

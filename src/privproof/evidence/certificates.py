@@ -11,6 +11,7 @@ from privproof.exact import Epsilon, fraction
 from privproof.exact.balls import rational_bounds
 
 _THOUSAND = 1000
+"""What a certificate says to be refuted is a multiple of its inverse: short, and below the bound that the checker works out."""
 FORMAT, VERSION = "privproof-certificate", 1
 
 

@@ -1,4 +1,4 @@
-"""Exact numbers, used by every other part and importing none of them: rationals, budgets, rigorous balls, matrices."""
+"""Exact numbers, used by all other parts and importing `errors` alone: rationals, budgets, rigorous balls, matrices."""
 
 from privproof.exact import crossing as crossing
 from privproof.exact.budgets import INFINITE, Budget, Epsilon, EpsilonLike, asked_for, delta, epsilon, log

@@ -24,7 +24,9 @@ from privproof.exact.rationals import ONE, ZERO, Number, Rational, fraction, rat
 from privproof.exact.rationals import decimal as rounded
 
 _LARGEST_ROOT = 10_000
+"""A factor of a logarithm becomes a power and a root of its argument; one with a larger numerator or denominator is refused."""
 _DEEPEST = 50
+"""A text with more opening parentheses and minus signs is refused, long before the recursion of the reader is too deep for Python."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,9 @@ Term: TypeAlias = tuple[Rational, int, Rational]
 """``(q, a, s)``: the summand ``q * ε^a * e^(s*ε)``."""
 
 _MOST_BITS = 8192
+"""With a root of a logarithm equality cannot be excluded: what so many bits do not tell apart counts as not exceeding."""
 _GUARD = 32
+"""Bits beyond those asked for, so that the first attempt is precise enough as a rule; if it is not, the precision grows."""
 
 
 class ExponentialSum:

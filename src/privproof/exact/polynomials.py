@@ -13,6 +13,7 @@ from privproof.errors import NumberError
 from privproof.exact.rationals import Number, Rational, rational
 
 _LARGEST_POWER = 1_000
+"""The largest exponent of a polynomial; beyond, the text is refused, and ``**`` is not defined."""
 _TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+*/^()]))")
 
 

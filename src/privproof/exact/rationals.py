@@ -18,10 +18,13 @@ Rational: TypeAlias = fmpq
 Number: TypeAlias = "int | str | Fraction | fmpq | fmpz"
 
 ZERO = fmpq(0)
+"""Exact numbers never change, so that all may share this one and the next."""
 ONE = fmpq(1)
+"""The probability of what is certain."""
 
 _DECIMAL = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,5}))?")
 _LARGEST_EXPONENT = 10_000
+"""A decimal number such as 1e20000, with a larger exponent, is refused before its digits fill the memory."""
 
 
 def rational(value: Number) -> Rational:

@@ -1,4 +1,4 @@
-"""Files in and out (model files, their schema, drawings): imports `scenarios` and above; `cli` and users import it."""
+"""Files in and out (model files, their schema, drawings): imports `models` and `scenarios`; whatever reads, writes or draws imports it."""
 
 import lazy_loader
 

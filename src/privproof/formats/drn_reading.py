@@ -22,6 +22,7 @@ _LABEL = re.compile(r'\s*(?:"([^"]*)"|([^\s"\[\]{}]+))')
 _REMARK = re.compile(r"\s*//@\s*neighbours\s+([0-9]+)\s*~\s*([0-9]+)\s*")
 _UNLABELLED = ("__NOLABEL__", SILENT)
 _CLOSE = rational("1e-9")
+"""A row whose sum is this near to 1 counts as rounded: with ``rounded=True`` it is divided by its sum, otherwise the hint says so."""
 
 
 class _Values(dict[str, int]):

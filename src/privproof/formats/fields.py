@@ -16,8 +16,11 @@ from privproof.formats.documents import Node, Scalar, Series, Table, what
 
 _T = TypeVar("_T")
 _LONGEST_NUMBER = 4_000
+"""The digits of a numerator or denominator, and the characters of an epsilon; beyond, the number is refused with its place."""
 _LONGEST_NUMBER_BITS = 13_000
+"""The same limit for what a short text such as 1e5000 stands for: about 3900 digits, which Python still turns into text."""
 _DEEPEST_PARENTHESES = 40
+"""An epsilon with more opening parentheses is refused here, where its line is known; the reader of epsilons has a limit too."""
 
 
 def wrong(node: Node, expected: str, place: str, *, hint: str = "") -> NoReturn:

@@ -42,6 +42,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 RELATIONS = ("each", "one", "monotone", "pairs")
 ENDINGS = ("any", "complete", "visible")
 _DEEPEST_PARENTHESES = 100
+"""A restriction of words with more opening parentheses is refused here, where its line is known, before it is read recursively."""
 
 
 def read_question(path: str | Path) -> Question | ParametricQuestion | StreamQuestion:

@@ -11,6 +11,7 @@ from privproof.models.stream_automaton import StreamAutomaton, guard_words
 from privproof.scenarios import Model, Question, StreamQuestion
 
 _MOST_LINES = 6
+"""A box or an arrow of a drawing has so many lines of text; the last then says how many more there are."""
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,14 @@ from privproof.formats.pictures import Arrow, Box, Picture, picture, printable
 from privproof.scenarios import Model, Question, StreamQuestion
 
 MOST_STATES = 60
+"""So many states are drawn, those nearest to the start; a note below the drawing says how many are left out."""
 _TALLEST_COLUMN = 12
+"""A column of more states is broken into several side by side."""
 _MOST_CAREFUL = 400  # beyond so many arrows no choice of places makes the drawing clear
 _LINE, _CHARACTER, _PADDING = 15.0, 6.7, 10.0
+"""In pixels: the height of a line of text, the width of a character at 12 pixels, and the space around the text in a box."""
 _GAP_X, _GAP_Y, _MARGIN = 110.0, 46.0, 30.0
+"""In pixels: between columns, where the arrows and their labels go; between the boxes of a column; around the drawing."""
 _GREY, _RED = "#5b6570", "#b42318"
 _FILL = {(True, False): "#dbe9ff", (False, True): "#ffe3c7", (True, True): "#e7e0f5"}
 _LEGEND = (((True, False), "left"), ((False, True), "right"), ((True, True), "left and right"))

@@ -25,9 +25,13 @@ from privproof.exact import Number, Rational, fraction, rational, show
 Clock: TypeAlias = Literal["numbers", "local times", "zoned times"]
 
 MOST_STATES = 2_000
+"""So many bins, or different values of a column, become states; beyond, the table is refused."""
 PARTS = 10**18
+"""Times that are numbers have 18 decimal places, so that the parts still fit 64 bits; a time with more places is none."""
 _NANOSECONDS = 10**9
+"""Moments are counted in nanoseconds; this is how many a second has."""
 _LARGEST_EDGE = Fraction(10**300)
+"""Edges of bins are also compared as floats, which end at 1.8e308; an edge beyond this is refused."""
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
 _MOMENT = re.compile(
     r"\s*([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?)?"

@@ -21,6 +21,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Times: TypeAlias = "tuple[Ints, Ints | None]"
 
 NOTHING = -1
+"""Stands for a missing entry among the numbers of states, which begin at 0."""
 _OF_INTEGERS = frozenset("0123456789-")
 _OF_DECIMALS = frozenset("0123456789+-.eE")
 

@@ -31,7 +31,9 @@ Pieces: TypeAlias = "Generator[Mapping[str, Column], None, None]"
 Kind: TypeAlias = Literal["csv", "gzip", "parquet"]
 
 BLOCK = 1 << 20
+"""The bytes of a CSV file that pyarrow parses at once; with it and the rows at once, memory does not depend on the length of the file."""
 LINES = 1 << 12
+"""The rows that are parsed at once without pyarrow, where every cell is a Python text and takes memory of its own."""
 _NEEDS_ARROW = "pip install 'privproof[data]'"
 _UNREADABLE = (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError, zlib.error)
 

@@ -16,6 +16,7 @@ from privproof.formats.table_cells import PARTS
 from privproof.formats.table_columns import NOTHING, Ints, Refusal, Times
 
 _MOST = 2**64 - 1
+"""The largest difference of two 64-bit times: as the widest step it makes no step a gap."""
 
 
 class Tally:

@@ -29,6 +29,7 @@ from privproof.formats.table_tallies import Tally
 __all__ = ["ROWS_AT_ONCE", "Bins", "Reading", "Summary", "summarise"]
 
 ROWS_AT_ONCE = 1 << 17
+"""The rows that are held in memory at once unless the caller says otherwise; the counts do not depend on it."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from privproof.models import Distribution, HiddenMarkovModel, MarkovChain, Trans
 from privproof.scenarios import Model, Neighbours, Pair, Question, StreamQuestion, Words
 
 _WIDTH = 100
+"""Rows that make a line wider than this are broken after commas."""
 _LONGEST_SIMPLE_KEY = 200
+"""A longer key is written after a question mark: without one YAML reads keys of up to 1024 characters only."""
 _PLAIN = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]|[ ](?=[A-Za-z0-9_]))*")
 _NOT_PLAIN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 

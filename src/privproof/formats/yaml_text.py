@@ -17,6 +17,7 @@ from privproof.formats.documents import DEEPEST, Node, Scalar, ScalarKind, Serie
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_ALIASED = 200_000
+"""The entries that all aliases of a file stand for; beyond, it is refused, since aliases of aliases grow exponentially."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(

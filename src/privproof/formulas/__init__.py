@@ -1,4 +1,4 @@
-"""Formulas of dpCTL* as frozen data, their text, and their sublogics: imports `exact` and nothing else of the package."""
+"""Formulas of dpCTL* as frozen data, their text, and their sublogics: imports `errors` and `exact` and nothing else of the package."""
 
 import lazy_loader
 

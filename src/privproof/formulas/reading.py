@@ -44,8 +44,11 @@ from privproof.formulas.tokens import Token, Tokens
 _FAMILY = "all k in 0..9: D[1, 0](X out{k})"
 _LISTED = re.compile(r"\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([^,{}\"\s](?:[^,{}\"\n]*[^,{}\"\s])?))\s*([,}])")
 _DEEPEST = 150
+"""A formula that nests deeper is refused, before the recursion over it is too deep for Python."""
 _LARGEST_FAMILY = 100_000
+"""The values of a family, and the instances of all families inside each other; beyond, the formula is refused."""
 _LARGEST_EPSILON = 10_000
+"""The largest number in the budget of D; beyond, it is refused with the hint to write inf."""
 
 
 def parse_formula(text: str) -> Formula:

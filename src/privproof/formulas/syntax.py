@@ -276,6 +276,7 @@ PLAIN = re.compile(r"[A-Za-z_{][A-Za-z0-9_{}']*")
 _BINDING = {Family: 0, Until: 1, Next: 1, Unary: 1, Iff: 2, Implies: 2, Or: 3, And: 4}
 """How tightly the text of a formula holds together; a part that holds less than its place asks for stands in parentheses."""
 _TIGHT = 5
+"""How tightly everything else holds together: names, negations, and what brings its own brackets."""
 
 
 def show_formula(formula: Formula, scope: frozenset[str] = frozenset()) -> str:

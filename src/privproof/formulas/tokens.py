@@ -15,7 +15,9 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_{][A-Za-z0-9_{}']*)|(?P<mark><->|<=>|->|=>|<=|>=|!=|==|&&|\|\||\.\.|=\?|[-+*/^!&|()\[\]{},:=<>?~]))"
 )
 _LONGEST = 20_000
+"""A text with more characters is refused before it is read."""
 _LARGEST_COUNT = 10**6
+"""The largest number of steps in a bound; beyond, the formula is refused."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The mechanism language: mechanisms as Python functions, their inputs, their noise, and the representation of their source.
 
-Imports `exact` and nothing else of the package.
+Imports `errors` and `exact` and nothing else of the package.
 """
 
 import lazy_loader

@@ -23,7 +23,9 @@ from privproof.language.patterns import matching
 from privproof.language.running import run
 
 _MOST = 100_000
+"""The ways through a mechanism, unless the caller says otherwise; beyond, it is refused with a hint to take a smaller size."""
 _DRAWS = 400
+"""A run that draws noise more often is refused: as a rule it is a loop that only its noise can end."""
 _CHOICES = 3000
 """A run that is decided so often is given up: its beginnings, one for each choice, would fill the memory."""
 

@@ -23,8 +23,11 @@ from privproof.exact.polynomials import Polynomial
 from privproof.language.linear import Linear
 
 HALF = Fraction(1, 2)
+"""The probability of each sign of symmetric noise."""
 _BITS = 64
+"""A power of e that is not rational is rounded to a multiple of 2 to minus so many, towards more noise."""
 _WIDEST = 100_000
+"""Noise on bounded integers may take so many values, each with its exact probability; beyond, it is refused."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,9 @@ from privproof.language.values import (
 )
 
 _LONGEST = 10_000
+"""The elements of a list, or characters of a text, that a mechanism may make; beyond, its evaluation is `Stuck`."""
 _LARGEST_BITS = 13_000
+"""The bits of a whole number that a mechanism may compute, about 3900 digits; beyond, its evaluation is `Stuck`."""
 
 
 def _add(left: Any, right: Any) -> Any:

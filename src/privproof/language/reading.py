@@ -44,6 +44,7 @@ from privproof.language.values import MISSING
 from privproof.language.walking import statements, variables
 
 _DEEPEST = 30
+"""Calls of functions inside each other that are read in place; deeper ones are refused like recursion."""
 _IN_PLACE = {"+": "extend", "*": "repeat"}
 """Operators that change a list where they stand on the left of =."""
 

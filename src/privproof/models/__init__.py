@@ -1,4 +1,4 @@
-"""What is under question, as frozen data: imports `exact` and nothing else of the package."""
+"""What is under question, as frozen data: imports `errors` and `exact` and nothing else of the package."""
 
 import lazy_loader
 

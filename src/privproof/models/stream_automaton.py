@@ -24,6 +24,7 @@ from privproof.exact import ZERO, Rational
 from privproof.models.distributions import distinct_names, known_name
 
 _MOST_COMPARISONS = 8
+"""All truth values of so many comparisons are tried to see that some guard always holds; with more that counts as not shown."""
 
 Term: TypeAlias = "int | str | None"
 """What is compared: a sample of the step by its number, a threshold by its name, or the constant 0."""

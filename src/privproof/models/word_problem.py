@@ -19,6 +19,7 @@ from privproof.exact import ONE, Rational
 from privproof.exact.matrices import Matrix, Vector, along, dot
 
 _LONGEST = 10**9
+"""The largest number of letters in a horizon; beyond, it is refused with a hint that names unbounded."""
 _HORIZONS = "a horizon reads like 3, up to 11, or unbounded"
 
 

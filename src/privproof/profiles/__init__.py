@@ -1,4 +1,7 @@
-"""The privacy profile of finite mechanisms: delta for every epsilon, Rényi divergences, privacy loss; imports `compiling` and above."""
+"""The privacy profile of finite mechanisms: delta for every epsilon, Rényi divergences, privacy loss.
+
+Imports the engine of continuous noise, and what every engine imports.
+"""
 
 import lazy_loader
 

@@ -25,6 +25,7 @@ from privproof.profiles.curves import Curve
 from privproof.profiles.profile import Profile
 
 _LARGEST_LOSS = 10**7
+"""A privacy loss of more intervals is refused with a hint to take a larger interval: accountants keep an array of all of them."""
 
 
 def privacy_loss_distribution(profile: Profile | Curve, *, interval: Number = "1e-4") -> Any:

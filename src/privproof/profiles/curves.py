@@ -32,7 +32,9 @@ Likelihood: TypeAlias = tuple[Rational, Rational]
 """The probability of some outputs on the left and on the right."""
 
 _BITS = 192
+"""The precision of e^epsilon in the bounds of delta, where it is not rational."""
 _MOST_LIKELIHOODS = 200_000
+"""A composition with more different likelihood ratios is refused with a hint at numerical accountants."""
 
 
 @dataclass(frozen=True)

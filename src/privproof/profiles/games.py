@@ -30,8 +30,11 @@ from privproof.profiles.situations import Comparison, Move, Outcome, Output, Sit
 from privproof.scenarios import Neighbours, Question
 
 _MOST_NODES = 300_000
+"""Points that runs can reach, over all letters; beyond, the question is refused with a hint to take a shorter horizon."""
 _MOST_OUTCOMES = 200_000
+"""The outcomes that one comparison lists; beyond, the question is refused with a hint to take a shorter horizon."""
 _FEW = 5
+"""So many values of e^epsilon are tried to find a comparison that alone is the whole envelope; then the search is given up."""
 
 T = TypeVar("T")
 Whole: TypeAlias = tuple[int, ...]

@@ -19,7 +19,9 @@ from privproof.models import Transducer
 from privproof.scenarios import Neighbours
 
 _MOST_PAIRS = 20_000_000
+"""Pairs of neighbouring data sets that are enumerated; beyond, the question is refused with a hint to take a smaller size."""
 _CHUNK = 300_000
+"""The pairs of data sets in one array, so that memory does not grow with their number."""
 
 Indices: TypeAlias = NDArray[np.int64]
 

@@ -27,7 +27,9 @@ from privproof.profiles.situations import Comparison, Outcome, Situation
 from privproof.scenarios import Pair, Question, ordered_pairs
 
 _MOST_DATA_SETS = 200_000
+"""Data sets whose laws are computed; beyond, the question is refused with a hint to take a smaller size."""
 _MOST_DISTINCT = 1_500_000
+"""Pairs with different likelihoods that are kept in memory; beyond, the question is refused with a hint to take a smaller size."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ from privproof.profiles.situations import Outcome, Situation
 from privproof.scenarios import Question
 
 _SHOWN = 8
+"""An event is shown by its first so many outputs; the text then says how many it has."""
 
 
 @dataclass(frozen=True)

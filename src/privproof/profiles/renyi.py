@@ -29,6 +29,7 @@ from privproof.scenarios import Question
 
 Bounds: TypeAlias = tuple[Rational, Rational]
 _LARGEST_ORDER = 10_000
+"""The largest order that likelihood ratios are raised to; beyond, it is refused: the order inf is the tight epsilon."""
 
 
 @dataclass(frozen=True)

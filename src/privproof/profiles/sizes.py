@@ -13,6 +13,7 @@ from privproof.evidence import Verdict
 from privproof.exact import Epsilon, fraction, log
 
 _SIMPLE = 12
+"""The largest denominator of a ratio that a sequence of sizes is said to approach; the remark is no bound and proves nothing."""
 
 
 @dataclass(frozen=True)

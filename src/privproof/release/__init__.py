@@ -1,9 +1,8 @@
-"""The other direction: noise that makes a query of correlated data Pufferfish private, and what it costs; uses `engines` and above.
+"""The other direction: noise that makes a query of correlated data Pufferfish private, and what it costs; imports `asking` and engines.
 
-Read it in this order: `powers` and `quilts` (Markov quilts on chains), `curves` (bounds on influence), `networks` (quilts on
-Bayesian networks), `laws`, `distances` and `losses` (the exact law of a sum, the Wasserstein distance, the exact loss),
-`calibrating` (the methods), `drawing` and `releasing` (noise and records), `accounting` (several releases), `frameworks` (any
-finite framework), `locations` (places on a map).
+Quilts, laws and losses are those of `engines.releases`.  Read the rest in this order: `calibrating` (the methods), `drawing` and
+`releasing` (noise and records), `accounting` (several releases), `frameworks` (any finite framework), `planar`, `maps` and `locations`
+(places on a map).
 
 >>> from privproof import release
 >>> chain = release.Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})

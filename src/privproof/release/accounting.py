@@ -29,10 +29,15 @@ from privproof.release.calibrating import Calibrated
 from privproof.scenarios.chains import Chain
 
 _NEGLIGIBLE = 1e-4
+"""Quilts further away than where the influence falls below this are not looked for: they could save no more than that."""
 _WIDEST = 400
+"""From this distance on, quilts further away are not looked for, however strong the influence still is."""
 _MOST_NODES = 200_000
+"""Entries near the edges of pieces are looked at one by one; where these are more, the question is refused."""
 _HAIR = 1e-9
+"""Losses that are relatively this near to the worst are computed again with fractions, since floats may have confused their order."""
 _AT_ONCE = 4_000_000
+"""The entries of the arrays of losses that are in memory at once."""
 
 
 @dataclass(frozen=True)

@@ -80,12 +80,18 @@ _PREFERRED: tuple[Method, ...] = ("quilt", "wasserstein", "exact")
 BY_LAWS: tuple[Method, ...] = ("exact", "wasserstein", "gk16")
 """Methods that ask for series without gaps."""
 _COARSER = Fraction(1, 10**6)
+"""The alpha of geometric noise is the simplest fraction that spends at most this share of the cost too little."""
 _AUTOMATIC_WORK = 400_000_000
+"""Beyond so many operations the method ``auto`` leaves out those that need the exact laws of a sum; by name they can be had."""
 _LEAST_BUDGET = "1e-40"
 _LARGEST_BUDGET = 10_000
+"""Above this, or below `_LEAST_BUDGET`, a budget is refused before a noise is looked for."""
 _FEW = 5_000
+"""With fewer steps than this it is decided exactly whether one less is enough; otherwise the error may be stated a step too large."""
 _TIED = Fraction(1, 10**9)
+"""Methods whose rates differ relatively by less than this are equally good, and the preferred one is taken."""
 _CHEAPEST = 69
+"""No step of geometric noise costs more than this: e^-69 is 1e-30."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ from privproof.language.randomness import Source
 from privproof.scenarios.releases import Geometric, Laplace, Noise
 
 _BITS = 96
+"""Random bits are drawn so many at a time until they decide the number; one draw is enough as a rule."""
 _FINER = 2**20
+"""Laplace noise is drawn on a lattice at least so many times finer than its scale."""
 
 
 def draw(noise: Noise, step: Rational, source: Source) -> Rational:

@@ -20,6 +20,7 @@ from privproof.release.planar import PlanarGeometric, PlanarLaplace
 from privproof.scenarios.locations import LocationQuestion
 
 _MOST_ADDED = 400_000
+"""The checker adds the offsets of a cell one by one: a loss that takes more of them is not in the certificate."""
 _DIGITS = 10**12
 """Losses are stated with twelve digits, rounded down."""
 

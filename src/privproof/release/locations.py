@@ -36,10 +36,15 @@ Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 Method: TypeAlias = Literal["triangle inequality", "every pair", "one output"]
 
 _MOST_BITS = 2048
+"""The precision at which a loss that is not told from epsilon is given up; the verdict is then unknown."""
 _MOST_COMPARED = 6_000_000
+"""Comparisons in ball arithmetic; with more, a map on which no violation is found is unknown, with a hint to name sites."""
 _MOST_SEARCHED = 400_000_000
+"""Comparisons in floats in search of the worst pair; beyond, the question is refused."""
 _MOST_LOOKED_AT = 150
+"""Where the promise is known already, a map of more sites is represented by four near its middle."""
 _MOST_SHOWN = 60
+"""A site or an output with a longer text is cut in reports."""
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,11 @@ from privproof.release.planar import PlanarGeometric, Site, a_site, several
 Row: TypeAlias = dict[Site, arb]
 
 _MOST_SITES = 100_000
+"""The sites of a map that are listed; beyond, the map is refused."""
 _MOST_REMAPPED = 400
+"""The sites of a map for which a table of best reports is made, cubic in their number; beyond, it is refused."""
 _MOST_ENUMERATED = 4_000_000
+"""Offsets added one by one for the cells of a map that is no rectangle; beyond, it is refused."""
 
 
 @dataclass(frozen=True)
@@ -391,6 +394,7 @@ def _enumerated(noise: PlanarGeometric, map: Map, site: Site, bits: int) -> Row:
 
 _EQUATOR = 6_378_137  # the semi-major axis of WGS 84 in metres
 _FLATTENING = fmpq(1_000_000_000, 298_257_223_563)
+"""The flattening of WGS 84, 1/298.257223563, exactly."""
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,14 @@ from privproof.language.randomness import Seed, Source, release_source
 Site: TypeAlias = tuple[int, int]
 
 _WORD = 64
+"""Random bits are drawn so many at a time until they decide a coin, and probabilities are computed with as many bits to spare."""
 _SERIES_BELOW = 2  # rates per step at which the series in the rate takes over from direct summation
 _MOST_SQUARED = 1_000_000
+"""Up to this squared radius, in steps, the sites of a disc are added one by one; beyond, integrals enclose the sum."""
 _MOST_REPORTS = 10_000
+"""The largest number of reports that are accounted together; beyond, it is refused."""
 _FARTHEST = 30
+"""The largest radius times epsilon; beyond, radii drawn from 53 bits are too far apart, and the noise is refused."""
 
 
 def per_distance(level: EpsilonLike, *, within: Number) -> Epsilon:

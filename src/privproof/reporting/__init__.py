@@ -1,4 +1,7 @@
-"""Verdicts for readers: text, JSON and HTML; imports `evidence` and computes nothing."""
+"""Verdicts for readers: text, JSON and HTML.
+
+Imports what it tells about: `evidence`, `engines.logic`, `profiles`, `release`; computes nothing.
+"""
 
 import lazy_loader
 

@@ -35,9 +35,13 @@ if TYPE_CHECKING:
     from privproof.auditing.audits import Audit, Certified
 
 _LISTED = 5
+"""How many candidates the table of an audit lists; the last line says how many more there are."""
 _SHORT = 18
+"""An exact epsilon with a longer text is shown as a decimal number."""
 _LONGEST = 160
+"""Events are cut to so many characters, a long line."""
 _CELL = 60
+"""In the table of candidates events and data sets are cut to so many characters, to fit a line."""
 _ENGINE_FACTS = ("structure", "growing", "repair", "tight epsilon")
 _WITNESS_FACTS = ("output", "written", "event", "left", "right", "ratio", "loss")
 _ENGINE_DATA = ("growth", "leak", "formula", "repairs")

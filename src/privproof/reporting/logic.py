@@ -15,9 +15,13 @@ from privproof.reporting.html import document_page
 from privproof.reporting.text import print_facts
 
 _LISTED = 8
+"""A sentence names so many states; the others are counted."""
 _WIDTH = 100
+"""The names of states in a sentence have at most so many characters together; the first is always given."""
 _LINES = 12
+"""The states whose probabilities are listed, a line each, without ``--all``."""
 _PLAIN = 60
+"""With more states than this JSON echoes how they were chosen instead of their names, unless all are asked for."""
 
 
 def print_satisfaction(console: Console, found: Satisfaction, *, every: bool, more: tuple[Fact, ...] = ()) -> None:

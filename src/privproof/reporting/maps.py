@@ -17,7 +17,9 @@ from privproof.release.planar import PlanarGeometric, PlanarLaplace
 Spot = tuple[float, float]
 
 _SIZE, _MARGIN, _LINE = 560.0, 36.0, 17.0
+"""In pixels: the longer side of the map, the margin around it, and a line of the legend."""
 _MOST_DOTS = 2_500
+"""More sites are not drawn as dots: a rectangle is left plain, of another map the first so many are drawn."""
 _BLUE, _RED, _ORANGE, _GREY, _PALE = "#1f5fbf", "#b42318", "#c76a00", "#5b6570", "#d5dae0"
 _SHARES: tuple[tuple[str, str], ...] = (("1/2", "50 %"), ("19/20", "95 %"))
 

@@ -19,6 +19,7 @@ from privproof.reporting.reports import Report
 from privproof.scenarios import ProgramQuestion
 
 _LONGEST = 120
+"""A probability with a longer exact text is shown as a decimal number only."""
 
 
 class ProgramReport(Report[ProgramQuestion]):

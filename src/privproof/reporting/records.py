@@ -23,6 +23,7 @@ from privproof.reporting.text import print_facts
 
 FORMAT = "privproof-release"
 _DRAWN_BINS = 60
+"""A release of more values is not drawn as bars: they would be too many to read."""
 
 
 def record_data(record: Record) -> dict[str, Any]:

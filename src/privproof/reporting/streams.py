@@ -22,6 +22,7 @@ from privproof.reporting.reports import Report
 from privproof.scenarios import StreamQuestion
 
 _LONGEST = 24
+"""A witness of more steps is not written as Python: the lines would be too long to read."""
 _TIMES = {0: "↻ again and again", 1: ""}
 
 

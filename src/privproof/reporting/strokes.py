@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 from privproof.formats.pictures import printable
 
 WIDTH, MARGIN = 720.0, 16.0
+"""In pixels: how wide every chart is, and its margin."""
 INK, GREY, GRID, AXIS = "#1c2024", "#60646c", "#eceef0", "#b9bec4"
 BLUE, ORANGE, RED = "#3b5bdb", "#f08c00", "#b42318"
 DARK_ORANGE, PALE_BLUE = "#a35200", "#e3e9fc"
@@ -24,6 +25,7 @@ LINES = (
     (GREY, GREY),
 )
 LABEL, LONGEST_NAME = 15.0, 200.0
+"""In pixels: how far labels at the ends of lines stay apart, and how wide a name may be before it is cut."""
 
 Value = float | None
 Run = list[tuple[float, float]]

@@ -15,6 +15,7 @@ from privproof.reporting.wording import SYMBOLS, facts, headline
 
 _STYLES = {"computed": "bold green", "proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 _WIDTH = 15
+"""The least width of the column of labels, so that the texts of most facts begin below each other."""
 
 
 def print_verdict(

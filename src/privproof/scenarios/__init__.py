@@ -1,4 +1,4 @@
-"""Who must not be told apart: pairs of distributions, neighbour relations, words; imports `models` and `language`."""
+"""Who must not be told apart: pairs of distributions, neighbour relations, words; imports `models`, `formulas` and `language`."""
 
 import lazy_loader
 

@@ -13,6 +13,7 @@ from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 
 _MOST_CORNERS = 256
+"""Eight parameters have so many corners, each with a matrix of its own; a class with more parameters is refused."""
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,10 @@ from privproof.models.distributions import distinct_names, distribution, known_n
 from privproof.scenarios.chains import Chain
 
 LARGEST_TABLE = 1 << 20
+"""The cells of a table, and of a product of tables while nodes are summed out; beyond, it is refused with a hint to take fewer parents."""
 _MEMBERS = ("values", "parents", "table")
 _MOST_EXCHANGEABLE = 14
+"""The table of the last of exchangeable entries has a row for all values of the others; with more entries it is refused."""
 
 
 @dataclass(frozen=True)

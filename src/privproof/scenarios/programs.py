@@ -16,6 +16,7 @@ from privproof.models import Horizon
 from privproof.scenarios.asked import AnyQuestion, Family
 
 _DIGITS = 10**12
+"""A bound with a logarithm becomes a rational with twelve decimal places, rounded down."""
 
 
 @dataclass(frozen=True, kw_only=True)

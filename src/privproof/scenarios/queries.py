@@ -21,6 +21,7 @@ from privproof.exact import ONE, ZERO, Number, Rational, decimal, rational, show
 from privproof.models.distributions import known_name
 
 _LARGEST = rational(10**40)
+"""The search for a noise uses floats: how far an entry moves a query, and its steps, stay within this and its inverse, or are refused."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
 
 _NEAR = rational("1/1000000")
+"""An alpha nearer to 1 is shown by its distance from 1, since its first digits are all nines."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,9 @@ class Automaton:
 
 
 _DEEPEST = 100
+"""An expression with more opening parentheses is refused, long before the recursion of the reader is too deep for Python."""
 _MOST_STATES = 20_000
+"""The deterministic automaton of an expression may be exponentially large; one with more states is refused."""
 _TOKEN = re.compile(r"\s*(?:'([^']*)'|([()|*+?.])|([^\s()|*+?.']+))")
 
 

@@ -1,4 +1,4 @@
-"""Sampling: many independent runs of a mechanism at once, and what they say; imports `language` and what `compiling` says about lists."""
+"""Sampling: many independent runs of a mechanism at once, and what they say; imports `compiling` and `language`, and no other engine."""
 
 import lazy_loader
 

@@ -34,8 +34,11 @@ from privproof.evidence.checker.polynomials import Polynomial
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CAPITALS = _LETTERS.upper()
 _DEEPEST = 1_000
+"""How many cuts may lie inside each other in a tree of boxes; a deeper tree is refused."""
 _WORK = 100
+"""All boxes of a question together may have so many times `Limits.tensor` coefficients; beyond, the evidence is refused."""
 _LONGEST = 200
+"""How far the parenthesis that closes a number in a tree is looked for; a number that does not end by then is refused."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?"
 _LOGARITHM = rf"(?:(?P<times>[0-9]{{1,4}})\s*\*\s*)?ln\(\s*(?P<inner>{_NUMBER})\s*\)(?:\s*/\s*(?P<root>[0-9]{{1,4}}))?"
 _EPSILON = re.compile(rf"\s*(?:{_LOGARITHM}(?:\s*[+-]\s*(?P<shift>{_NUMBER}))?|(?P<alone>{_NUMBER}))\s*")
 _LARGEST_SHIFT = 10_000
+"""The largest number that epsilon may be or have added to its logarithm; beyond, it is refused before it is raised to a power of e."""
 _GRID = 1 << 96
 """Bounds of losses are rounded to multiples of its inverse, so that they can be written down."""
 

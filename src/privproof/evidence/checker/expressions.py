@@ -141,6 +141,7 @@ def derivative(expression: Expression, symbol: str) -> Expression:
 
 _TOKEN = re.compile(r"\s*(?:'([^']*)'|([()|*+?.])|([^\s()|*+?.']+))")
 _DEEPEST = 30
+"""Parentheses nested more deeply than this are refused, long before the recursion of the reader is too deep for Python."""
 
 
 class Reader:

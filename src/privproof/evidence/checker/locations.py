@@ -47,8 +47,11 @@ Site: TypeAlias = tuple[int, int]
 Place: TypeAlias = tuple[Rational, Rational]
 
 _BITS = (128, 512, 2048)
+"""The precisions at which a loss is compared with the claim, in this order; what the last leaves open is not accepted."""
 _TAIL_BITS = 48
+"""Offsets with weights above 2 to minus so many bits are added one by one, twice and three times as many at the higher precisions."""
 _FARTHEST = 10**9
+"""How far from 0 a coordinate of a site may be, in steps; a site beyond is refused."""
 
 
 # ------------------------------------------------------------------------------------------------------------------ mechanisms

@@ -19,8 +19,11 @@ Polynomial: TypeAlias = dict[tuple[int, ...], Rational]
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+*/^()]))")
 _LARGEST_POWER = 1_000
+"""The largest exponent that may be written in a polynomial; beyond, it is refused before it is multiplied out."""
 _DEEPEST = 100
+"""Parentheses nested more deeply than this are refused, long before the recursion of the reader is too deep for Python."""
 _BITS = 200_000
+"""The coefficients of a product may have so many bits; a product that might have more is refused before it is made."""
 
 
 def constant(value: Rational, size: int) -> Polynomial:

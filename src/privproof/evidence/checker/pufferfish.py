@@ -61,7 +61,9 @@ _MEMBERS = (
     "kind", "title", "parameters", "constraints", "data", "pairs", "relative", "epsilon", "delta", "pointwise",
 )  # fmt: skip
 _MOST_PARAMETERS = 26
+"""The letters of a tree of boxes name so many: further parameters are refused, further constraints are of no use to a tree."""
 _MOST_POWER = 1_000
+"""The largest power of a factor in the evidence; beyond, it is refused before it is multiplied out."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from privproof.evidence.checker.systems import Masses, Question, on_common_denom
 
 Tensor: TypeAlias = list[int]
 _BITS = 128
+"""The precision of the lower bound of e^epsilon in the quick test on integers; what fails that test is decided exactly."""
 
 
 def proved_by_tensors(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:

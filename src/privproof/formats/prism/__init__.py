@@ -1,4 +1,4 @@
-"""Models in the PRISM language: imports `models` and above; `formats` and users import it.
+"""Models in the PRISM language: imports `models` and the documents of `formats`, which imports it.
 
 The language is described at https://www.prismmodelchecker.org/manual/ThePRISMLanguage; read are ``dtmc`` and ``mdp`` models.
 PRISM knows no neighbour relation; lines ``//@ neighbours A ~ B``, which PRISM takes for comments, give it.

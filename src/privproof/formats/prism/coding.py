@@ -13,6 +13,7 @@ from privproof.formats.prism.meanings import FAILING, ROUNDING, Meaning, divide,
 
 _SIGNS = {"=": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "=="}
 _CHUNK = 50
+"""A sum of more terms is written as a sum of sums: the compiler of Python goes one level deeper with each sign."""
 
 
 class Code:

@@ -18,8 +18,11 @@ from privproof.formats.prism.tables import Index, Numbers, State
 from privproof.models.process import Bools, DecisionProcess, Ints, deadlock
 
 _MOST = 5_000_000
+"""How many valuations are tried for ``init ... endinit``; beyond, the model is refused with a hint to give initial values."""
 _CHUNK = 1 << 16
+"""States are turned into columns, and conditions evaluated on them, so many at once, so that the lists in between stay small."""
 _FARTHEST = 2**62
+"""Stands for no bound in a range of values, which are 64 bits wide; a condition with a larger constant is evaluated state by state."""
 
 
 class StateNames(Sequence[str]):

@@ -29,6 +29,7 @@ FUNCTIONS: Mapping[str, tuple[int, int]] = {
 
 _BINDING = {"=>": 2, "<=>": 3, "|": 4, "&": 5, "=": 7, "!=": 7, "<": 8, "<=": 8, ">": 8, ">=": 8}
 _NOT, _SUM, _PRODUCT = 6, 9, 10
+"""How tightly the operators bind that are read by functions of their own, on the scale of `_BINDING`; what is larger binds more."""
 
 
 class Node(NamedTuple):

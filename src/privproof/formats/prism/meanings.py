@@ -20,7 +20,9 @@ LARGEST = 100_000
 """How many nodes an expression may have once its formulas are put in."""
 
 _MOST_BITS = 100_000
+"""A power that would have more bits is refused before it is computed."""
 _DEEPEST = DEEPEST + 50
+"""With its formulas put in, an expression may nest a little deeper than as written; beyond, it is refused."""
 _CONDITION, _NUMBER = "a condition", "a number"
 
 

@@ -30,7 +30,9 @@ from privproof.formats.prism.tokens import Cursor, Source, tokens
 from privproof.models.process import Bools, DecisionProcess
 
 MOST_STATES = 20_000_000
+"""How many states are explored unless the caller says otherwise; a model with more is refused."""
 MOST_PAIRS = 1_000_000
+"""The remarks of a model may relate so many pairs of neighbours; beyond, they are refused with a hint to relate fewer states."""
 
 _WORD = re.compile(r"(neighbours|initial)\b[ \t]*")
 _REMARKS = "//@ neighbours A ~ B, or //@ initial A"

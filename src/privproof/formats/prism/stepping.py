@@ -24,6 +24,7 @@ SILENT = "tau"
 """What a choice is called whose command has no action."""
 
 _FEWEST_LOOKED_UP = 8
+"""If at least so many commands ask for values of one variable, they are found by its value; fewer are tried one after the other."""
 
 
 class Stepper:

@@ -14,6 +14,7 @@ from privproof.formats.prism.syntax import Command, Module, Text
 from privproof.formats.prism.tokens import Source
 
 _LARGEST_VALUE = 2**62
+"""Values of variables are kept as 64-bit integers; a range that ends further from 0 than this is refused."""
 
 
 class Slot(NamedTuple):

@@ -11,6 +11,7 @@ from privproof.formats.prism.meanings import Trouble
 State: TypeAlias = tuple[int, ...]
 
 _MOST_REMEMBERED = 500_000
+"""A table of results is emptied when it has so many entries, to bound the memory; what is needed again is computed again."""
 
 
 class Numbers:

@@ -32,6 +32,7 @@ from privproof.exact.balls import precision
 __all__ = ["check_logic"]
 
 _MOST_SHOWN = 200
+"""The details of an accepted formula name so many states, and so many characters of each operator; all are checked."""
 
 
 def check_logic(verdict: str, question: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:

@@ -32,6 +32,7 @@ from privproof.evidence.checker.outcomes import refuse
 from privproof.exact import ONE, ZERO
 
 _MOST_ROUNDS = 2_000
+"""Choices that have not settled after so many rounds of policy iteration are refused; a few rounds are usual."""
 
 
 @dataclass

@@ -26,7 +26,9 @@ from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.exact import Epsilon, Rational
 
 MOST_STEPS = 1_000_000
+"""The largest bound of a path formula, such as until within so many steps; beyond, the formula is refused."""
 _MOST_NODES = 100_000
+"""All formulas of a document together may have so many parts; beyond, the document is refused."""
 
 
 @dataclass(frozen=True)

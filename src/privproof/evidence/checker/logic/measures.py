@@ -46,6 +46,7 @@ Holds = Callable[[State, Iterable[int]], dict[int, bool | None]]
 """The truth of a state formula in states of the process."""
 
 _MOST_WORK = 60_000_000
+"""Edges passed in all steps of bounded formulas, each counted once per 64 bits of the probabilities; beyond, it is refused."""
 
 
 class Measure:

@@ -53,7 +53,9 @@ TRUE: Antichain = frozenset((frozenset(),))
 FALSE: Antichain = frozenset()
 
 _MOST_CONJUNCTIONS = 1_000
+"""One obligation has at most so many conjunctions, before simplifying ten times as many; a formula that needs more is refused."""
 _MOST_OBLIGATIONS = 2_000_000
+"""How many obligations, and parts of them, are numbered for one formula; a formula that needs more is refused."""
 
 
 class Obligations:

@@ -31,8 +31,11 @@ Value: TypeAlias = "Rational | arb"
 Row: TypeAlias = tuple[tuple[int, Value], ...]
 
 BITS = 256
+"""The precision of balls where the probabilities of a process are intervals; what such balls leave open is not established."""
 _MOST_TRANSITIONS = 2_000_000
+"""All rows of a process together may have so many entries; beyond, the process is refused."""
 _MOST_ACTIONS = 5_000
+"""A process may have so many different actions; beyond, it is refused."""
 
 
 @dataclass(frozen=True)

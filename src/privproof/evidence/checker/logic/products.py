@@ -10,7 +10,9 @@ from privproof.evidence.checker.logic.processes import Row, Walk
 from privproof.evidence.checker.outcomes import within
 
 _MOST_NODES = 1_000_000
+"""Pairs of a state and an obligation that may be reached; beyond, the question is refused."""
 _MOST_EDGES = 4_000_000
+"""Transitions between such pairs, over all actions; beyond, the question is refused."""
 
 Truth = Callable[[int], Truths]
 

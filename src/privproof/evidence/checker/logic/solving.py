@@ -20,8 +20,11 @@ from privproof.evidence.checker.outcomes import refuse
 from privproof.exact import ONE, ZERO, Rational
 
 _DENSE = 24
+"""The equations left are solved as one dense system as soon as eliminating any variable fills more than a square of this side."""
 _LARGEST_DENSE = 700
+"""A dense exact system has at most so many equations; beyond, variables are still eliminated one by one."""
 _MOST_OPERATIONS = 3_000_000
+"""Entries changed by eliminating variables one by one; a component that needs more is refused."""
 
 
 def eliminate(inside: list[dict[int, Value]], worth: list[Value], outside: list[Value]) -> list[Value]:

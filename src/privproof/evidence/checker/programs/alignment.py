@@ -29,6 +29,7 @@ from privproof.exact import ZERO
 
 _MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions")
 _MOST_TEXT = 2_000_000
+"""The invariant of one cut may have so many characters; a longer text is refused before it is read."""
 
 
 def proved_by_alignment(program: Program, evidence: dict[str, object], limits: Limits) -> Accepted:

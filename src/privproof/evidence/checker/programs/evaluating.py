@@ -31,7 +31,9 @@ from privproof.evidence.checker.programs.terms import (
 from privproof.exact import Rational
 
 _LONGEST = 160
+"""A term with more characters gets a symbol of its own, so that the terms made of it stay short."""
 _MOST_SYMBOLS = 20_000
+"""The condition of one path may declare so many symbols; beyond, the evidence is refused."""
 
 
 @dataclass(frozen=True)

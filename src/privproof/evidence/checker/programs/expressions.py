@@ -20,7 +20,9 @@ from privproof.exact import Rational
 _NUMBERS = ("int", "real")
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _MOST_PARTS = 1000
+"""An operator may have so many operands, and a list of expressions so many parts; beyond, the program is refused."""
 _MOST_EXPRESSIONS = 20_000
+"""All expressions that one reader meets, those inside others counted; beyond, the document is refused."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,9 @@ SIZE = "size"
 
 _MEMBERS = ("shape", "sort", "public", "within", "low", "high", "size", "values")
 _MOST_INPUTS = 100
+"""A mechanism may declare so many inputs; beyond, the question is refused."""
 _LARGEST_SIZE = 1_000_000
+"""The largest length of lists that may be fixed; beyond, the question is refused."""
 
 Scalar = Rational | bool | str | None
 """A value: a number, a truth value, or a tag."""

@@ -17,8 +17,11 @@ from privproof.evidence.checker.programs.inputs import SORTS, Declared, plain_na
 from privproof.exact import Rational
 
 _MOST_INSTRUCTIONS = 5_000
+"""A program may have so many instructions; beyond, the question is refused."""
 _MOST_VARIABLES = 2_000
+"""A program may have so many variables; beyond, the question is refused."""
 _MOST_NAMES = 8
+"""A scale or a bound is a number times the product of at most so many public integers; with more it is refused."""
 
 Group: TypeAlias = tuple[str, ...]
 """The public integers that a scale is a multiple of, sorted."""

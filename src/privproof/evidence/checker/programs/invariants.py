@@ -22,7 +22,9 @@ from privproof.exact import Rational, rational
 _TOKEN = re.compile(r"\s*(?:(?P<sign>[()])|\|(?P<quoted>[^|\\]*)\||(?P<simple>[A-Za-z0-9~!@$%^&*_+=<>.?/-]+))")
 _NUMERAL = re.compile(r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _DEEPEST = 150
+"""An invariant nested more deeply than this is refused, before the recursion over it is too deep for Python."""
 _MOST_TOKENS = 200_000
+"""An invariant may have so many parentheses, names and numbers; beyond, it is refused."""
 
 
 @dataclass(frozen=True)

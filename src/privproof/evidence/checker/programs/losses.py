@@ -21,7 +21,9 @@ from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds, loss
 
 _MOST_SHOWN = 200
+"""A probability with a longer exact text is shown as a decimal number in the statement; the comparison is exact all the same."""
 _LARGEST_CLAIM = 10_000
+"""The largest epsilon that a claim may come to at given inputs; beyond, it is refused before it is raised to a power of e."""
 _SIMPLE = 1_000
 """Denominators up to this are tried for a loss that is a fraction."""
 

@@ -31,7 +31,9 @@ from privproof.evidence.checker.programs.instructions import Next, Program, Samp
 from privproof.exact import Rational
 
 _MOST_PATHS = 5_000
+"""How many paths between cuts a program may have; beyond, the evidence is refused (more cuts make fewer paths)."""
 _MOST_CASES = 100
+"""The alignment of a path may have so many cases, each with so many conditions; beyond, it is refused."""
 _PLACE = "evidence.paths"
 
 

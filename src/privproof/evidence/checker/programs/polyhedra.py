@@ -39,7 +39,9 @@ Terms: TypeAlias = dict[Key, Rational]
 """Coefficients by the powers of the variables, and the linear form in the exponent: its coefficients and constant."""
 
 _MOST_TERMS = 1_000_000
+"""Terms made by integrating out the noises of all leaves of a question; beyond, the probability is refused as too complicated."""
 _MOST_CONSTRAINTS = 300
+"""With more forms, eliminating variables no longer looks whether a region is empty: it is integrated, and gives 0 if it is."""
 _PLACE = "evidence"
 
 

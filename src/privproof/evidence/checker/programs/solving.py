@@ -19,7 +19,9 @@ from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.terms import both
 
 _CVC5_EFFORT = 5_000_000
+"""The resource limit of one question to cvc5; beyond, the answer is unknown and the condition is refused."""
 _Z3_EFFORT = 200_000_000
+"""The resource limit of one question to Z3, which counts differently; beyond, the answer is unknown and the condition is refused."""
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,17 @@ from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.exponentials import ExponentialSum
 
 _MOST_LEAVES = 50_000
+"""A tree of runs may have so many leaves; beyond, it is refused."""
 _MOST_STEPS = 2_000
+"""A leaf may have so many steps, and so many forms of its event besides; beyond, it is refused."""
 _MOST_NOISES = 500
+"""A leaf may draw so many noises; beyond, it is refused."""
 _LARGEST_POWER = 10_000
+"""How far from 0 the bound on geometric noise may be, since alpha is raised to it exactly; beyond, it is refused."""
 _MOST_DIGITS = 300
+"""The digits of a numerator or denominator in a form or a law; beyond, its exponential might not be told from 0, and it is refused."""
 _LARGEST_EXPONENT = 10**12
+"""The largest exponent of e, up or down, in a probability; beyond, it is refused before it is evaluated."""
 _KINDS = ("laplace", "exponential", "geometric")
 
 

@@ -23,6 +23,7 @@ from privproof.exact import ONE, Rational
 from privproof.exact.balls import precision
 
 _BITS = (128, 512)
+"""The precisions at which the influence is compared with the claim, in this order; what the last leaves open is refused."""
 
 
 def proved_by_contraction(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:

@@ -26,6 +26,7 @@ from privproof.exact import ONE, Rational
 from privproof.exact.balls import precision
 
 _BITS = 256
+"""The precision at which the distances of laws are bounded first; nodes for which the bound is too large are decided exactly."""
 
 
 def proved_by_distance(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:

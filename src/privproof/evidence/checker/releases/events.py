@@ -31,6 +31,7 @@ from privproof.exact import INFINITE, Epsilon, Rational, epsilon
 from privproof.exact.balls import precision
 
 _BITS = (128, 512, 2048)
+"""The precisions at which an event or an output is compared with the claim, in this order; what the last leaves open is refused."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ Table: TypeAlias = "list[list[Ratio]]"
 Pairs: TypeAlias = "dict[tuple[int, int], Ratio]"
 
 _MOST_EXACT = 30_000_000
+"""The bits of all entries of an exact power of a chain; beyond, there are only the bounds of the other kits."""
 
 
 class TooLarge(Exception):

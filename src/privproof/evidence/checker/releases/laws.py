@@ -25,8 +25,11 @@ from privproof.evidence.checker.releases.questions import Release, Sum
 from privproof.exact import ZERO, Rational
 
 _MOST_TERMS = 15_000_000
+"""The coefficients of the laws of the sum at all nodes; beyond, the question is refused (a shorter series, a coarser query)."""
 _MOST_SPAN = 200_000
+"""From the least to the greatest value of the sum, in units of the query; a wider sum is refused."""
 _MOST_BITS = 2_000_000_000
+"""The bits of the exact laws of those nodes that balls leave open; beyond, the evidence is refused."""
 
 Polynomial: TypeAlias = Any
 """A polynomial of balls, or one of integers."""

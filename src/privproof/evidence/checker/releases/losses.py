@@ -18,6 +18,7 @@ from privproof.exact import Epsilon, Rational
 from privproof.exact.balls import precision
 
 _MOST_BITS = 20_000_000
+"""The bits of the powers that decide exactly what balls leave open; beyond, it stays open, which never speaks for the claim."""
 
 
 @dataclass(frozen=True)

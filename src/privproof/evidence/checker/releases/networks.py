@@ -20,7 +20,9 @@ from privproof.evidence.checker.releases.questions import Release
 from privproof.exact import ONE, ZERO, Rational
 
 _MOST_ENTRIES = 200_000
+"""The entries of a product of factors; beyond, the evidence is refused."""
 _MOST_WORLDS = 300_000
+"""Combinations of values of all nodes that are enumerated for the law of the sum; a larger network is refused."""
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,11 @@ from privproof.exact import Rational
 from privproof.exact.balls import precision
 
 _BITS = (128, 512)
+"""The precisions at which outputs are compared with the claim, in this order; what the last leaves open is decided exactly."""
 _MOST_TIES = 200_000_000
+"""Terms visited where equal sides are compared exactly; beyond, the evidence is refused."""
 _MOST_DIGITS = 20_000_000
+"""The bits of the powers of alpha where equal sides are compared exactly; beyond, the claim counts as not shown."""
 
 
 def proved_by_laws(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:

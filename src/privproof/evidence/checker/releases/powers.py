@@ -16,8 +16,11 @@ from privproof.evidence.checker.releases.priors import Chain, support
 Matrix = TypeVar("Matrix")
 
 _DIGIT = 4
+"""Exponents are split into digits of so many bits: neighbouring exponents then share most of the products that make them."""
 _MOST_SUPPORTS = 50_000
+"""The sets of possible states, entry by entry, are followed until they repeat; a chain that needs more of them is refused."""
 _MOST_WORK = 12_000_000_000
+"""The elementary operations of one check, counted before they are made; beyond, the evidence is refused."""
 
 
 class Work:

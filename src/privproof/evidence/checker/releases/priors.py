@@ -22,8 +22,11 @@ from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.exact import ONE, ZERO, Rational
 
 _MOST_STATES = 400
+"""A chain may have so many states, and a node so many values; beyond, the prior is refused."""
 _MOST_NODES = 300
+"""A network may have so many nodes; beyond, the prior is refused."""
 _MOST_ROWS = 100_000
+"""The table of a node may have so many rows, one for each combination of values of its parents; beyond, it is refused."""
 
 Row: TypeAlias = "tuple[Rational, ...]"
 

@@ -31,7 +31,9 @@ from privproof.exact import ZERO, Epsilon, Rational
 
 _MEMBERS = ("kind", "title", "priors", "lengths", "query", "noise", "epsilon", "delta")
 _LONGEST = 1_000_000_000
+"""The longest series that may be asked about; beyond, the question is refused."""
 _MOST_LENGTHS = 10_000
+"""Series of so many different lengths may be asked about together; beyond, the question is refused."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ from privproof.evidence.checker.releases.questions import Release
 from privproof.exact import ONE
 
 _MOST_ALONE = 20_000
+"""A range that cannot be judged as a whole is judged node by node if it is shorter than this; otherwise it is refused."""
 _MOST_PAIRS = 40_000_000
+"""Judging node by node looks at so many pairs of values in all, so that with many states only shorter ranges are tried."""
 
 
 @dataclass(frozen=True)

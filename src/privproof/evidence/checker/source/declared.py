@@ -28,6 +28,7 @@ from privproof.exact import Rational, rational
 PLACE = "question.source"
 _MEMBERS = ("claims", "reason", "program", "relation", "size", "inputs", "outputs", "pairs")
 _MOST_DATA_SETS = 6_000
+"""The values of a list, and the combinations of all inputs, that are listed; beyond, nothing is established about the source."""
 _SHAPES = ("value", "list", "stream")
 
 

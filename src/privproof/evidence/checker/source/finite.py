@@ -47,6 +47,7 @@ from privproof.evidence.checker.systems import Horizon, Question
 from privproof.exact import ONE, ZERO, Rational, rational
 
 _MOST_GROUPS = 3_000
+"""Sets of states that the outputs so far leave possible; beyond, nothing is established about the source."""
 _HALTED = "halted"
 
 

@@ -21,8 +21,11 @@ from privproof.evidence.checker.source.values import Cells, Table, Tail, Value
 from privproof.exact import Epsilon, Rational, epsilon, fraction, rational
 
 _BITS = 64
+"""A power of e that is not rational is rounded, up or down, to a multiple of 2 to minus so many, just as the language rounds it."""
 _WIDEST = 20_000
+"""Noise on bounded integers may take so many values; beyond, nothing is established about the source."""
 _LARGEST_EXPONENT = 20_000
+"""The largest exponent to which a base is raised exactly; beyond, nothing is established about the source."""
 _MISSING = object()
 
 

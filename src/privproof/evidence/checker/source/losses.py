@@ -35,7 +35,9 @@ from privproof.exact import Rational, fraction, rational
 from privproof.exact.exponentials import ExponentialSum
 
 _MOST_NOISES = 300
+"""A run may draw so many noises that stay open; beyond, nothing is established about the source."""
 _MOST_LEAVES = 20_000
+"""So many runs may lie in the event of a loss; beyond, nothing is established about the source."""
 _LEAF = 300
 """How many steps of a run take about as long as integrating over one leaf."""
 

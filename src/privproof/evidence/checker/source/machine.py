@@ -54,6 +54,7 @@ from privproof.evidence.checker.source.values import (
 )
 
 _DEEPEST = 40
+"""Calls inside each other; beyond, nothing is established about the source."""
 _SETTLING = 25
 """How many instructions take about as long as looking through a run with few variables."""
 _EXHAUSTED = object()

@@ -17,8 +17,11 @@ from privproof.evidence.checker.source.forms import Form, above_zero
 from privproof.evidence.checker.source.values import UNREAD, Beyond, Cells, Split, Table, Tail, Value, Want
 
 _LONGEST = 20_000
+"""The elements of a list, or characters of a text, that a run may make; beyond, nothing is established about the source."""
 _LARGEST_BITS = 20_000
+"""The bits of a number that a run may compute, and its largest exponent; beyond, nothing is established about the source."""
 _WIDEST_SPLIT = 10_000
+"""An unbounded noisy number is split into at most so many values by a comparison; beyond, nothing is established."""
 _SINGLE = (bool, type(None))
 
 

@@ -29,6 +29,7 @@ from privproof.exact import ONE, Rational, rational
 
 _PLACE = "question.source.outputs"
 _WIDEST = 10_000
+"""The named values that one shown result may stand for; beyond, nothing is established about the source."""
 
 
 class Outputs:

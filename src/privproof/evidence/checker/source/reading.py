@@ -31,10 +31,15 @@ from privproof.evidence.checker.source.values import Beyond, Value, read_value
 Instruction: TypeAlias = tuple[str, Any, int]
 
 _LONGEST_TEXT = 200_000
+"""The source of a function may have so many characters; beyond, this and the four limits below, nothing is established about it."""
 _DEEPEST = 60
+"""Statements and expressions inside each other, long before the recursion of the reader is too deep for Python."""
 _MOST_INSTRUCTIONS = 5_000
+"""The instructions that one function becomes."""
 _MOST_VARIABLES = 500
+"""The variables of a function, and as many again that the reader adds to keep what the function does not name."""
 _MOST_FUNCTIONS = 200
+"""The functions of one program."""
 _OPERATORS = ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Pow")
 _WALKS = ("enumerate", "zip")
 _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")

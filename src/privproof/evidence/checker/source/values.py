@@ -23,7 +23,9 @@ from privproof.evidence.checker.outcomes import Refusal, refuse
 Value: TypeAlias = Any
 
 _DEEPEST = 40
+"""Tuples and lists inside each other in a certificate; a value nested more deeply is refused."""
 _LONGEST_NUMBER = 4_000
+"""The digits of a whole number in a certificate, below the length that Python itself refuses to read; beyond, it is refused."""
 
 
 class Beyond(Refusal):

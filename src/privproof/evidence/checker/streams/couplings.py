@@ -24,6 +24,7 @@ from privproof.evidence.checker.streams.steps import Form
 from privproof.exact import Rational
 
 SHIFTS = (-1, 0, 1)
+"""The shifts of a sample that a coupling chooses from, in units of how far neighbouring inputs may differ."""
 MOST_NAMES = 8
 """The thresholds of one group."""
 

@@ -21,6 +21,7 @@ from privproof.evidence.checker.streams.telling import tells_path
 from privproof.exact import INFINITE
 
 _MOST_ITERATIONS = 100
+"""How often a segment is repeated until its orders settle, a few times as a rule; a family that does not settle is refused."""
 
 
 def refuted_by_growth(automaton: Automaton, evidence: dict[str, object], limits: Limits) -> Accepted:

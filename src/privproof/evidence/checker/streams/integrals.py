@@ -44,9 +44,13 @@ MOST_BITS = 16384
 """The precision beyond which the integration gives up."""
 
 _ENOUGH_BITS = 44
+"""A probability known to so many bits is exact enough; with fewer it is computed again with twice the precision."""
 _MOST_PRODUCTS = 200_000_000
+"""Products of terms of one integral; beyond, it is `Unresolved` and the evidence is refused."""
 _FEW_TERMS = 3
+"""A sum of so few terms is raised to a power by the binomial theorem; a longer one is multiplied out."""
 _FEW_NEIGHBOURS = 3
+"""Among nodes with equally few neighbours, up to this, the one whose elimination adds fewest links goes first."""
 
 Plane: TypeAlias = tuple[int, int, int]
 """Nodes i < j and a distance d: the points with ``y_j - y_i = d``; they lie below those with ``y_j - y_i > d``."""

@@ -25,7 +25,9 @@ from privproof.evidence.checker.streams.telling import observed
 from privproof.exact import INFINITE, Epsilon, Rational
 
 _MOST_EXECUTIONS = 2000
+"""Executions that write the same, and systems of orders that they come to; beyond, the evidence is refused."""
 _BITS = (256, 1024, 2048)
+"""The precisions at which the loss is compared with the claim, in this order; what the last leaves open is refused."""
 
 Inputs = Sequence[Rational | None]
 Window = tuple[Rational | None, Rational | None]

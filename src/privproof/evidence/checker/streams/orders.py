@@ -31,6 +31,7 @@ Different: TypeAlias = Callable[[Term, Term], bool]
 Node = TypeVar("Node", bound=Hashable)
 
 ZERO = rational(0)
+"""The offset from a term to itself, with which every path of orders begins."""
 
 
 class Conflict(Enum):

@@ -25,6 +25,7 @@ LARGEST_COST = 10**200
 """Beyond it, costs could not be added to infinity, which is a float."""
 
 _MOST_VECTORS = 20_000
+"""Joining groups multiplies their vectors of costs; a join that comes to more is refused."""
 
 Cost: TypeAlias = float
 """A whole number (an int, however large), or infinity."""

@@ -16,6 +16,7 @@ from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.streams.automata import Automaton
 
 _MOST_ORDERS = 10
+"""All truth values of so many orders are tried to see that some guard always holds; with more orders that counts as not shown."""
 
 
 def tells_path(automaton: Automaton, numbers: Iterable[int]) -> None:
