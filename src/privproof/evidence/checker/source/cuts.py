@@ -33,7 +33,9 @@ from privproof.evidence.checker.source.symbols import (
 from privproof.evidence.checker.source.values import FORGOTTEN, UNREAD, Beyond, Cells, Stream, Table, Value, Walk, key
 
 _MOST_FACTS = 300
+"""Facts that are kept at a cut; the others are forgotten, which can only leave more undecided."""
 _MOST_MOVES = 4
+"""How often a bound at a cut is moved before it is given up."""
 _Fact: TypeAlias = tuple[Asked, int]
 """What is known, and how often its bound was moved."""
 

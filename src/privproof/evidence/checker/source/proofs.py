@@ -37,9 +37,13 @@ from privproof.evidence.checker.source.symbols import PLACE, Term, is_whole, par
 from privproof.evidence.checker.source.values import Beyond
 
 _MOST_CUTS = 500
+"""Pairs of loop heads that are compared; beyond them the comparison gives up."""
 _MOST_STEPS = 4_000
+"""Steps of the comparison; beyond them it gives up."""
 _LONGEST_RUN = 200
+"""Steps of one run on sampled numbers, where a difference is looked for."""
 _RUNS = 100
+"""Runs on sampled numbers that a difference has to show on."""
 _STEP = 20
 """How many instructions take about as long as one step of the comparison."""
 

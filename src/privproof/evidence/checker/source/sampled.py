@@ -16,6 +16,7 @@ from privproof.evidence.checker.source.symbols import Parts
 
 _NUMBERS = tuple(Fraction(n, 2) for n in (-7, -4, -2, -1, 0, 0, 1, 2, 3, 4, 6))
 _LONGEST = 4
+"""Entries of the longest list that is sampled."""
 
 
 class Sampled:

@@ -19,8 +19,11 @@ from privproof.exact import Rational, fraction
 
 PLACE = "question.source"
 _MOST_PARTS = 200
+"""Terms of a polynomial; a longer one is not followed."""
 _MOST_ATOMS = 100_000
+"""Numbers that are left open in one comparison; beyond them it gives up."""
 _LARGEST_BITS = 20_000
+"""Bits of a coefficient; a longer one is not followed."""
 
 Parts: TypeAlias = "Mapping[tuple[int, ...], Fraction]"
 """A polynomial: the coefficient of every product of atoms, each a sorted tuple of their numbers; () is the constant."""
