@@ -1,8 +1,8 @@
 """Reading small languages: a lexicon cuts a text into tokens with places, a cursor goes through them, and `climb` reads operators.
 
-Budgets, polynomials, affine expressions, regular expressions over observations, formulas, guards and PRISM models are all read with
-these three.  Each reader says in its own words what is wrong: what cannot be cut is a token of its own kind, and a cursor leaves it to
-its reader how to complain.
+Budgets, polynomials, regular expressions over observations, formulas and the guards of stream automata are read with these.  Each
+reader says in its own words what is wrong: what cannot be cut is a token of its own kind, and a cursor leaves it to its reader how to
+complain.
 """
 
 from __future__ import annotations

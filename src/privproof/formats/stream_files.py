@@ -266,11 +266,11 @@ def _value(text: str, step: _Samples, thresholds: Sequence[str], place: str) -> 
 def _guard(text: str, step: _Samples, thresholds: Sequence[str], place: str) -> tuple[tuple[Order, ...], bool]:
     """The comparisons of ``when``, and whether one of them is enough."""
     tokens: list[str] = []
-    for token in _LEXICON.tokens(text):
-        if token.kind == UNREADABLE:
-            shown = text[token.start :].strip()[:20]
+    for kind, written, start, _ in _LEXICON.tokens(text):
+        if kind == UNREADABLE:
+            shown = text[start:].strip()[:20]
             raise FormatError("guard", f"{shown!r} cannot be read", place=place, hint="sample >= x and sample < y")
-        tokens.append(token.text)
+        tokens.append(written)
     if tokens in ([], ["true"]):
         return (), False
     joints = {token for token in tokens if token in ("and", "or")}
