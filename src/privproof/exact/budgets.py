@@ -14,12 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from flint import arb, fmpq, fmpz
 
 from privproof.errors import BudgetError, NumberError, PrivproofError
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.parsing import Cursor, Lexicon, Token, climb
 from privproof.exact.rationals import ONE, ZERO, Number, Rational, fraction, rational
 from privproof.exact.rationals import decimal as rounded
 
@@ -27,6 +28,7 @@ _LARGEST_ROOT = 10_000
 """A factor of a logarithm becomes a power and a root of its argument; one with a larger numerator or denominator is refused."""
 _DEEPEST = 50
 """A text with more opening parentheses and minus signs is refused, long before the recursion of the reader is too deep for Python."""
+_LEXICON = Lexicon(number=r"(?:[0-9.]|[eE][-+]?)+", sign="ln|log|[-+*/()]")
 
 
 @dataclass(frozen=True)
@@ -227,90 +229,65 @@ def _read(value: Number) -> Epsilon:
 _FORMS = "an epsilon reads like ln(8/3), 1/2, 1.3, 4*ln(2), ln(2)+1/2 or inf"
 
 
-class _Reader:
+class _Reader(Cursor):
     """Reads ``sum := product (+|- product)*``, ``product := factor (*|/ factor)*``, ``factor := number | ln(sum) | (sum)``."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
         if text.count("(") + text.count("-") > _DEEPEST:
             raise BudgetError("budget", f"more than {_DEEPEST} parentheses and minus signs", hint=_FORMS)
+        super().__init__(text, _LEXICON.tokens(text))
 
     def whole(self) -> Epsilon:
         if self.text.strip().lower() in ("inf", "infinity", "∞"):
             return INFINITE
         value = self.sum()
-        if self.peek():
-            raise self.unexpected()
+        if not self.at_end:
+            self.expected("the end")
         return value
 
-    def peek(self) -> str:
-        while self.at < len(self.text) and self.text[self.at].isspace():
-            self.at += 1
-        return self.text[self.at : self.at + 1]
+    def error(self, message: str) -> BudgetError:
+        return BudgetError("budget", f"{self.text!r}{message}", hint=_FORMS)
 
-    def unexpected(self) -> BudgetError:
-        found = repr(self.peek()) if self.peek() else "the end"
-        return BudgetError("budget", f"{self.text!r}: unexpected {found} at position {self.at}", hint=_FORMS)
+    def expected(self, what: str) -> NoReturn:
+        found, at = ("the end", len(self.text)) if self.at_end else (repr(self.token.text[0]), self.token.start)
+        raise self.error(f": unexpected {found} at position {at}")
 
     def sum(self) -> Epsilon:
-        value = self.product()
-        while (sign := self.peek()) and sign in "+-":
-            self.at += 1
-            value = _add(value, _times(self.product(), ONE if sign == "+" else -ONE))
-        return value
+        return climb(self, {"+": 1, "-": 1, "*": 2, "/": 2}, self.factor, self.joined)
 
-    def product(self) -> Epsilon:
-        value = self.factor()
-        while (sign := self.peek()) and sign in "*/":
-            self.at += 1
-            factor = self.factor()
-            if sign == "/":
-                if factor.ratio != 1 or factor.shift == 0:
-                    raise BudgetError("budget", f"{self.text!r} divides by {factor}", hint=_FORMS)
-                value = _times(value, 1 / factor.shift)
-            elif factor.ratio == 1:
-                value = _times(value, factor.shift)
-            elif value.ratio == 1:
-                value = _times(factor, value.shift)
-            else:
-                raise BudgetError("budget", f"{self.text!r} multiplies two logarithms", hint=_FORMS)
-        return value
+    def joined(self, left: Epsilon, sign: Token, right: Epsilon) -> Epsilon:
+        match sign.text:
+            case "+" | "-":
+                return _add(left, _times(right, ONE if sign.text == "+" else -ONE))
+            case "/":
+                if right.ratio != 1 or right.shift == 0:
+                    raise self.error(f" divides by {right}")
+                return _times(left, 1 / right.shift)
+        if right.ratio == 1:
+            return _times(left, right.shift)
+        if left.ratio == 1:
+            return _times(right, left.shift)
+        raise self.error(" multiplies two logarithms")
 
     def factor(self) -> Epsilon:
-        head = self.peek()
-        if head == "-":
-            self.at += 1
+        if self.accept("-"):
             return _times(self.factor(), -ONE)
-        if head == "(":
+        if self.accept("ln", "log"):
+            inner = self.parenthesis()
+            if inner.ratio != 1 or inner.shift <= 0:
+                raise self.error(f": ln({inner}) is not supported")
+            return Epsilon(ratio=inner.shift)
+        if self.token.kind != "number":
             return self.parenthesis()
-        for name in ("ln", "log"):
-            if self.text.startswith(name, self.at):
-                self.at += len(name)
-                inner = self.parenthesis()
-                if inner.ratio != 1 or inner.shift <= 0:
-                    raise BudgetError("budget", f"{self.text!r}: ln({inner}) is not supported", hint=_FORMS)
-                return Epsilon(ratio=inner.shift)
-        start = self.at
-        while self.at < len(self.text) and (self.text[self.at] in "0123456789.eE"):
-            if self.text[self.at] in "eE" and self.text[self.at + 1 : self.at + 2] in ("-", "+"):
-                self.at += 1
-            self.at += 1
-        if self.at == start:
-            raise self.unexpected()
         try:
-            return Epsilon(shift=rational(self.text[start : self.at]))
+            return Epsilon(shift=rational(self.take().text))
         except NumberError as error:
-            raise BudgetError("budget", f"{self.text!r}: {error.message}", hint=_FORMS) from None
+            raise self.error(f": {error.message}") from None
 
     def parenthesis(self) -> Epsilon:
-        if self.peek() != "(":
-            raise self.unexpected()
-        self.at += 1
+        self.expect("(")
         value = self.sum()
-        if self.peek() != ")":
-            raise self.unexpected()
-        self.at += 1
+        self.expect(")")
         return value
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
 
 from privproof.errors import NumberError
+from privproof.exact.parsing import Cursor, Lexicon, Token, climb
 from privproof.exact.rationals import Number, Rational, rational
 
 _LARGEST_POWER = 1_000
 """The largest exponent of a polynomial; beyond, the text is refused, and ``**`` is not defined."""
-_TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+*/^()]))")
+_DEEPEST = 150
+"""Parentheses nested deeper are refused, long before the recursion of the reader is too deep for Python."""
+_LEXICON = Lexicon(number=r"[0-9]+(?:\.[0-9]+)?", name="[A-Za-z_][A-Za-z_0-9]*", sign=r"\*\*|[-+*/^()]")
 
 
 class Polynomial:
@@ -185,20 +187,15 @@ def _context(names: tuple[str, ...]) -> fmpq_mpoly_ctx:
     return fmpq_mpoly_ctx.get(names, Ordering.lex)
 
 
-class _Reader:
+class _Reader(Cursor):
     """Reads ``+ - * / ^ ( )`` over numbers and parameters."""
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
-        self.text, self.names = text, names
-        self.tokens: list[str] = []
-        position = 0
-        while text[position:].strip():
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise self.error(f"cannot read {text[position:].strip()[:20]!r}")
-            self.tokens.append(match.group().strip())
-            position = match.end()
-        self.at = 0
+        self.names = names
+        self.depth = 0
+        super().__init__(text, _LEXICON.tokens(text))
+        if token := self.unreadable():
+            raise self.error(f"cannot read {text[token.start :].strip()[:20]!r}")
 
     def error(self, message: str) -> NumberError:
         known = ", ".join(self.names) or "none"
@@ -206,66 +203,55 @@ class _Reader:
             "expression", f"{self.text!r}: {message}", hint=f"an expression such as (1 - p)^2; parameters: {known}"
         )
 
-    def peek(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
-
-    def take(self) -> str:
-        token = self.peek()
-        self.at += 1
-        return token
+    def expected(self, what: str) -> NoReturn:
+        raise self.error("it ends too early" if self.at_end else f"unexpected {self.token.text!r}")
 
     def whole(self) -> Polynomial:
         result = self.sum()
-        if self.peek():
-            raise self.error(f"unexpected {self.peek()!r}")
+        if not self.at_end:
+            self.expected("the end")
         return result
 
     def sum(self) -> Polynomial:
-        result = self.product()
-        while self.peek() in ("+", "-"):
-            result = result + self.product() if self.take() == "+" else result - self.product()
-        return result
+        return climb(self, {"+": 1, "-": 1, "*": 2, "/": 2}, self.operand, self.joined)
 
-    def product(self) -> Polynomial:
-        result = self.signed()
-        while self.peek() in ("*", "/"):
-            if self.take() == "*":
-                result = result * self.signed()
-            else:
-                divisor = self.signed().number
-                if divisor is None or divisor == 0:
-                    raise self.error("division by something that is no number")
-                result = result / divisor
-        return result
+    def joined(self, left: Polynomial, sign: Token, right: Polynomial) -> Polynomial:
+        match sign.text:
+            case "+":
+                return left + right
+            case "-":
+                return left - right
+            case "*":
+                return left * right
+        divisor = right.number
+        if divisor is None or divisor == 0:
+            raise self.error("division by something that is no number")
+        return left / divisor
 
-    def signed(self) -> Polynomial:
-        if self.peek() == "-":
-            self.take()
-            return -self.signed()
-        if self.peek() == "+":
-            self.take()
-            return self.signed()
-        return self.power()
-
-    def power(self) -> Polynomial:
-        base = self.atom()
-        if self.peek() in ("^", "**"):
-            self.take()
-            exponent = self.take()
-            if not exponent.isdigit() or int(exponent) > _LARGEST_POWER:
+    def operand(self) -> Polynomial:
+        negative = False
+        while sign := self.accept("-", "+"):
+            negative ^= sign.text == "-"
+        value = self.atom()
+        if self.accept("^", "**"):
+            exponent = self.take().text
+            if not exponent.isdigit() or rational(exponent) > _LARGEST_POWER:
                 raise self.error(f"the power {exponent!r} is no whole number up to {_LARGEST_POWER}")
-            return base ** int(exponent)
-        return base
+            value = value ** int(rational(exponent).p)
+        return -value if negative else value
 
     def atom(self) -> Polynomial:
-        token = self.take()
-        if token == "(":
+        if self.accept("("):
+            self.depth += 1
+            if self.depth > _DEEPEST:
+                raise self.error(f"it nests deeper than {_DEEPEST}")
             inner = self.sum()
-            if self.take() != ")":
+            self.depth -= 1
+            if not self.accept(")"):
                 raise self.error("a parenthesis is not closed")
             return inner
-        if token[:1].isdigit():
-            return Polynomial.constant(token, self.names)
-        if token in self.names:
-            return Polynomial.parameter(token, self.names)
-        raise self.error(f"unexpected {token!r}" if token else "it ends too early")
+        if self.token.kind == "number":
+            return Polynomial.constant(self.take().text, self.names)
+        if self.token.text in self.names:
+            return Polynomial.parameter(self.take().text, self.names)
+        self.expected("an operand")

@@ -22,6 +22,7 @@ from typing import Any
 
 from privproof.errors import FormatError, ModelError, PrivproofError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational, rational
+from privproof.exact.parsing import UNREADABLE, Lexicon
 from privproof.formats import fields
 from privproof.formats.documents import Exact, Node, Scalar, Series, Table, from_plain
 from privproof.models.distributions import known_name
@@ -33,7 +34,8 @@ _STATE = ("scale", "rate", "fresh", "mean", "reads", "noise")
 _TRANSITION = ("from", "to", "when", "output", "store")
 _RELATIONS = ("each", "one", "monotone")
 _WORDS = ("sample", "fresh", "and", "or", "of")
-_TOKEN = re.compile(r"\s*(<=|>=|<|>|\+|-|[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?|[A-Za-z_][A-Za-z_0-9']*(?:\[[0-9]+\])*)")
+_NAME = r"[A-Za-z_][A-Za-z_0-9']*(?:\[[0-9]+\])*"
+_LEXICON = Lexicon(sign="<=|>=|[-<>+]", number=r"[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?", name=_NAME)
 _SCENARIO = "scenario: {neighbours: {relation: each, within: 1}}"
 
 
@@ -156,7 +158,7 @@ def _thresholds(listed: Series) -> tuple[str, ...]:
     for number, entry in enumerate(listed):
         given = fields.table(entry, f"transitions[{number}]", hint="{from: wait, to: done, when: sample >= x}")
         for name in fields.optional(given, "store", _several, f"transitions[{number}]") or ():
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9']*(\[[0-9]+\])*", name) or name in _WORDS:
+            if not re.fullmatch(_NAME, name) or name in _WORDS:
                 raise ModelError(
                     "names",
                     f"{name!r} is no name of a threshold",
@@ -263,15 +265,12 @@ def _value(text: str, step: _Samples, thresholds: Sequence[str], place: str) -> 
 
 def _guard(text: str, step: _Samples, thresholds: Sequence[str], place: str) -> tuple[tuple[Order, ...], bool]:
     """The comparisons of ``when``, and whether one of them is enough."""
-    tokens, end = [], 0
-    while end < len(text.rstrip()):
-        match = _TOKEN.match(text, end)
-        if match is None:
-            raise FormatError(
-                "guard", f"{text[end:].strip()[:20]!r} cannot be read", place=place, hint="sample >= x and sample < y"
-            )
-        tokens.append(match[1])
-        end = match.end()
+    tokens: list[str] = []
+    for kind, written, start, _ in _LEXICON.tokens(text):
+        if kind == UNREADABLE:
+            shown = text[start:].strip()[:20]
+            raise FormatError("guard", f"{shown!r} cannot be read", place=place, hint="sample >= x and sample < y")
+        tokens.append(written)
     if tokens in ([], ["true"]):
         return (), False
     joints = {token for token in tokens if token in ("and", "or")}

@@ -18,6 +18,7 @@ from typing import Literal, cast
 
 from privproof.errors import PrivproofError
 from privproof.exact import ONE, ZERO, Epsilon, delta, epsilon, show
+from privproof.exact.parsing import Token
 from privproof.formulas.sublogics import is_state_formula, subformulas
 from privproof.formulas.syntax import (
     RESERVED,
@@ -39,7 +40,7 @@ from privproof.formulas.syntax import (
     Unary,
     Until,
 )
-from privproof.formulas.tokens import Token, Tokens
+from privproof.formulas.tokens import Tokens
 
 _FAMILY = "all k in 0..9: D[1, 0](X out{k})"
 _LISTED = re.compile(r"\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([^,{}\"\s](?:[^,{}\"\n]*[^,{}\"\s])?))\s*([,}])")
@@ -84,10 +85,8 @@ class Reader(Tokens):
 
     def whole(self) -> Formula:
         formula = self.formula()
-        if self.token.kind != "end":
-            self.complain(
-                f"expected an operator or the end and found {self.found()}", self.token.start, hint=self.near()
-            )
+        if not self.at_end:
+            self.expected("an operator or the end", hint=self.near())
         self.state(formula, 0)
         for part in subformulas(formula):
             if isinstance(part, Probable) and part.within is None and part is not formula:
@@ -183,7 +182,7 @@ class Reader(Tokens):
             self.expect(")")
             return inner
         if token.kind == "quoted":
-            self.at += 1
+            self.take()
             return self.compared(Atom(re.sub(r"\\(.)", r"\1", token.text[1:-1])))
         if self.accept("true", "false"):
             return Truth(token.text == "true")
@@ -194,7 +193,7 @@ class Reader(Tokens):
         if self.accept("all", "some"):
             return self.family(token)
         if token.kind == "name" and token.text not in RESERVED:
-            self.at += 1
+            self.take()
             for inner in re.findall(r"\{([^{}]*)\}", token.text):
                 if inner not in self.scope:
                     self.complain(
@@ -211,7 +210,7 @@ class Reader(Tokens):
                 hint=f'a label of this name is written "{token.text}"',
             )
         hint = 'a label that is a number is written in quotes: "1"' if token.kind == "number" else ""
-        self.complain(f"expected a formula and found {self.found()}", token.start, hint=hint)
+        self.expected("a formula", hint=hint)
 
     def compared(self, atom: Atom) -> Formula:
         operator = self.accept("=", "==", "!=", "<", "<=", ">", ">=")
@@ -244,9 +243,8 @@ class Reader(Tokens):
         else:
             operator = self.accept(">=", ">", "<=", "<", "=", "==")
             if operator is None:
-                self.complain(
-                    f"expected a bound on the probability and found {self.found()}",
-                    self.token.start,
+                self.expected(
+                    "a bound on the probability",
                     hint="P>=1/2 [ F done ], P in [1/4, 3/4] [ F done ] or P=? [ F done ]",
                 )
             value = self.number()
@@ -273,14 +271,14 @@ class Reader(Tokens):
         share_at = None
         level = 0
         while not (level == 0 and self.token.text == "]"):
-            if self.token.kind == "end":
+            if self.at_end:
                 self.complain("the bracket of D is not closed", start - 1, hint="D[ln(3), 0](X out1)")
             level += {"(": 1, ")": -1}.get(self.token.text, 0)
             if level == 0 and self.token.text == ",":
                 if share_at is not None:
                     self.complain("D has two numbers, epsilon and delta", self.token.start, hint="D[ln(3), 0](X out1)")
                 share_at = self.token.start
-            self.at += 1
+            self.take()
         end = self.expect("]").start
         if share_at is None:
             self.complain("D needs two numbers, epsilon and delta", start, hint="D[ln(3), 0](X out1)")
@@ -310,8 +308,8 @@ class Reader(Tokens):
         token = self.token
         if token.kind != "name" or token.text in RESERVED or "{" in token.text:
             hint = f'all k in 0..9: ...; a label of this name is written "{quantifier.text}"'
-            self.complain(f"expected a variable and found {self.found()}", token.start, hint=hint)
-        self.at += 1
+            self.expected("a variable", hint=hint)
+        self.take()
         self.expect("in")
         place = self.token.start
         values: list[int] | list[str]
@@ -353,8 +351,8 @@ class Reader(Tokens):
                 self.complain("expected names in braces", end, hint="all a in {out0, out1}: ...")
             names.append(match[2] if match[1] is None else re.sub(r"\\(.)", r"\1", match[1]))
             end = match.end()
-        while self.token.kind != "end" and self.token.end <= end:
-            self.at += 1
+        while not self.at_end and self.token.end <= end:
+            self.take()
         if self.token.start < end:
             self.complain(f"expected ':' and found {self.text[end]!r}", end)
         return names

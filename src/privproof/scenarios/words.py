@@ -12,12 +12,12 @@ A restriction makes the question weaker: it must be justified by the meaning of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from privproof.errors import ScenarioError
+from privproof.exact.parsing import Cursor, Lexicon
 
 Ending: TypeAlias = Literal["any", "complete", "visible"]
 
@@ -74,7 +74,7 @@ _DEEPEST = 100
 """An expression with more opening parentheses is refused, long before the recursion of the reader is too deep for Python."""
 _MOST_STATES = 20_000
 """The deterministic automaton of an expression may be exponentially large; one with more states is refused."""
-_TOKEN = re.compile(r"\s*(?:'([^']*)'|([()|*+?.])|([^\s()|*+?.']+))")
+_LEXICON = Lexicon(quoted="'[^']*'", sign="[()|*+?.]", name=r"[^\s()|*+?.']+")
 
 
 @dataclass
@@ -86,52 +86,43 @@ class _Fragment:
     last: set[int]
 
 
-class _Reader:
+class _Reader(Cursor):
     """Reads a regular expression and builds its position (Glushkov) automaton."""
 
     def __init__(self, text: str, alphabet: Collection[str]) -> None:
-        self.text = text
         self.alphabet = alphabet
-        self.tokens: list[tuple[str, str]] = []
-        self.at = 0
         self.symbols: list[frozenset[str]] = []
         self.follow: list[set[int]] = []
+        super().__init__(text, _LEXICON.tokens(text))
         if text.count("(") > _DEEPEST:
             raise self.error(f"more than {_DEEPEST} parentheses")
-        position = 0
-        while text[position:].strip():
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise self.error(f"cannot read {text[position:].strip()[:20]!r}")
-            quoted, special, name = match.groups()
-            self.tokens.append(("op", special) if special else ("name", quoted if quoted is not None else name))
-            position = match.end()
+        if token := self.unreadable():
+            raise self.error(f"cannot read {text[token.start :].strip()[:20]!r}")
 
     def error(self, message: str) -> ScenarioError:
         return ScenarioError(
             "words", f"{self.text!r}: {message}", place="words.only", hint="write for instance: start (below)* above"
         )
 
-    def peek(self) -> tuple[str, str]:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
+    def expected(self, what: str) -> NoReturn:
+        raise self.error(f"unexpected {self.token.text!r}")
 
     def whole(self) -> _Fragment:
         result = self.union()
-        if self.peek()[0] != "end":
-            raise self.error(f"unexpected {self.peek()[1]!r}")
+        if not self.at_end:
+            self.expected("the end")
         return result
 
     def union(self) -> _Fragment:
         result = self.sequence()
-        while self.peek() == ("op", "|"):
-            self.at += 1
+        while self.accept("|"):
             other = self.sequence()
             result = _Fragment(result.empty or other.empty, result.first | other.first, result.last | other.last)
         return result
 
     def sequence(self) -> _Fragment:
         result = _Fragment(empty=True, first=set(), last=set())
-        while self.peek()[0] == "name" or self.peek() in (("op", "("), ("op", ".")):
+        while self.token.kind in ("name", "quoted") or self.token.text in ("(", "."):
             other = self.repeated()
             for position in result.last:
                 self.follow[position] |= other.first
@@ -144,32 +135,29 @@ class _Reader:
 
     def repeated(self) -> _Fragment:
         result = self.atom()
-        while self.peek() in (("op", "*"), ("op", "+"), ("op", "?")):
-            sign = self.peek()[1]
-            self.at += 1
-            if sign != "?":
+        while sign := self.accept("*", "+", "?"):
+            if sign.text != "?":
                 for position in result.last:
                     self.follow[position] |= result.first
-            result = _Fragment(result.empty or sign != "+", result.first, result.last)
+            result = _Fragment(result.empty or sign.text != "+", result.first, result.last)
         return result
 
     def atom(self) -> _Fragment:
-        kind, value = self.peek()
-        self.at += 1
-        if (kind, value) == ("op", "("):
+        if self.accept("("):
             inner = self.union()
-            if self.peek() != ("op", ")"):
+            if not self.accept(")"):
                 raise self.error("a parenthesis is not closed")
-            self.at += 1
             return inner
-        if kind == "name" and value not in self.alphabet:
+        token = self.take()
+        name = token.text[1:-1] if token.kind == "quoted" else token.text
+        if token.kind != "sign" and name not in self.alphabet:
             raise ScenarioError(
                 "unknown-name",
-                f"unknown observation {value!r} in {self.text!r}",
+                f"unknown observation {name!r} in {self.text!r}",
                 place="words.only",
                 hint=f"known: {', '.join(list(self.alphabet)[:8])}",
             )
-        self.symbols.append(frozenset(self.alphabet) if kind == "op" else frozenset((value,)))
+        self.symbols.append(frozenset(self.alphabet) if token.kind == "sign" else frozenset((name,)))
         self.follow.append(set())
         position = len(self.symbols) - 1
         return _Fragment(empty=False, first={position}, last={position})
