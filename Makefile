@@ -24,8 +24,8 @@ demo: $(READY)  ## verdicts on the shipped examples
 test: $(READY)  ## the whole test suite
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-test-quick: $(READY)  ## one test of each file, in less than a minute
-	$(BIN)/python -m pytest -n auto --dist worksteal --quick tests
+test-quick: $(READY)  ## one test of each file of unit, cli and papers, in less than a minute
+	$(BIN)/python -m pytest -n auto --dist worksteal --quick tests/unit tests/cli tests/papers
 
 test-slow: $(READY)  ## what takes longer than the suite should, and every property on all its examples
 	PRIVPROOF_EXAMPLES=all $(BIN)/python -m pytest -n auto --dist worksteal -m slow tests

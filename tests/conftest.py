@@ -17,17 +17,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With ``--quick``: the first test of each file, and the whole of what guards verdicts."""
+    """With ``--quick``: the first test of each file that is none of the long ones."""
     if not config.getoption("--quick"):
         return
     seen: set[str] = set()
     chosen: list[pytest.Item] = []
     for item in items:
         file = str(item.path)
-        whole = item.path.name in ("test_structure.py", "test_results.py")
-        if whole or (file not in seen and item.get_closest_marker("slow") is None):
+        if file not in seen and item.get_closest_marker("slow") is None:
             chosen.append(item)
-        seen.add(file)
+            seen.add(file)
     left_out = [item for item in items if item not in set(chosen)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = chosen
