@@ -76,9 +76,14 @@ def _common(
         raise typer.Exit(2)
 
 
+def wanted_command() -> str | None:
+    """The command that ``sys.argv`` names: no option before it has a value."""
+    return next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
+
+
 def main() -> NoReturn:
     """The entry point: a command runs in a worker, under supervision."""
-    wanted = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
+    wanted = wanted_command()
     try:
         if wanted in COMMANDS:
             from privproof.cli.supervising import supervised

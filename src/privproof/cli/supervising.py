@@ -187,14 +187,13 @@ def _spawned() -> _Process:
 
 def _begin() -> None:
     """What a worker does that is a new interpreter."""
-    from privproof.cli.application import application
+    from privproof.cli.application import application, wanted_command
 
     gather().looks()
     private = os.dup(1)
     os.dup2(2, 1)
     sys.argv[0] = "privproof"
-    wanted = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
-    work(partial(application, wanted), private, time.monotonic())
+    work(partial(application, wanted_command()), private, time.monotonic())
 
 
 # -------------------------------------------------------------------------------------------------------- supervision

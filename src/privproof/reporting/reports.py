@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
@@ -14,7 +15,7 @@ from privproof.scenarios import AnyQuestion, Family
 Q = TypeVar("Q", bound=AnyQuestion)
 
 
-class Report(Generic[Q]):
+class Report(ABC, Generic[Q]):
     """How questions of one kind, and the verdicts on them, are told; the general words are here."""
 
     def claim(self, question: Q) -> str:
@@ -44,9 +45,9 @@ class Report(Generic[Q]):
             return f"{name}: the tight epsilon is at least {low}; no upper bound is proved"
         return f"{name}: the tight epsilon lies between {low} and {high}"
 
+    @abstractmethod
     def compared(self, question: Q) -> list[Fact]:
         """What is compared."""
-        raise NotImplementedError
 
     def shown(self, verdict: Verdict, question: Q, *, command: Command | None, asked_tight: bool) -> list[Fact]:
         """The witness, or the proof."""
@@ -76,13 +77,17 @@ class Report(Generic[Q]):
         """Both situations of a witness and its output, in one line; empty where that is not short."""
         return ""
 
+    @abstractmethod
     def question_data(self, question: Q) -> dict[str, Any]:
         """The question as plain data, beyond its name and its budget."""
-        raise NotImplementedError
 
     def witness_data(self, witness: AnyWitness, question: Q) -> dict[str, Any]:
-        """A witness as plain data."""
-        raise NotImplementedError
+        """A witness as plain data: what every witness has."""
+        return {
+            "output": [witness.seen],
+            "left_probability": str(witness.left_probability),
+            "right_probability": str(witness.right_probability),
+        }
 
     def more_data(self, verdict: Verdict, question: Q) -> dict[str, Any]:
         """What the verdict says beyond what every verdict says, as plain data."""

@@ -1,4 +1,4 @@
-from .asked import AnyQuestion, Family, is_question
+from .asked import AnyQuestion, Family
 from .chains import Band, Chain
 from .formulas import FormulaQuestion
 from .locations import LocationQuestion
@@ -52,7 +52,6 @@ __all__ = [
     "fits",
     "histogram",
     "is_program",
-    "is_question",
     "lipschitz",
     "mean",
     "ordered_pairs",

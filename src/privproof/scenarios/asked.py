@@ -90,11 +90,6 @@ class AnyQuestion(ABC):
         return tuple(sentence for sentence in told if sentence is not None)
 
 
-def is_question(value: object) -> bool:
-    """Whether something is a question."""
-    return isinstance(value, AnyQuestion)
-
-
 def no_such_pair(name: str, known: list[str]) -> NoReturn:
     """The complaint about a pair that is not there."""
     listed = ", ".join(known[:6]) + (", ..." if len(known) > 6 else "")

@@ -56,12 +56,16 @@ class WordEngine(ABC):
         """The question in the form that this engine takes; None if it has no such form."""
         return asked.problem
 
+    def _once(self, request: Request) -> Compiled | None:
+        """The same, made once for a request."""
+        return request.once(f"words, {self.name}", lambda: self.compiled(word_request(request)))
+
     def supports(self, request: Request) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
         if request.word is not None:
             return "one word is asked about"
         asked = word_request(request)
-        compiled = self.compiled(asked)
+        compiled = self._once(request)
         if compiled is None:
             return "the mechanism does not read one input and write one output"
         reason = self.reason_against(compiled, asked.budget)
@@ -70,7 +74,7 @@ class WordEngine(ABC):
     def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
         """What the search finds, in order: growth without bound before one word that breaks the budget."""
         asked = word_request(request)
-        compiled, budget = self.compiled(asked), asked.budget
+        compiled, budget = self._once(request), asked.budget
         assert compiled is not None
         if compiled.problem.locations and not compares_something(compiled.problem):
             reason = "nothing is compared: no word of the horizon that the scenario admits can occur"
