@@ -33,6 +33,7 @@ from .formulas import parse_formula, sublogic
 from .language import (
     Mechanism,
     Prior,
+    array,
     bernoulli,
     choice,
     exponential,
@@ -131,6 +132,7 @@ __all__ = [
     "Witness",
     "WordProblem",
     "Words",
+    "array",
     "audit",
     "bernoulli",
     "check",

@@ -7,6 +7,7 @@ proof's certificate is checked, before the verdict is given (`evidence.gate`).
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
+from privproof.language.inputs import Input
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
 
@@ -36,6 +38,8 @@ def check(
     pointwise: bool = False,
     engine: str | None = None,
     monitor: Monitor | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    **named: Input,
 ) -> Verdict:
     """Is the mechanism private within the budget?
 
@@ -48,13 +52,17 @@ def check(
         pointwise: read delta for each output instead of each event.
         engine: the name of the engine to use; without it the first that supports the question.
         monitor: progress, a time limit, an interrupt.
+        inputs: for a function what its parameters may be, where its annotations do not say it.
+        named: the same by name: ``data=records("yes", "no")``.
+
+    A function that has no translation is run as it is, on all its data sets of small sizes and all its random choices.
 
     >>> from privproof.library.noisy_max import noisy_max_question
     >>> verdict = check(noisy_max_question(3, improved=False), epsilon="ln(2)")
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
-    question = _question(subject, size, horizon)
+    question = _question(subject, size, horizon, {**(inputs or {}), **named}, engine)
     if epsilon is not None:
         question = question.under(Budget(exact_epsilon(epsilon), exact_delta(delta), pointwise))
     if not question.claims:
@@ -71,6 +79,8 @@ def tight_epsilon(
     pointwise: bool = False,
     engine: str | None = None,
     monitor: Monitor | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    **named: Input,
 ) -> Verdict:
     """How private is the mechanism: the smallest epsilon it satisfies, exactly, or certified bounds.
 
@@ -81,16 +91,23 @@ def tight_epsilon(
     >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
-    question = _question(subject, size, horizon)
+    question = _question(subject, size, horizon, {**(inputs or {}), **named}, engine)
     return ask(Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise), engine, monitor)
 
 
-def _question(subject: Subject | str | Path, size: int | None, horizon: Horizon | None) -> AnyQuestion:
+def _question(
+    subject: Subject | str | Path,
+    size: int | None,
+    horizon: Horizon | None,
+    inputs: Mapping[str, Input],
+    engine: str | None,
+) -> AnyQuestion:
+    run = engine == "runs"
     if isinstance(subject, str | Path):
         from privproof.loading import load
 
-        return load(str(subject), size=size, horizon=horizon)
-    return posed(subject, size=size, horizon=horizon)
+        return load(str(subject), size=size, horizon=horizon, inputs=inputs, run=run)
+    return posed(subject, size=size, horizon=horizon, inputs=inputs, run=run)
 
 
 def ask(request: Request, engine: str | None = None, monitor: Monitor | None = None) -> Verdict:

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from privproof.compiling import mechanism_process
-from privproof.compiling.posing import posed
+from privproof.compiling.posing import mechanism_with, posed
 from privproof.engines.sampling.runnable import Runnable
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.exact import fraction, rational
@@ -42,6 +42,8 @@ def load(
     size: int | None = None,
     horizon: Horizon | None = None,
     parameters: Mapping[str, object] | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    run: bool = False,
 ) -> AnyQuestion:
     """The question that ``FILE[:NAME]`` stands for.
 
@@ -51,9 +53,9 @@ def load(
     path, name = _split(target)
     if path.suffix == ".py":
         found, name = _found(path, name)
-        found = _declared(found, path)
+        found = _declared(found, path, inputs or {})
         if isinstance(found, Mechanism):
-            return _posed(found, path, size, horizon, parameters or {})
+            return _posed(found, path, size, horizon, parameters or {}, run=run)
         _no_parameters(parameters)
         made = _made(found, path, name, size)
         return made if horizon is None else made.lasting(horizon, place="--horizon")
@@ -231,11 +233,17 @@ def _no_parameters(parameters: Mapping[str, object] | None) -> None:
 
 
 def _posed(
-    mechanism: Mechanism, path: Path, size: int | None, horizon: Horizon | None, parameters: Mapping[str, object]
+    mechanism: Mechanism,
+    path: Path,
+    size: int | None,
+    horizon: Horizon | None,
+    parameters: Mapping[str, object],
+    *,
+    run: bool,
 ) -> AnyQuestion:
     with _running(path, str(path)):
         changed = mechanism.having(**parameters) if parameters else mechanism
-        return posed(changed, size=size, horizon=horizon)
+        return posed(changed, size=size, horizon=horizon, run=run)
 
 
 def _found(path: Path, name: str | None) -> tuple[Any, str]:
@@ -259,8 +267,11 @@ def _found(path: Path, name: str | None) -> tuple[Any, str]:
     return getattr(module, name), name
 
 
-def _declared(found: Any, path: Path) -> Any:
+def _declared(found: Any, path: Path, inputs: Mapping[str, Input]) -> Any:
     """A function whose parameters are declared as inputs is a mechanism, with or without a mark."""
+    if inputs:
+        with _running(path, str(path)):
+            return mechanism_with(found, inputs) if isinstance(found, Mechanism) else mechanism(found, inputs=inputs)
     if not isinstance(found, FunctionType):
         return found
     try:

@@ -43,6 +43,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("definition", _WORDS, "words.definition", "DefinitionEngine"),
     Registered("streams", ("program", "stream"), "streams.engine", "StreamEngine"),
     Registered("laplace", ("program",), "laplace.engine", "AlignmentEngine"),
+    Registered("runs", ("runs",), "runs.engine", "RunsEngine"),
     Registered("parametric", ("secrets",), "parametric.engine", "ParametricEngine"),
     Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
     Registered("release", ("release",), "releases.engine", "ReleaseEngine"),

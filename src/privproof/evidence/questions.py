@@ -13,6 +13,7 @@ _DOCUMENTS: dict[Family, str] = {
     "secrets": "tables",
     "program": "programs",
     "stream": "streams",
+    "runs": "runs",
     "release": "releases",
     "formula": "formulas",
     "location": "locations",

@@ -1,5 +1,6 @@
 from .inputs import (
     Input,
+    array,
     integer,
     one_of,
     public,
@@ -32,6 +33,7 @@ __all__ = [
     "Input",
     "Mechanism",
     "Prior",
+    "array",
     "bernoulli",
     "choice",
     "exponential",

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.laws import Continuous, Geometric, Law, Table
-from privproof.language.linear import Linear, calling_frame, deciding, exactly, refuse
+from privproof.language.linear import Linear, Opaque, calling_frame, deciding, exactly, refuse
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import drawing
 from privproof.language.patterns import matching
@@ -241,7 +241,7 @@ class _Player:
             case Geometric(center, alpha):
                 return self.open("geometric", center, rational(alpha))
             case Continuous(kind, center, scale):
-                return self.open(kind, center, _scale(scale))
+                return self.open(kind, center, scale_of(scale))
 
     def open(self, kind: str, center: Any, scale: Rational) -> Any:
         middle = Linear.of(rational(center) if isinstance(center, str) else center)
@@ -288,15 +288,13 @@ def _normal(form: Linear) -> tuple[tuple[tuple[Any, Rational], ...], Rational, b
     return direction, -form.constant / size * sign, sign < 0
 
 
-def _scale(value: Any) -> Rational:
-    if isinstance(value, Linear):
+def scale_of(value: Any) -> Rational:
+    """The scale of noise: a number above zero, a float with the exact value that it has."""
+    if isinstance(value, Linear | Opaque):
         refuse("scale", "the scale of noise depends on noise or on the data", hint="a scale that is a constant")
-    if isinstance(value, float):
-        refuse(
-            "float", f"scale={value!r} is a float", hint=f'Fraction("{value!r}"), or divide a parameter: 1 / epsilon'
-        )
+    number = None if isinstance(value, str) else Linear.of(value)
     try:
-        scale = rational(value)
+        scale = rational(value) if number is None else number.constant
     except PrivproofError as problem:
         refuse("scale", f"scale: {problem.message}", hint=problem.hint or "scale=2")
     if scale <= 0:

@@ -36,6 +36,7 @@ class Input:
         public: whether it is the same on both sides.
         size: the length of a list, if the declaration fixes it.
         text: the declaration as it is written.
+        array: whether a list is given as an array of numpy.
     """
 
     shape: Shape
@@ -47,6 +48,7 @@ class Input:
     high: Rational | None = None
     public: bool = False
     size: int | None = None
+    array: bool = False
 
     def __repr__(self) -> str:
         return self.text
@@ -161,6 +163,19 @@ def public(declared: Input) -> Any:
             "input", f"public({declared!r}) declares no input", place="public", hint="public(integer(0, 2))"
         )
     return replace(declared, public=True, text=f"public({declared.text})")
+
+
+def array(declared: Input) -> Any:
+    """The same list, given to the function as an array of numpy; by itself for a parameter that is annotated as one.
+
+    >>> array(records(0, 1))
+    array(records(0, 1))
+    """
+    if not isinstance(declared, Input) or declared.shape != "list":
+        raise LanguageError(
+            "input", f"array({declared!r}) declares no list", place="array", hint="array(records(0, 1))"
+        )
+    return replace(declared, array=True, text=f"array({declared.text})")
 
 
 def _numbers(

@@ -3,19 +3,22 @@
 A `Linear` is a number ``c + a_1 x_1 + ... + a_k x_k`` whose ``x_j`` are noises that have not been drawn, or inputs that have not been
 chosen.  It can stand wherever the function handles a number: sums, multiples and comparisons work as they do in Python, and a comparison
 asks the *decider* of the current run which way it goes.  What is no linear form (a product of two of them, rounding, a test for
-equality, whose probability is zero) is refused with its place.
+equality, whose probability is zero) is refused with its place; or, where runs are compared side by side, becomes an `Opaque`
+value: what was done to which forms, and nothing else.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
+from numbers import Integral
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
@@ -49,11 +52,7 @@ class Linear:
 
     @classmethod
     def of(cls, value: Any) -> Linear | None:
-        """A number as a form; None if it is no number.
-
-        Raises:
-            LanguageError: it is a float.
-        """
+        """A number as a form, a float with the exact value that it has; None if it is no number."""
         if isinstance(value, Linear):
             return value
         if isinstance(value, bool | int | Fraction):
@@ -61,8 +60,10 @@ class Linear:
         if isinstance(value, Rational):
             return cls({}, value)
         if isinstance(value, float):
-            refuse("float", f"{value!r} is a float", hint=f'Fraction("{value!r}") for exactly that number')
-        return None
+            if not math.isfinite(value):
+                refuse("float", f"noise meets {value!r}", hint="leave out what is not finite")
+            return cls({}, rational(Fraction(value)))
+        return cls({}, rational(int(value))) if isinstance(value, Integral) else None
 
     @property
     def noisy(self) -> bool:
@@ -70,6 +71,19 @@ class Linear:
         return any(isinstance(atom, int) for atom in self.terms)
 
     def __repr__(self) -> str:
+        _shown(self, "repr")
+        return self.text()
+
+    def __str__(self) -> str:
+        _shown(self, "str")
+        return self.text()
+
+    def __format__(self, spec: str) -> str:
+        told = _shown(self, "format", spec)
+        return self.text() if told is None else told
+
+    def text(self) -> str:
+        """The form as it is written in mathematics."""
         shown = ""
         for atom, factor in sorted(self.terms.items(), key=lambda term: (isinstance(term[0], str), str(term[0]))):
             name = f"x{atom}" if isinstance(atom, int) else atom
@@ -83,7 +97,7 @@ class Linear:
     # ------------------------------------------------------------------------------------------------------ arithmetic
 
     def _plus(self, other: Any, sign: int) -> Any:
-        right = Linear.of(other)
+        right = None if isinstance(other, Opaque) else Linear.of(other)
         if right is None:
             return NotImplemented
         terms = dict(self.terms)
@@ -123,8 +137,10 @@ class Linear:
         if right is None:
             return NotImplemented
         if right.terms and self.terms:
-            refuse(
-                "linear", "two values that depend on noise or on the data are multiplied", hint="multiply by constants"
+            return beyond(
+                "*",
+                (self, right),
+                ("linear", "two values that depend on noise or on the data are multiplied", "multiply by constants"),
             )
         scaled = self.times(right.constant) if self.terms else right.times(self.constant)
         return _simplest(scaled)
@@ -136,15 +152,13 @@ class Linear:
         if right is None:
             return NotImplemented
         if right.terms:
-            refuse(
-                "linear", "a value is divided by one that depends on noise or on the data", hint="divide by constants"
-            )
+            return beyond("/", (self, right), _DIVIDED)
         if right.constant == 0:
             raise ZeroDivisionError("division by zero")
         return _simplest(self.times(1 / right.constant))
 
-    def __rtruediv__(self, other: Any) -> NoReturn:
-        refuse("linear", "a value is divided by one that depends on noise or on the data", hint="divide by constants")
+    def __rtruediv__(self, other: Any) -> Any:
+        return beyond("/", (other, self), _DIVIDED)
 
     def __abs__(self) -> Linear:
         return self if self >= 0 else -self
@@ -175,12 +189,15 @@ class Linear:
         return self._decided(other, 1, strict=False)
 
     def __eq__(self, other: object) -> Any:
-        if Linear.of(other) is None:
-            return False
+        if isinstance(other, Opaque) or Linear.of(other) is None:
+            return NotImplemented if isinstance(other, Opaque) else False
         difference = Linear.of(self._plus(other, -1))
         assert difference is not None
         if not difference.terms:
             return difference.constant == 0
+        control = _control.get()
+        if control is not None:
+            return control.equal(difference)
         what = "a noisy number" if difference.noisy else "a number that may be anything"
         refuse(
             "equality", f"{what} is tested for equality", hint="compare with < or >=; equal values have probability 0"
@@ -190,19 +207,205 @@ class Linear:
         refuse("hash", "a noisy number is used as a key", hint="compare it and use the outcome")
 
     def __bool__(self) -> bool:
+        control = _control.get()
+        if control is not None:
+            return not control.equal(self)
         refuse("truth", "a noisy number is used as a truth value", hint="compare it: x > 0")
 
-    def _rounded(self, *_: Any) -> NoReturn:
-        refuse("rounding", "a noisy number is rounded or used as a whole number", hint="leave it as it is")
+    def _whole(self, how: str) -> int:
+        control = _control.get()
+        number = None if control is None else control.whole(self, how)
+        if number is None:
+            refuse("rounding", "a noisy number is used as a whole number", hint="leave it as it is, or round(x)")
+        return number
 
-    __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _rounded
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _rounded
+    def __int__(self) -> int:
+        return self._whole("int")
+
+    def __index__(self) -> int:
+        return self._whole("index")
+
+    def _rounded(self, how: str, *others: Any) -> Any:
+        control = _control.get()
+        number = None if control is None or others else control.whole(self, how)
+        return beyond(how, (self, *others), _ROUNDED) if number is None else number
+
+    def __round__(self, *digits: Any) -> Any:
+        return self._rounded("round", *digits)
+
+    def __floor__(self) -> Any:
+        return self._rounded("floor")
+
+    def __ceil__(self) -> Any:
+        return self._rounded("ceil")
+
+    def __trunc__(self) -> Any:
+        return self._rounded("trunc")
+
+    def __floordiv__(self, other: Any) -> Any:
+        return beyond("//", (self, other), _ROUNDED)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return beyond("//", (other, self), _ROUNDED)
+
+    def __mod__(self, other: Any) -> Any:
+        return beyond("%", (self, other), _ROUNDED)
+
+    def __rmod__(self, other: Any) -> Any:
+        return beyond("%", (other, self), _ROUNDED)
 
     def __float__(self) -> float:
-        refuse("float", "a noisy number becomes a float", hint="leave it as it is")
+        refuse("float", "a noisy number becomes a float", hint="leave it as it is: it is one already when it runs")
 
-    def __pow__(self, other: Any) -> NoReturn:
-        refuse("linear", "a power of a value that depends on noise or on the data", hint="multiply by constants")
+    def __pow__(self, other: Any) -> Any:
+        return beyond("**", (self, other), _POWER)
+
+    def __rpow__(self, other: Any) -> Any:
+        return beyond("**", (other, self), _POWER)
+
+    # What numpy calls on an array of such numbers.
+
+    def rint(self) -> Any:
+        """The number, rounded."""
+        return self._rounded("round")
+
+    def floor(self) -> Any:
+        """The number, rounded down."""
+        return self._rounded("floor")
+
+    def ceil(self) -> Any:
+        """The number, rounded up."""
+        return self._rounded("ceil")
+
+    def exp(self) -> Any:
+        """e to the number."""
+        return beyond("exp", (self,), _POWER)
+
+    def log(self) -> Any:
+        """The logarithm of the number."""
+        return beyond("log", (self,), _POWER)
+
+    def sqrt(self) -> Any:
+        """The root of the number."""
+        return beyond("sqrt", (self,), _POWER)
+
+
+_DIVIDED = ("linear", "a value is divided by one that depends on noise or on the data", "divide by constants")
+_ROUNDED = ("rounding", "a noisy number is rounded or used as a whole number", "leave it as it is")
+_POWER = ("linear", "a power of a value that depends on noise or on the data", "multiply by constants")
+
+
+class Opaque:
+    """What was done to forms that is no linear form: the operation and its parts.
+
+    Two runs that do the same to equal forms have equal values here; nothing else is known about them.
+    """
+
+    __slots__ = ("operation", "parts")
+
+    def __init__(self, operation: str, parts: tuple[Any, ...]) -> None:
+        self.operation = operation
+        self.parts = parts
+
+    def text(self) -> str:
+        """What was done, as a call."""
+        return f"{self.operation}({', '.join(p.text() if isinstance(p, Linear | Opaque) else repr(p) for p in self.parts)})"
+
+    def __repr__(self) -> str:
+        _shown(self, "repr")
+        return self.text()
+
+    def __str__(self) -> str:
+        _shown(self, "str")
+        return self.text()
+
+    def __format__(self, spec: str) -> str:
+        told = _shown(self, "format", spec)
+        return self.text() if told is None else told
+
+    def _compared(operation: str) -> Callable[[Opaque, Any], Any]:  # type: ignore[misc]
+        def compared(self: Opaque, other: Any) -> Any:
+            control = _control.get()
+            if control is None:
+                refuse("linear", f"{self.text()} is compared outside a run", hint="this is no number")
+            return control.guess(Opaque(operation, (self, other)))
+
+        return compared
+
+    __lt__, __le__, __gt__, __ge__ = map(_compared, ("<", "<=", ">", ">="))
+    __eq__, __ne__ = _compared("=="), _compared("!=")
+
+    def __bool__(self) -> bool:
+        return bool(self != 0)
+
+    def __hash__(self) -> int:
+        refuse("hash", "a noisy number is used as a key", hint="compare it and use the outcome")
+
+    def _done(operation: str, *, turned: bool = False) -> Callable[..., Any]:  # type: ignore[misc]
+        def done(self: Opaque, *others: Any) -> Any:
+            return Opaque(operation, (*others, self) if turned else (self, *others))
+
+        return done
+
+    __add__, __sub__, __mul__, __truediv__ = map(_done, ("+", "-", "*", "/"))
+    __floordiv__, __mod__, __pow__ = map(_done, ("//", "%", "**"))
+    __radd__, __rsub__ = _done("+", turned=True), _done("-", turned=True)
+    __rmul__, __rtruediv__ = _done("*", turned=True), _done("/", turned=True)
+    __rfloordiv__, __rmod__, __rpow__ = _done("//", turned=True), _done("%", turned=True), _done("**", turned=True)
+    __neg__, __abs__, __round__ = map(_done, ("neg", "abs", "round"))
+    __floor__, __ceil__, __trunc__ = map(_done, ("floor", "ceil", "trunc"))
+    rint, floor, ceil, exp, log, sqrt = map(_done, ("round", "floor", "ceil", "exp", "log", "sqrt"))
+
+    def __pos__(self) -> Opaque:
+        return self
+
+    def _number(self) -> NoReturn:
+        refuse("rounding", "a noisy number is used as a whole number or a float", hint="leave it as it is")
+
+    __int__ = __index__ = __float__ = _number
+
+
+class Control(Protocol):
+    """Says what happens where runs are compared side by side and something is done that is no linear form."""
+
+    def guess(self, condition: Opaque) -> bool:
+        """Whether a condition holds of which only the parts are known."""
+
+    def equal(self, form: Linear) -> bool:
+        """Whether a form is zero."""
+
+    def whole(self, form: Linear, how: str) -> int | None:
+        """A form as a whole number, where its noise can be drawn for that; None if not."""
+
+    def formatted(self, value: Linear | Opaque, how: str, spec: str) -> str:
+        """What stands for the text of a value; may refuse."""
+
+
+_control: ContextVar[Control | None] = ContextVar("control", default=None)
+
+
+@contextmanager
+def controlled(control: Control) -> Iterator[None]:
+    """Inside this context what is no linear form is opaque, and the control decides what has to be decided about it."""
+    token = _control.set(control)
+    try:
+        yield
+    finally:
+        _control.reset(token)
+
+
+def beyond(operation: str, parts: tuple[Any, ...], refusal: tuple[str, str, str]) -> Any:
+    """What is no linear form: an opaque value where runs are compared, refused elsewhere."""
+    if _control.get() is None:
+        code, message, hint = refusal
+        refuse(code, message, hint=hint)
+    return Opaque(operation, parts)
+
+
+def _shown(value: Linear | Opaque, how: str, spec: str = "") -> str | None:
+    """What stands for the text of a value in a run that is under control; None outside."""
+    control = _control.get()
+    return None if control is None else control.formatted(value, how, spec)
 
 
 def _simplest(form: Linear) -> Any:

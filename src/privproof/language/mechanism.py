@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
+from pickle import PicklingError
 from types import FunctionType, MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
@@ -74,7 +76,7 @@ class Mechanism:
     Call it like the function: it samples.
 
     Attributes:
-        function: the function itself.
+        function: the function itself, or whatever else is called.
         inputs: its declared inputs, in order.
         parameters: its parameters with their values.
         relation: ``each``, ``one``, ``monotone``, or a function of two data sets; None for what the inputs suggest.
@@ -84,7 +86,7 @@ class Mechanism:
         proposed: a translation in place of that of the function, for a change that is proposed and that no function makes yet.
     """
 
-    function: FunctionType
+    function: Callable[..., Any]
     inputs: Mapping[str, Input]
     parameters: Mapping[str, Any]
     relation: Relation | None = None
@@ -95,19 +97,23 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"):
-            value = self.function if attribute == "__wrapped__" else getattr(self.function, attribute)
+            value = self.function if attribute == "__wrapped__" else getattr(self.function, attribute, None)
             object.__setattr__(self, attribute, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = {*_positional(self.function)[: len(args)], *kwargs}
-        rest = {name: fresh(value) for name, value in self.parameters.items() if name not in given}
-        return self.function(*args, **kwargs, **rest)
+        positional, nameless = _positional(self.function)
+        given = {*positional[: len(args)], *kwargs}
+        rest = {**kwargs, **{name: fresh(value) for name, value in self.parameters.items() if name not in given}}
+        first = [rest.pop(name) for name in nameless[len(args) :] if name in rest]
+        return self.function(*args, *first, **rest)
 
     def __repr__(self) -> str:
         return f"<mechanism {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = (self.inputs, self.parameters, self.relation, self.claim, self.name)
+        if not isinstance(self.function, FunctionType):
+            raise PicklingError(f"{self.name} is no function that another process finds by its name")
         return _recalled, (reference(self.function), *kept)
 
     @property
@@ -140,6 +146,21 @@ class Mechanism:
             raise LanguageError(
                 "source", "a change that is only proposed has no source yet", place=self.name, hint="make the change"
             )
+        if not isinstance(self.function, FunctionType):
+            raise LanguageError(
+                "mechanism",
+                f"{self.name} is a {type(self.function).__name__}, no function",
+                place=self.name,
+                hint="a def",
+            )
+        if self.function.__code__.co_posonlyargcount:
+            raise LanguageError("input", "a parameter has no name for its caller", place=self.place, hint="drop the /")
+        for name, value in self.parameters.items():
+            placed(self.function, partial(_constant, name, value))
+        if any(declared.array for declared in self.inputs.values()):
+            raise LanguageError(
+                "array", "arrays are no part of the language", place=self.place, hint="a list of numbers"
+            )
         known: Kept | None = vars(self).get("kept")
         kept = current(self, known, mechanisms=Mechanism, inputs=self.inputs, parameters=self.parameters)
         vars(self)["kept"] = kept
@@ -155,7 +176,10 @@ class Mechanism:
     @property
     def file(self) -> str:
         """The file it stands in."""
-        return self.function.__code__.co_filename
+        code = getattr(self.function, "__code__", None) or getattr(
+            vars(type(self.function)).get("__call__"), "__code__", None
+        )
+        return "" if code is None else str(code.co_filename)
 
     @property
     def place(self) -> str:
@@ -191,7 +215,7 @@ class Mechanism:
                 raise LanguageError(
                     "parameter", f"{self.name} has no parameter {name!r}", place=self.name, hint=f"parameters: {known}"
                 )
-        values = {**self.parameters, **{name: constant_parameter(name, value) for name, value in parameters.items()}}
+        values = {**self.parameters, **{name: _own(value) for name, value in parameters.items()}}
         return replace(self, parameters=MappingProxyType(values), pin=None)
 
     @property
@@ -227,6 +251,7 @@ def mechanism(
     epsilon: EpsilonLike | None = None,
     delta: Number = 0,
     neighbours: Relation | None = None,
+    inputs: Mapping[str, Input] | None = None,
 ) -> Any:
     """Mark a function as a mechanism.
 
@@ -237,27 +262,33 @@ def mechanism(
         neighbours: ``each`` (every value may change, by its sensitivity), ``one`` (one value changes), ``monotone`` (all change in
             one direction), or a function of two data sets that says whether they are neighbours.  Without it: ``one`` for records,
             ``each`` for answers.
+        inputs: what parameters may be whose annotations do not say it: ``{"data": records("yes", "no")}``.
+
+    >>> from privproof.language import records, uniform
+    >>> def pick(data):
+    ...     return data[uniform(0, len(data) - 1)]
+    >>> mechanism(pick, inputs={"data": records("yes", "no")}).inputs["data"]
+    records('yes', 'no')
     """
 
     def mark(marked: Callable[..., Any]) -> Mechanism:
-        if not isinstance(marked, FunctionType):
+        if not callable(marked) or isinstance(marked, type):
             raise LanguageError(
                 "mechanism", f"{marked!r} is not a function", place="mechanism", hint="@mechanism above a def"
             )
+        name = getattr(marked, "__name__", None) or type(marked).__name__
         if isinstance(neighbours, str) and neighbours not in RELATIONS:
             raise LanguageError(
                 "neighbours",
                 f"neighbours={neighbours!r} is no relation",
-                place=marked.__name__,
+                place=name,
                 hint=f"{', '.join(RELATIONS)}, or a function of two data sets",
             )
         if epsilon is None and delta != 0:
-            raise LanguageError("budget", "a delta without an epsilon", place=marked.__name__, hint='epsilon="ln(2)"')
-        inputs, parameters = placed(marked, _declared)
+            raise LanguageError("budget", "a delta without an epsilon", place=name, hint='epsilon="ln(2)"')
+        declared, parameters = placed(marked, lambda function: _declared(function, inputs or {}))
         claim = None if epsilon is None else Claim(epsilon, delta)
-        made = Mechanism(
-            marked, MappingProxyType(inputs), MappingProxyType(parameters), neighbours, claim, marked.__name__
-        )
+        made = Mechanism(marked, MappingProxyType(declared), MappingProxyType(parameters), neighbours, claim, name)
         try:
             made.budget(size=1, **dict.fromkeys(made.public_numbers, 1))
         except PrivproofError as problem:
@@ -267,7 +298,7 @@ def mechanism(
     return mark if function is None else mark(function)
 
 
-def placed(function: FunctionType, read: Callable[[FunctionType], Result]) -> Result:
+def placed(function: Callable[..., Any], read: Callable[[Any], Result]) -> Result:
     """What is read of a function; what is wrong with it is said with its place, which is looked for only then."""
     try:
         return read(function)
@@ -275,29 +306,32 @@ def placed(function: FunctionType, read: Callable[[FunctionType], Result]) -> Re
         raise (problem if problem.place else problem.at(place_of(function))) from None
 
 
-def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]:
-    try:
-        annotations = inspect.get_annotations(function, eval_str=True)
-    except PrivproofError:
-        raise
-    except Exception as error:
-        raise LanguageError(
-            "input", f"the annotations cannot be read: {error}", hint="from privproof import queries"
-        ) from None
+def _declared(function: Callable[..., Any], given: Mapping[str, Input]) -> tuple[dict[str, Input], dict[str, Any]]:
+    """The inputs and the parameters of a function: as its annotations say, and as is given besides."""
+    annotations = _annotations(function, given)
     inputs: dict[str, Input] = {}
     parameters: dict[str, Any] = {}
     # What is wrapped can be run and audited, but not verified; then its parameters are those that the wrapper shows.
-    taken = inspect.signature(function) if hasattr(function, "__wrapped__") else signature(function)
+    plain = isinstance(function, FunctionType) and not hasattr(function, "__wrapped__")
+    taken = signature(function) if plain else inspect.signature(function)  # type: ignore[arg-type]
+    for name, named in given.items():
+        if name not in taken.parameters:
+            known = ", ".join(taken.parameters) or "it has none"
+            raise LanguageError("input", f"there is no parameter {name!r}", hint=f"parameters: {known}")
+        if not isinstance(named, Input):
+            raise LanguageError("input", f"{name}={named!r} declares no input", hint=f"{name}=queries(0, 2)")
     for parameter in taken.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            if given or not plain:
+                continue  # nothing is passed to it
             raise LanguageError("input", f"*{parameter.name} is open-ended", hint="name every argument")
-        if parameter.kind is parameter.POSITIONAL_ONLY:
-            raise LanguageError("input", f"{parameter.name!r} has no name for its caller", hint="drop the /")
-        declared = annotations.get(parameter.name)
+        declared: Any = annotations.get(parameter.name)
         for extra in getattr(declared, "__metadata__", ()):
             declared = extra if isinstance(extra, Input) else declared
-        if isinstance(declared, Input):
-            inputs[parameter.name] = declared
+        found = given.get(parameter.name, declared)
+        if isinstance(found, Input):
+            arrays = "ndarray" in str(annotations.get(parameter.name, "")) and found.shape == "list"
+            inputs[parameter.name] = replace(found, array=True) if arrays else found
         elif parameter.default is parameter.empty:
             raise LanguageError(
                 "input",
@@ -305,7 +339,7 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
                 hint=f"{parameter.name}: queries(0, 2), or a default for a parameter",
             )
         else:
-            parameters[parameter.name] = constant_parameter(parameter.name, parameter.default)
+            parameters[parameter.name] = _own(parameter.default)
     private = [name for name, declared in inputs.items() if not declared.public]
     if not private:
         raise LanguageError("input", "no input is declared that could be private", hint="def f(q: queries(0, 2)): ...")
@@ -314,20 +348,53 @@ def _declared(function: FunctionType) -> tuple[dict[str, Input], dict[str, Any]]
     return inputs, parameters
 
 
-def _positional(function: FunctionType) -> tuple[str, ...]:
-    """The parameters that a call may give by position."""
-    if hasattr(function, "__wrapped__"):
-        return tuple(inspect.signature(function).parameters)
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
+def _annotations(function: Callable[..., Any], given: Mapping[str, Input]) -> Mapping[str, Any]:
+    """The annotations of a function, evaluated; those that cannot be are texts, if all that counts is given besides."""
+    called = function if hasattr(function, "__annotations__") else vars(type(function))["__call__"]
+    try:
+        return inspect.get_annotations(called, eval_str=True)
+    except PrivproofError:
+        raise
+    except Exception as error:
+        if given:
+            return dict(getattr(called, "__annotations__", {}))
+        raise LanguageError(
+            "input", f"the annotations cannot be read: {error}", hint="from privproof import queries"
+        ) from None
 
 
-def place_of(function: FunctionType) -> str:
+def _positional(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The parameters that a call may give by position, and those of them that it must."""
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+        code = function.__code__
+        return code.co_varnames[: code.co_argcount], code.co_varnames[: code.co_posonlyargcount]
+    taken = inspect.signature(function).parameters
+    return tuple(taken), tuple(name for name, each in taken.items() if each.kind is each.POSITIONAL_ONLY)
+
+
+def _own(value: Any) -> Any:
+    """The value of a parameter, in a copy that nobody else holds where it is plain."""
+    try:
+        return frozen(value, "", lists=True)
+    except NotPlain:
+        return value
+
+
+def place_of(function: Callable[..., Any]) -> str:
     """Where a function is defined, for messages."""
+    if not isinstance(function, FunctionType):
+        function = getattr(function, "__func__", function)
+    if not isinstance(function, FunctionType):
+        return str(getattr(function, "__name__", type(function).__name__))
     try:
         read = source(function)
     except (LanguageError, SyntaxError):
         return function.__name__
     return str(read.place(read.tree))
+
+
+def _constant(name: str, value: Any, _: Any) -> Any:
+    return constant_parameter(name, value)
 
 
 def constant_parameter(name: str, value: Any) -> Any:

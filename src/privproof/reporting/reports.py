@@ -103,6 +103,7 @@ _REPORTS: dict[Family, tuple[str, str]] = {
     "secrets": ("secrets", "SecretsReport"),
     "program": ("programs", "ProgramReport"),
     "stream": ("streams", "StreamReport"),
+    "runs": ("runs", "RunsReport"),
     "release": ("releases", "ReleaseReport"),
     "formula": ("formulas", "FormulaReport"),
     "location": ("formulas", "LocationReport"),

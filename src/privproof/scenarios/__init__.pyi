@@ -12,6 +12,7 @@ from .pufferfish import PufferfishQuestion, Secret, pufferfish
 from .queries import Query, count, histogram, lipschitz, mean, weighted_sum
 from .question import Model, Pair, Question, Scenario, ordered_pairs
 from .releases import Geometric, Laplace, Noise, ReleaseQuestion
+from .runs import RunsQuestion, runs_question
 from .streams import StreamQuestion
 from .words import Automaton, Ending, Words, automaton
 
@@ -41,6 +42,7 @@ __all__ = [
     "Query",
     "Question",
     "ReleaseQuestion",
+    "RunsQuestion",
     "Scenario",
     "Secret",
     "Several",
@@ -58,5 +60,6 @@ __all__ = [
     "parametric_pair",
     "program_question",
     "pufferfish",
+    "runs_question",
     "weighted_sum",
 ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from privproof.models import Horizon
     from privproof.scenarios.question import Question
 
-Family: TypeAlias = Literal["words", "secrets", "program", "stream", "release", "formula", "location"]
+Family: TypeAlias = Literal["words", "secrets", "program", "stream", "runs", "release", "formula", "location"]
 """The kinds of questions, by what is compared."""
 
 

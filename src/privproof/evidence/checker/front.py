@@ -45,6 +45,7 @@ _KINDS = {
     "program": ("programs", "check_program"),
     "pufferfish": ("pufferfish", "check_pufferfish"),
     "release": ("releases", "check_release"),
+    "runs": ("runs", "check_runs"),
     "stream": ("streams.checking", "check_stream"),
 }
 """For kinds of questions of their own: the module and the function that check them; imported when one is met."""

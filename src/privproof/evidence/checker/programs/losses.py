@@ -52,19 +52,19 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
     )
     more = "" if declared.delta == 0 else f" plus {text(declared.delta)}"
     if not exceeds(above - declared.delta, below, budget, 1):
-        refuse(f"{_shown(above)} does not exceed e^({budget}) times {_shown(below)}{more}", "evidence")
+        refuse(f"{shown(above)} does not exceed e^({budget}) times {shown(below)}{more}", "evidence")
     return Accepted(
         "refuted",
-        f"an event has probability {_shown(above)} on the left inputs and {_shown(below)} on the right ones, more than "
+        f"an event has probability {shown(above)} on the left inputs and {shown(below)} on the right ones, more than "
         f"e^({budget}) times as much{more}",
         {
             "method": "loss",
-            "left": _shown(above),
-            "right": _shown(below),
+            "left": shown(above),
+            "right": shown(below),
             "leaves": _leaves(sides),
             "epsilon": str(budget),
         },
-        lower=_needed(above - declared.delta, below),
+        lower=needed(above - declared.delta, below),
     )
 
 
@@ -81,7 +81,7 @@ def _leaves(sides: dict[str, dict[str, object]]) -> int:
     return sum(len(a_list(side.get("leaves"), "evidence")) for side in sides.values())
 
 
-def _needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
+def needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
     """An epsilon that two probabilities ask for at least; exactly where it is a simple fraction, or their quotient is."""
     if below.is_zero:
         return INFINITE
@@ -103,7 +103,7 @@ def _constant(value: ExponentialSum) -> Rational | None:
     return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None
 
 
-def _shown(value: ExponentialSum) -> str:
+def shown(value: ExponentialSum) -> str:
     exact = value.text()
     return exact if len(exact) <= _MOST_SHOWN else f"about {float(value.ball(1)):.9g}"
 

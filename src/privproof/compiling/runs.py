@@ -1,0 +1,326 @@
+"""A function on all its data: the data sets of a few sizes, which of them are neighbours, and the tree of runs on each.
+
+Every data set is run once, whatever pairs it is in.  Before and after, what the function can reach is looked at; at the end a part of
+the runs is made again, in another order.  What changes from run to run is named, and then there is no verdict.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from types import FrameType
+from typing import Any
+
+from privproof.errors import LanguageError, ScenarioError
+from privproof.language.inputs import Input
+from privproof.language.mechanism import Mechanism
+from privproof.language.recognition import recognised, substitute
+from privproof.language.state import State, state_of
+from privproof.language.trees import Leaf, Wayward, leaves, replayed
+
+_MOST_DATA_SETS = 5_000
+"""Data sets that a function is run on, one after the other; more are refused."""
+_MOST_PAIRS = 100_000
+"""Pairs of neighbours, which are compared one by one; more are refused."""
+_AGAIN = 40
+"""Data sets on which a few runs are made again at the end, to see whether anything is kept from run to run."""
+
+Data = Mapping[str, Any]
+"""The arguments of one run, by name: values, and tuples for lists."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A function on all data sets of one or several sizes.
+
+    Attributes:
+        mechanism: the function.
+        sizes: the lengths of its lists.
+        data: the data sets.
+        pairs: which of them are neighbours, by number, the smaller first.
+        trees: for every data set all ways through the function.
+        digest: what stands for the code that ran, and all that it can reach.
+        relies_on: the values outside of the function that it reads, by name.
+        made: how many runs were made.
+    """
+
+    mechanism: Mechanism
+    sizes: tuple[int, ...]
+    data: tuple[Data, ...]
+    pairs: tuple[tuple[int, int], ...]
+    trees: tuple[tuple[Leaf, ...], ...]
+    digest: str
+    relies_on: Mapping[str, str]
+    made: int
+
+    @property
+    def closed(self) -> bool:
+        """Whether no noisy number is shown and nothing opaque decides: then every outcome has an exact probability."""
+        return not any(leaf.outcome.parts or leaf.guesses for tree in self.trees for leaf in tree)
+
+
+def data_sets(mechanism: Mechanism, size: int | None) -> list[Data]:
+    """All data sets of a size.
+
+    Raises:
+        LanguageError: there are too many.
+    """
+    count = 1
+    choices: list[list[Any]] = []
+    for name, declared in mechanism.inputs.items():
+        assert declared.values is not None
+        length = (declared.size or size or 0) if declared.shape == "list" else 1
+        count *= len(declared.values) ** length
+        if count > _MOST_DATA_SETS:
+            raise LanguageError(
+                "size",
+                f"there are {count} data sets or more ({name}: {declared}), and at most {_MOST_DATA_SETS} are run",
+                place=mechanism.place,
+                hint="--size 2, or fewer values",
+            )
+        listed = list(product(declared.values, repeat=length))
+        choices.append(listed if declared.shape == "list" else [entry[0] for entry in listed])
+    return [dict(zip(mechanism.inputs, values, strict=True)) for values in product(*choices)]
+
+
+def neighbours(mechanism: Mechanism, data: Sequence[Data]) -> Iterator[tuple[int, int]]:
+    """Which of some data sets are neighbours."""
+    relation = mechanism.neighbours
+    numbers = {_key(each): i for i, each in enumerate(data)}
+    if callable(relation):
+        for i, one in enumerate(data):
+            for j in range(i + 1, len(data)):
+                if _related(mechanism, relation, one, data[j]):
+                    yield i, j
+        return
+    for i, one in enumerate(data):
+        for other in _changed(mechanism, relation, one):
+            j = numbers.get(_key(other), -1)
+            if j > i:
+                yield i, j
+
+
+def _key(data: Data) -> str:
+    return repr(
+        sorted(
+            (name, [(type(v).__name__, v) for v in (value if isinstance(value, tuple) else (value,))])
+            for name, value in data.items()
+        )
+    )
+
+
+def _changed(mechanism: Mechanism, relation: str, data: Data) -> Iterator[Data]:
+    """The data sets that a relation makes neighbours of one."""
+    entries = [
+        (name, place, declared)
+        for name, declared in mechanism.inputs.items()
+        if not declared.public
+        for place in (range(len(data[name])) if declared.shape == "list" else (None,))
+    ]
+    near = [
+        _near(declared, data[name] if place is None else data[name][place], relation)
+        for name, place, declared in entries
+    ]
+    if relation == "one":
+        for number, (name, place, _) in enumerate(entries):
+            for value, _ in near[number]:
+                yield _with(data, {(name, place): value})
+        return
+    for direction in (1, -1) if relation == "monotone" else (0,):
+        options = [[(None, 0), *((v, sign) for v, sign in listed if direction in (0, sign))] for listed in near]
+        for chosen in product(*options):
+            changes = {entries[k][:2]: value for k, (value, sign) in enumerate(chosen) if sign}
+            if changes:
+                yield _with(data, changes)
+
+
+def _near(declared: Input, value: Any, relation: str) -> list[tuple[Any, int]]:
+    """The other values that one may change to, each with its direction."""
+    assert declared.values is not None
+    if declared.within is None and relation == "monotone":
+        raise LanguageError(
+            "neighbours", f"{declared} has no order, so nothing moves in one direction", hint='neighbours="one"'
+        )
+    found = []
+    for other in declared.values:
+        if type(other) is type(value) and other == value:
+            continue
+        if declared.within is None:
+            found.append((other, 1))
+        elif abs(other - value) <= declared.within:
+            found.append((other, 1 if other > value else -1))
+    return found
+
+
+def _with(data: Data, changes: Mapping[tuple[str, int | None], Any]) -> Data:
+    result = {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}
+    for (name, place), value in changes.items():
+        if place is None:
+            result[name] = value
+        else:
+            result[name][place] = value
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in result.items()}
+
+
+def _related(mechanism: Mechanism, relation: Callable[[Any, Any], bool], left: Data, right: Data) -> bool:
+    """Whether a function says that two data sets are neighbours, which agree in what is public."""
+    private = [name for name, declared in mechanism.inputs.items() if not declared.public]
+    if any(left[name] != right[name] for name in mechanism.inputs if name not in private):
+        return False
+    sides = [[_plain(side[name]) for name in private] for side in (left, right)]
+    one, other = (side[0] if len(side) == 1 else tuple(side) for side in sides)
+    try:
+        return bool(relation(one, other)) or bool(relation(other, one))
+    except Exception as error:
+        raise LanguageError(
+            "neighbours",
+            f"the relation fails on {one!r} and {other!r}: {type(error).__name__}: {error}",
+            place=mechanism.place,
+            hint="a function of two data sets that returns True or False",
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+# ------------------------------------------------------------------------------------------------------------- running
+
+
+def caller(mechanism: Mechanism, data: Data) -> Callable[[], Any]:
+    """What runs a function on a data set, on fresh copies of all that it is given."""
+    parameters = {name: substitute(value) for name, value in mechanism.parameters.items()}
+    replaced = {name: value for name, value in parameters.items() if value is not mechanism.parameters[name]}
+
+    def call() -> Any:
+        given = {name: _given(value, mechanism.inputs[name]) for name, value in data.items()}
+        return mechanism(**given, **replaced)
+
+    return call
+
+
+def _given(value: Any, declared: Input) -> Any:
+    if declared.shape != "list":
+        return copy.deepcopy(value)
+    if declared.array:
+        import numpy as np
+
+        return np.array(list(value))
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _roots(mechanism: Mechanism) -> tuple[Any, Any, Mapping[str, Any]]:
+    """What is called, the object whose method it is, and the names of its module."""
+    called = inspect.unwrap(mechanism.function) if hasattr(mechanism.function, "__wrapped__") else mechanism.function
+    owner = getattr(called, "__self__", None if inspect.isfunction(called) else called)
+    code = getattr(called, "__func__", called)
+    if not hasattr(code, "__globals__"):
+        code = vars(type(code)).get("__call__", code)
+    return mechanism.function, owner, getattr(code, "__globals__", {})
+
+
+def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[], None] = lambda: None) -> Runs:
+    """A function on all data sets of some sizes.
+
+    Raises:
+        LanguageError: there are too many data sets or ways, or something is kept from run to run.
+        ScenarioError: no two data sets are neighbours.
+    """
+    data = [each for size in sizes for each in data_sets(mechanism, size)]
+    pairs = tuple(islice(neighbours(mechanism, data), _MOST_PAIRS + 1))
+    if not pairs:
+        raise ScenarioError(
+            "empty-relation",
+            "no two data sets are neighbours",
+            place=mechanism.place,
+            hint="widen the relation or the ranges",
+        )
+    if len(pairs) > _MOST_PAIRS:
+        raise LanguageError(
+            "size", f"there are more than {_MOST_PAIRS} pairs of neighbours", place=mechanism.place, hint="--size 2"
+        )
+    called, owner, names = _roots(mechanism)
+    before = state_of(called)
+    trees: list[tuple[Leaf, ...]] = []
+    try:
+        with recognised(names, owner):
+            for each in data:
+                trees.append(leaves(caller(mechanism, each), pause=pause))  # noqa: PERF401 - how far it came is told
+            _run_again(mechanism, data, trees)
+    except Wayward as problem:
+        raise _named(problem, mechanism, data[min(len(trees), len(data) - 1)]) from None
+    except LanguageError as problem:
+        raise (problem if problem.place else problem.at(mechanism.place)) from None
+    _unchanged(before, state_of(called), mechanism)
+    made = sum(map(len, trees))
+    known = tuple(size for size in sizes if size is not None)
+    return Runs(mechanism, known, tuple(data), pairs, tuple(trees), _digest(before), _relied_on(before), made)
+
+
+def _run_again(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]]) -> None:
+    """A few runs once more, the last data sets first."""
+    step = max(1, len(data) // _AGAIN)
+    for number in range(len(data) - 1, -1, -step):
+        for leaf in {id(leaf): leaf for leaf in (trees[number][-1], trees[number][0])}.values():
+            replayed(caller(mechanism, data[number]), leaf)
+
+
+def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:
+    changed = before.changed(after)
+    if changed is not None:
+        raise LanguageError(
+            "hidden",
+            f"a run changes {changed}, so that what the next one shows depends on those before",
+            place=mechanism.place,
+            hint="keep nothing from run to run: pass it in, or make it inside",
+        )
+
+
+def _digest(state: State) -> str:
+    text = "\n".join(f"{way}\t{look}" for way, look in sorted(state.seen.items()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _relied_on(state: State) -> dict[str, str]:
+    """The plain values that a function reads outside of itself, by name."""
+    return {way: look for way, look in state.seen.items() if way.isidentifier() and not look.startswith(_KINDS)}
+
+
+_KINDS = ("function ", "class ", "module ")
+_SUSPECTS = {
+    "time": "the time",
+    "datetime": "the time",
+    "_io": "a file",
+    "posix": "the operating system",
+    "_socket": "the network",
+    "_random": "random numbers that are not recognised",
+    "_operator": "",
+}
+"""What a run may ask for that is not the same the next time, by the module of the function."""
+
+
+def _named(problem: Wayward, mechanism: Mechanism, data: Data) -> Wayward:
+    """The complaint that runs differ, with what the function asks for that may be the cause."""
+    found: dict[str, None] = {}
+
+    def watch(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "c_call":
+            module = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
+            what = _SUSPECTS.get(str(module), "")
+            if what and not frame.f_code.co_filename.startswith(str(__file__).rsplit("/", 2)[0]):
+                found[f"{what}: {getattr(argument, '__name__', argument)}, line {frame.f_lineno}"] = None
+
+    sys.setprofile(watch)
+    try:
+        leaves(caller(mechanism, data), most=1)
+    except Exception:  # only what it calls counts here; that it fails is known
+        pass
+    finally:
+        sys.setprofile(None)
+    said = f"; it asks for {'; '.join(list(found)[:2])}" if found else ""
+    return Wayward(problem.code, problem.message + said, place=mechanism.place, hint=problem.hint)

@@ -1,0 +1,1 @@
+"""The engine that runs functions as they are: on every data set, on every random choice."""

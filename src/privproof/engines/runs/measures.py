@@ -1,0 +1,102 @@
+"""Probabilities from trees of runs: of outcomes, and of noisy numbers between bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privproof.engines.laplace.events import halfspace
+from privproof.engines.laplace.integrals import Noise, probability
+from privproof.engines.laplace.sums import geometric_probability
+from privproof.errors import LanguageError
+from privproof.exact import Rational, rational
+from privproof.exact.exponentials import ExponentialSum
+from privproof.language.linear import Linear
+from privproof.language.trees import Leaf
+
+Interval = tuple[Fraction | None, Fraction | None]
+"""Where a noisy number shall lie: from one end to the other, None for no end."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Outcomes of some shapes; where there is one shape with noisy numbers, each of them between two ends.
+
+    Attributes:
+        shapes: the shapes.
+        within: for the noisy numbers of the one shape where they shall lie; empty for anywhere.
+        text: the event in words.
+    """
+
+    shapes: tuple[str, ...]
+    within: tuple[Interval, ...]
+    text: str
+
+
+def likelihood(tree: Sequence[Leaf], event: Event, *, upper: bool) -> ExponentialSum:
+    """The probability of an event; where something opaque has a part in it, a bound from above or from below."""
+    total = ExponentialSum.constant(0)
+    for leaf in tree:
+        if leaf.outcome.shape not in event.shapes:
+            continue
+        opaque = bool(leaf.guesses)
+        also: list[Linear] = []
+        for part, (low, high) in zip(leaf.outcome.parts, event.within, strict=False):
+            if (low, high) == (None, None):
+                continue
+            if not isinstance(part, Linear):
+                opaque = True
+                continue
+            also += [] if low is None else [form(part - low)]
+            also += [] if high is None else [form(high - part)]
+        if upper or not opaque:
+            total = total + share(leaf, also)
+    return total
+
+
+def form(value: object) -> Linear:
+    """A number or a form as a form."""
+    made = Linear.of(value)
+    assert made is not None
+    return made
+
+
+def share(leaf: Leaf, also: Sequence[Linear] = ()) -> ExponentialSum:
+    """The probability of the noise that leads to a leaf and keeps some forms at zero or above.
+
+    Raises:
+        LanguageError: geometric and continuous noise are compared with one another, or several geometric ones in a circle.
+    """
+    forms = [test.halfspace for test in leaf.tests] + list(also)
+    geometric = [j for j, noise in enumerate(leaf.noises) if noise.kind == "geometric"]
+    continuous = [j for j, noise in enumerate(leaf.noises) if noise.kind in ("laplace", "exponential")]
+    result = ExponentialSum.constant(leaf.weight)
+    for mine, others in ((geometric, continuous), (continuous, geometric)):
+        place = {j: k for k, j in enumerate(mine)}
+        own = [each for each in forms if any(atom in place for atom in each.terms)]
+        if any(atom in others for each in own for atom in each.terms):
+            raise LanguageError("noise", "geometric and continuous noise are compared", hint="one kind of noise")
+        if mine is geometric and any(len(each.terms) > 1 for each in own):
+            raise LanguageError(
+                "integral", "several geometric noises are compared with one another", hint="an alignment"
+            )
+        moved = [halfspace(Linear({place[a]: f for a, f in each.terms.items()}, each.constant)) for each in own]  # type: ignore[index]
+        if not own:
+            continue
+        if mine is geometric:
+            alphas = [leaf.noises[j].scale for j in mine]
+            result = result * rational(geometric_probability(alphas, moved, [False] * len(moved)))
+        else:
+            result = result * probability([Noise(leaf.noises[j].kind, leaf.noises[j].scale) for j in mine], moved)
+    if any(not each.terms and each.constant < 0 for each in forms):
+        return ExponentialSum.constant(0)
+    return result
+
+
+def constant(value: ExponentialSum) -> Rational | None:
+    """A probability that is a rational number, as one."""
+    terms = value.at(1).terms
+    if not terms:
+        return rational(0)
+    return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None

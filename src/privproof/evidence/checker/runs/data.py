@@ -1,0 +1,197 @@
+"""Data sets and neighbours: all values of the declared inputs at the sizes of the question, and which of them a relation compares."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import NoReturn, TypeAlias
+
+from privproof.evidence.checker.documents import a_flag, a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.exact import Rational
+
+_MOST_DATA = 100_000
+"""Data sets that a question may have; beyond, it is refused."""
+_RELATIONS = ("each", "one", "monotone", "function")
+
+Value: TypeAlias = str
+"""A value as its text in the document, which tells 1, True and "1" apart."""
+Entry: TypeAlias = tuple[int, Value]
+"""The number of the input that an entry of a data set belongs to, and its value."""
+
+
+@dataclass(frozen=True)
+class _Input:
+    name: str
+    shape: str
+    values: tuple[Value, ...]
+    numbers: dict[Value, Rational]
+    within: Rational | None
+    public: bool
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """How many data sets there are, and which are neighbours, both ways."""
+
+    count: int
+    pairs: frozenset[tuple[int, int]]
+
+
+def read_data(asked: dict[str, object], limits: Limits) -> Neighbours:
+    """The neighbours of a question; refuses one that does not hold all data sets of its declarations."""
+    declared = _inputs(asked.get("inputs"), limits)
+    relation = asked.get("relation")
+    if relation not in _RELATIONS:
+        refuse(f"expected a relation among {', '.join(_RELATIONS)}", "question.relation")
+    sizes = [an_integer(item, "question.sizes") for item in a_list(asked.get("sizes"), "question.sizes")]
+    if any(size < 1 for size in sizes) or len(set(sizes)) < len(sizes):
+        refuse("sizes are different whole numbers above 0", "question.sizes")
+    if bool(sizes) != any(each.shape == "list" and each.size is None for each in declared):
+        refuse("sizes are for lists whose declaration leaves the length open, and these need one", "question.sizes")
+    expected = [data for size in sizes or [0] for data in _all(declared, size, limits)]
+    listed = a_list(asked.get("data"), "question.data")
+    if len(listed) != len(expected):
+        refuse(f"there are {len(expected)} data sets, and {len(listed)} are listed", "question.data")
+    for number, (item, data) in enumerate(zip(listed, expected, strict=True)):
+        if _read(item, declared, f"question.data[{number}]") != data:
+            refuse("this is not the data set in this place of the list of all", f"question.data[{number}]")
+    if relation == "function":
+        pairs = _named(asked.get("pairs"), declared, expected)
+    else:
+        if "pairs" in asked:
+            refuse("the relation says which data sets are neighbours", "question.pairs")
+        pairs = set(_related(declared, str(relation), expected, limits))
+    if not pairs:
+        refuse("no two data sets are neighbours", "question")
+    return Neighbours(len(expected), frozenset(pairs))
+
+
+def _inputs(value: object, limits: Limits) -> list[_Input]:
+    given = an_object(value, "question.inputs")
+    result = []
+    for name, item in given.items():
+        place = f"question.inputs.{name}"
+        one = an_object(item, place)
+        only_members(one, ("shape", "values", "within", "public", "size", "text"), place)
+        a_text(one.get("text"), f"{place}.text")
+        shape = one.get("shape")
+        if shape not in ("value", "list"):
+            refuse("expected a value or a list", f"{place}.shape")
+        texts = [_text(each) for each in a_list(one.get("values"), f"{place}.values")]
+        within(len(texts), limits.symbols, "values", f"{place}.values")
+        if not texts or len(set(texts)) < len(texts):
+            refuse("values are given, each once", f"{place}.values")
+        near = None if one.get("within") is None else a_number(one["within"], f"{place}.within", limits)
+        numbers = {} if near is None else {text: _number(text, f"{place}.values", limits) for text in texts}
+        size = None if one.get("size") is None else an_integer(one["size"], f"{place}.size")
+        if size is not None and (size < 1 or shape == "value"):
+            refuse("a list has a size of 1 or more", f"{place}.size")
+        public = a_flag(one.get("public"), f"{place}.public")
+        result.append(_Input(name, str(shape), tuple(texts), numbers, near, public, size))
+    return result
+
+
+def _text(value: object) -> Value:
+    return json.dumps(value, sort_keys=True)
+
+
+def _number(value: Value, place: str, limits: Limits) -> Rational:
+    typed = json.loads(value)
+    for kind in ("int", "fraction"):
+        if isinstance(typed, dict) and set(typed) == {kind}:
+            return a_number(typed[kind], place, limits)
+    refuse("values that differ by amounts are numbers", place)
+
+
+def _all(declared: list[_Input], size: int, limits: Limits) -> Iterator[tuple[Entry, ...]]:
+    """All data sets with lists of a size, in order."""
+    choices: list[list[tuple[Entry, ...]]] = []
+    count = 1
+    for number, each in enumerate(declared):
+        length = (each.size or size) if each.shape == "list" else 1
+        within(length, 64, "entries of a list", "question.sizes")
+        count *= len(each.values) ** length
+        within(count, _MOST_DATA, "data sets", "question.data")
+        choices.append([tuple((number, v) for v in values) for values in product(each.values, repeat=length)])
+    for parts in product(*choices):
+        yield tuple(entry for part in parts for entry in part)
+
+
+def _read(value: object, declared: list[_Input], place: str) -> tuple[Entry, ...]:
+    given = an_object(value, place)
+    if list(given) != [each.name for each in declared]:
+        refuse("a data set has a value for every input, in order", place)
+    entries: list[Entry] = []
+    for number, each in enumerate(declared):
+        if each.shape == "value":
+            entries.append((number, _text(given[each.name])))
+            continue
+        held = an_object(given[each.name], f"{place}.{each.name}")
+        only_members(held, ("tuple",), f"{place}.{each.name}")
+        entries += [(number, _text(item)) for item in a_list(held.get("tuple"), f"{place}.{each.name}")]
+    return tuple(entries)
+
+
+def _related(
+    declared: list[_Input], relation: str, data: list[tuple[Entry, ...]], limits: Limits
+) -> Iterator[tuple[int, int]]:
+    """The pairs of data sets that a relation compares: of the same length, equal in what is public."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for number, entries in enumerate(data):
+        groups.setdefault(tuple(k for k, _ in entries), []).append(number)
+    compared = sum(len(group) ** 2 for group in groups.values())
+    within(compared, 100 * limits.pairs * 10, "pairs of data sets", "question.data")
+    for group in groups.values():
+        for one in group:
+            for other in group:
+                if one < other and _neighbours(declared, relation, data[one], data[other]):
+                    yield one, other
+                    yield other, one
+
+
+def _neighbours(declared: list[_Input], relation: str, left: tuple[Entry, ...], right: tuple[Entry, ...]) -> bool:
+    signs: list[int] = []
+    for (number, one), (_, other) in zip(left, right, strict=True):
+        if one == other:
+            continue
+        each = declared[number]
+        if each.public:
+            return False
+        if each.within is None:
+            if relation == "monotone":
+                _without_order(each)
+            signs.append(0)
+            continue
+        difference = each.numbers[other] - each.numbers[one]
+        if abs(difference) > each.within:
+            return False
+        signs.append(1 if difference > 0 else -1)
+        if relation == "one" and len(signs) > 1:
+            return False
+    if relation == "one":
+        return len(signs) == 1
+    return bool(signs) and (relation == "each" or abs(sum(signs)) == len(signs))
+
+
+def _without_order(declared: _Input) -> NoReturn:
+    refuse("what has no order does not move in one direction", f"question.inputs.{declared.name}")
+
+
+def _named(value: object, declared: list[_Input], data: list[tuple[Entry, ...]]) -> set[tuple[int, int]]:
+    """The pairs that a function of the user's named: these are taken, as long as they agree in what is public."""
+    result: set[tuple[int, int]] = set()
+    for number, item in enumerate(a_list(value, "question.pairs")):
+        place = f"question.pairs[{number}]"
+        sides = [an_integer(each, place) for each in a_list(item, place)]
+        if len(sides) != 2 or not 0 <= sides[0] < sides[1] < len(data):
+            refuse("expected the numbers of two data sets, the smaller first", place)
+        one, other = (data[k] for k in sides)
+        for k, each in enumerate(declared):
+            if each.public and [v for n, v in one if n == k] != [v for n, v in other if n == k]:
+                refuse(f"the two data sets differ in {each.name}, which is public", place)
+        result |= {(sides[0], sides[1]), (sides[1], sides[0])}
+    return result

@@ -1,0 +1,280 @@
+"""Trees of runs: the leaves of each data set, read and seen to be those of a tree.
+
+A step of a way is a *draw* of discrete noise with the probabilities of all outcomes, a *test* of a linear form in the noises left
+open, or a *guess*: a condition that is known only by what was done to which forms.  At every node all leaves through it go on with
+the same step, and every outcome has a leaf.  At the end stands the shape of what was shown, and the noisy numbers in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd, lcm
+from typing import TypeAlias
+
+from privproof.evidence.checker.claims import Claim
+from privproof.evidence.checker.documents import (
+    a_flag,
+    a_list,
+    a_number,
+    a_text,
+    an_integer,
+    an_object,
+    only_members,
+    text,
+)
+from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.evidence.checker.runs.data import Neighbours
+from privproof.exact import ONE, ZERO, Rational
+
+_KINDS = ("laplace", "exponential", "geometric", "uniform")
+_MOST_LEAVES = 500_000
+"""Leaves of one tree; beyond, it is refused."""
+_MOST_STEPS = 5_000
+"""Steps of one way; beyond, it is refused."""
+_MOST_DIGITS = 1_000
+"""The digits of a numerator or denominator in a form or a law; beyond, its exponential might not be told from 0, and it is refused."""
+_DEEPEST = 60
+"""How deep opaque values are nested; beyond, they are refused."""
+
+Law: TypeAlias = tuple[str, Rational]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A linear form in the noises of a leaf."""
+
+    factors: tuple[tuple[int, Rational], ...]
+    constant: Rational
+
+    def turned(self) -> Form:
+        """The negative of the form."""
+        return Form(tuple((j, -c) for j, c in self.factors), -self.constant)
+
+    def moved(self, shift: tuple[Rational, ...]) -> Form:
+        """The form at noises that are shifted."""
+        return Form(self.factors, self.constant + sum((c * shift[j] for j, c in self.factors), ZERO))
+
+
+@dataclass(frozen=True)
+class Done:
+    """Something that was done to forms, opaque values and constants."""
+
+    operation: str
+    parts: tuple[Part, ...]
+
+
+Part: TypeAlias = "Form | Done | str"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a way: what it is about, and how it came out."""
+
+    kind: str
+    about: Part | tuple[Rational, ...]
+    outcome: int
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A way to the end."""
+
+    noises: tuple[Law, ...]
+    steps: tuple[Step, ...]
+    shape: str
+    parts: tuple[Part, ...]
+
+    @property
+    def weight(self) -> Rational:
+        """The probability of the discrete noise on the way."""
+        total = ONE
+        for step in self.steps:
+            if step.kind == "draw":
+                assert isinstance(step.about, tuple)
+                total *= step.about[step.outcome]
+        return total
+
+    @property
+    def conditions(self) -> list[Form]:
+        """The forms that are at least 0 on this way: its tests, then exponential noise."""
+        found = []
+        for step in self.steps:
+            if step.kind == "test":
+                assert isinstance(step.about, Form)
+                found.append(step.about if step.outcome else step.about.turned())
+        return found + [Form(((j, ONE),), ZERO) for j, (kind, _) in enumerate(self.noises) if kind == "exponential"]
+
+    @property
+    def guesses(self) -> list[Step]:
+        """The guesses on this way."""
+        return [step for step in self.steps if step.kind == "guess"]
+
+
+Tree: TypeAlias = tuple[Leaf, ...]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A question about runs, read: for every data set the number of its tree."""
+
+    claim: Claim
+    neighbours: Neighbours
+    trees: tuple[Tree, ...]
+    places: tuple[int, ...]
+
+    @property
+    def compared(self) -> set[tuple[int, int]]:
+        """The trees that are compared, by number."""
+        return {(self.places[i], self.places[j]) for i, j in self.neighbours.pairs}
+
+
+def read_trees(asked: dict[str, object], count: int, limits: Limits) -> tuple[tuple[Tree, ...], tuple[int, ...]]:
+    """The trees of a question, and the number of the tree of every data set."""
+    listed = a_list(asked.get("trees"), "question.trees")
+    within(len(listed), count, "trees", "question.trees")
+    trees = tuple(_tree(item, f"question.trees[{i}]", limits) for i, item in enumerate(listed))
+    places = tuple(an_integer(item, "question.runs") for item in a_list(asked.get("runs"), "question.runs"))
+    if len(places) != count or any(not 0 <= place < len(trees) for place in places):
+        refuse("every data set has the number of a tree", "question.runs")
+    outputs = an_object(asked.get("outputs"), "question.outputs")
+    for shape, shown in outputs.items():
+        a_text(shown, f"question.outputs.{shape[:40]}")
+    return trees, places
+
+
+def _tree(value: object, place: str, limits: Limits) -> Tree:
+    listed = a_list(value, place)
+    within(len(listed), _MOST_LEAVES, "leaves", place)
+    if not listed:
+        refuse("there is no leaf", place)
+    leaves = [_leaf(item, f"{place}[{i}]", limits) for i, item in enumerate(listed)]
+    waiting = [(list(range(len(leaves))), 0)]
+    while waiting:
+        through, depth = waiting.pop()
+        if any(len(leaves[k].steps) == depth for k in through):
+            if len(through) > 1:
+                refuse("another leaf continues or repeats this way", f"{place}[{through[0]}]")
+            continue
+        waiting.extend((group, depth + 1) for group in _branches(leaves, through, depth, place))
+    return tuple(leaves)
+
+
+def _branches(leaves: list[Leaf], through: list[int], depth: int, place: str) -> list[list[int]]:
+    """The leaves through a node, by the outcome of its step."""
+    first = leaves[through[0]]
+    step = first.steps[depth]
+    mentioned = set(_mentioned(step.about)) if not isinstance(step.about, tuple) else set()
+    groups: dict[int, list[int]] = {}
+    for k in through:
+        leaf = leaves[k]
+        other = leaf.steps[depth]
+        if other.kind != step.kind or other.about != step.about:
+            refuse(f"step {depth} differs from that of a leaf that has come the same way", f"{place}[{k}]")
+        if any(leaf.noises[j] != first.noises[j] for j in mentioned):
+            refuse(
+                f"step {depth} is about another noise than that of a leaf that has come the same way", f"{place}[{k}]"
+            )
+        groups.setdefault(other.outcome, []).append(k)
+    expected = {0, 1}
+    if isinstance(step.about, tuple):
+        expected = {k for k, p in enumerate(step.about) if p > 0}
+    if not expected <= set(groups):
+        refuse(f"no leaf has the other outcome of step {depth}", f"{place}[{through[0]}]")
+    return list(groups.values())
+
+
+def _mentioned(part: Part) -> list[int]:
+    if isinstance(part, Form):
+        return [j for j, _ in part.factors]
+    return [j for each in part.parts for j in _mentioned(each)] if isinstance(part, Done) else []
+
+
+def _leaf(value: object, place: str, limits: Limits) -> Leaf:
+    given = an_object(value, place)
+    only_members(given, ("noises", "steps", "shape", "parts"), place)
+    noises = tuple(_law(item, f"{place}.noises", limits) for item in a_list(given.get("noises"), f"{place}.noises"))
+    listed = a_list(given.get("steps"), f"{place}.steps")
+    within(max(len(listed), len(noises)), _MOST_STEPS, "steps", place)
+    steps = tuple(_step(item, noises, f"{place}.steps[{i}]", limits) for i, item in enumerate(listed))
+    parts = tuple(
+        _part(item, noises, f"{place}.parts", limits, 0) for item in a_list(given.get("parts"), f"{place}.parts")
+    )
+    return Leaf(noises, steps, a_text(given.get("shape"), f"{place}.shape"), parts)
+
+
+def _law(value: object, place: str, limits: Limits) -> Law:
+    given = a_list(value, place)
+    if len(given) != 2 or given[0] not in _KINDS:
+        refuse(f"expected a kind among {', '.join(_KINDS)}, and a number", place)
+    kind, number = str(given[0]), _moderate(given[1], place, limits)
+    if number <= 0 or (kind == "geometric" and number >= 1):
+        refuse(f"{kind} noise has no parameter {text(number)}", place)
+    return kind, number
+
+
+def _moderate(value: object, place: str, limits: Limits) -> Rational:
+    number = a_number(value, place, limits)
+    within(max(len(str(number.p)), len(str(number.q))), _MOST_DIGITS, "digits of a number", place)
+    return number
+
+
+def _step(value: object, noises: tuple[Law, ...], place: str, limits: Limits) -> Step:
+    given = a_list(value, place)
+    if len(given) != 3 or given[0] not in ("test", "draw", "guess"):
+        refuse("expected a draw, a test or a guess, and its outcome", place)
+    if given[0] == "draw":
+        listed = a_list(given[1], place)
+        within(len(listed), 10 * limits.symbols, "outcomes", place)
+        chances = tuple(a_number(item, place, limits) for item in listed)
+        if any(p < 0 for p in chances) or sum(chances, ZERO) != 1:
+            refuse("the probabilities of a draw are at least 0 and sum to 1", place)
+        outcome = an_integer(given[2], place)
+        if not 0 <= outcome < len(chances):
+            refuse(f"a draw has no outcome {outcome}", place)
+        return Step("draw", chances, outcome)
+    about = _part(given[1], noises, place, limits, 0)
+    if given[0] == "test":
+        if not isinstance(about, Form):
+            refuse("a test is about a form", place)
+        _no_ties(about, noises, place)
+    return Step(str(given[0]), about, int(a_flag(given[2], place)))
+
+
+def _part(value: object, noises: tuple[Law, ...], place: str, limits: Limits, depth: int) -> Part:
+    within(depth, _DEEPEST, "nested operations", place)
+    given = an_object(value, place)
+    if "done" in given:
+        only_members(given, ("done", "to"), place)
+        parts = tuple(_part(item, noises, place, limits, depth + 1) for item in a_list(given.get("to"), place))
+        return Done(a_text(given.get("done"), place), parts)
+    if "value" in given:
+        only_members(given, ("value",), place)
+        return a_text(given.get("value"), place)
+    only_members(given, ("x", "constant"), place)
+    factors: dict[int, Rational] = {}
+    for item in a_list(given.get("x"), place):
+        pair = a_list(item, place)
+        if len(pair) != 2:
+            refuse("expected the number of a noise and its coefficient", place)
+        noise = an_integer(pair[0], place)
+        if not 0 <= noise < len(noises) or noise in factors:
+            refuse(f"there is no noise {noise}, or it is mentioned twice", place)
+        if noises[noise][0] == "uniform":
+            refuse("uniform noise is drawn as far as it is looked at, and stands in no form", place)
+        factors[noise] = _moderate(pair[1], place, limits)
+    kept = tuple((j, factor) for j, factor in sorted(factors.items()) if factor != 0)
+    return Form(kept, _moderate(given.get("constant", 0), place, limits))
+
+
+def _no_ties(form: Form, noises: tuple[Law, ...], place: str) -> None:
+    """Refuse a test that may come out either way with a positive probability."""
+    if any(noises[j][0] != "geometric" for j, _ in form.factors):
+        return
+    if not form.factors:
+        if form.constant == 0:
+            refuse("the test of 0 may come out either way", place)
+        return
+    scale = lcm(*(int(c.q) for _, c in form.factors))
+    unit = Rational(gcd(*(int((c * scale).p) for _, c in form.factors)), scale)
+    if (form.constant / unit).q == 1:
+        refuse("the test of geometric noise may come out either way; move it by less than one step", place)
