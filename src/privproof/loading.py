@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
-import sys
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.machinery import SourceFileLoader
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from privproof.compiling import mechanism_process
 from privproof.compiling.posing import mechanism_with, posed
 from privproof.engines.sampling.runnable import Runnable
-from privproof.errors import FormatError, PrivproofError, QuestionError
+from privproof.errors import QuestionError
 from privproof.exact import fraction, rational
 from privproof.formats import read_document, read_question
 from privproof.formats.documents import Scalar
 from privproof.formats.prior_files import read_prior
 from privproof.formats.processes import OURS, PRISM, has_enclosures, read_process, related
+from privproof.formats.python_files import SUFFIXES, module_path, read_input, run_file, running
 from privproof.language import Mechanism, mechanism
 from privproof.language.inputs import Input
 from privproof.models import DecisionProcess, Horizon
@@ -31,9 +27,6 @@ from privproof.scenarios import (
     Band,
     Chain,
 )
-
-LOADED_AS = "privproof_input_"
-"""What the names of modules begin with that are loaded by the path of their file."""
 
 
 def load(
@@ -51,7 +44,7 @@ def load(
     (called with ``size`` if it takes one), or a mechanism.
     """
     path, name = _split(target)
-    if path.suffix == ".py":
+    if path.suffix in SUFFIXES:
         found, name = _found(path, name)
         found = _declared(found, path, inputs or {})
         if isinstance(found, Mechanism):
@@ -77,7 +70,7 @@ def load(
 def load_subject(target: str) -> Any:
     """What ``FILE[:NAME]`` stands for, to be run: a mechanism, a function, or whatever else a Python file holds that can be audited."""
     path, name = _split(target)
-    if path.suffix != ".py":
+    if path.suffix not in SUFFIXES:
         raise QuestionError(
             "subject",
             "an audit runs Python; a model file is decided exactly",
@@ -85,7 +78,7 @@ def load_subject(target: str) -> Any:
             hint=f"privproof check {path}, privproof epsilon {path}",
         )
     if name is None:
-        module = _run(path)
+        module = run_file(path)
         own = {n: v for n, v in vars(module).items() if not n.startswith("_") and _runs(v, module)}
         chosen = {n: v for n, v in own.items() if not inspect.isfunction(v)} or own
         if len(chosen) != 1:
@@ -94,12 +87,7 @@ def load_subject(target: str) -> Any:
                 "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}"
             )
         return next(iter(chosen.values()))
-    first, *rest = name.split(".")
-    found, _ = _found(path, first)
-    for part in rest:
-        if not hasattr(found, part):
-            raise QuestionError("name", f"{first!r} has no {part!r}", place=str(path), hint=f"{path}:{first}")
-        found = getattr(found, part)
+    found, _ = _found(path, name)
     if isinstance(_calibrated(found), AnyQuestion | DecisionProcess):
         raise QuestionError(
             "subject",
@@ -120,12 +108,12 @@ def _runs(value: object, module: ModuleType) -> bool:
 def load_priors(target: str) -> tuple[Chain, ...] | tuple[Band, ...]:
     """The class of priors that ``FILE[:NAME]`` stands for: a file of kind prior, or chains or a band in a Python file."""
     path, name = _split(target)
-    if path.suffix != ".py":
+    if path.suffix not in SUFFIXES:
         if name is not None:
             raise QuestionError("name", "a file holds one class of priors", place=target, hint=str(path))
         return read_prior(path)
     found, name = _found(path, name)
-    with _running(path, f"{path}:{name}"):
+    with running(path, f"{path}:{name}"):
         made = found() if callable(found) else found
     listed = (made,) if isinstance(made, Chain | Band) else made
     if isinstance(listed, list | tuple) and listed:
@@ -153,14 +141,14 @@ def load_process(
     """
     path, name = _split(target)
     settings = settings or {}
-    if path.suffix != ".py":
+    if path.suffix not in SUFFIXES:
         if name is not None:
             raise QuestionError("name", "a model file holds one model", place=target, hint=str(path))
         if size is not None or horizon is not None:
             raise QuestionError("size", "a model file has the size it has", place=target, hint="drop --size, --horizon")
         return read_process(path, neighbours=neighbours, constants=settings, self_loops=self_loops)
     found, name = _found(path, name)
-    with _running(path, f"{path}:{name}"):
+    with running(path, f"{path}:{name}"):
         if isinstance(found, Mechanism):
             parameters = {name: _parameter(value) for name, value in settings.items()}
             changed = found.having(**parameters) if parameters else found
@@ -180,7 +168,7 @@ def load_process(
 def is_process(target: str, out: Path) -> bool:
     """Whether a conversion is between forms of labelled chains and decision processes."""
     path, name = _split(target)
-    if path.suffix == ".py":
+    if path.suffix in SUFFIXES:
         found, _ = _found(path, name)
         return isinstance(found, DecisionProcess) or out.suffix.lower() in (*PRISM, ".drn")
     both = {path.suffix.lower(), out.suffix.lower()}
@@ -201,6 +189,11 @@ def settings_of(texts: Sequence[str] | None) -> dict[str, str]:
             raise QuestionError("parameter", f"{text!r} sets nothing", place="--set", hint="--set N=3")
         result[name] = value
     return result
+
+
+def inputs_of(texts: Sequence[str] | None) -> dict[str, Input]:
+    """The inputs that ``--input`` declares."""
+    return dict(read_input(text) for text in texts or ())
 
 
 def parameters_of(texts: Sequence[str] | None) -> dict[str, object]:
@@ -224,6 +217,9 @@ def _split(target: str) -> tuple[Path, str | None]:
     head, colon, name = target.rpartition(":")
     if colon and head and Path(head).exists():
         return Path(head), name
+    module = module_path(head if colon and head else target)
+    if module is not None:
+        return module, name if colon and head else None
     return (Path(head), name) if colon and head and Path(head).suffix else (Path(target), None)
 
 
@@ -241,14 +237,14 @@ def _posed(
     *,
     run: bool,
 ) -> AnyQuestion:
-    with _running(path, str(path)):
+    with running(path, str(path)):
         changed = mechanism.having(**parameters) if parameters else mechanism
         return posed(changed, size=size, horizon=horizon, run=run)
 
 
 def _found(path: Path, name: str | None) -> tuple[Any, str]:
     """What a Python file holds under a name; without one, its only question or mechanism."""
-    module = _run(path)
+    module = run_file(path)
     if name is None:
         questions = {
             n: v
@@ -256,21 +252,45 @@ def _found(path: Path, name: str | None) -> tuple[Any, str]:
             if _own(v, module) and not inspect.isfunction(v) and not n.startswith("_")
         }
         if len(questions) != 1:
-            listed = ", ".join(_candidates(module)) or "none"
             raise QuestionError(
-                "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {listed}"
+                "name", f"which mechanism of {path}?", place=str(path), hint=f"{path}:NAME; found: {_listed(module)}"
             )
         name = next(iter(questions))
-    elif not hasattr(module, name):
-        listed = ", ".join(_candidates(module)) or "none"
-        raise QuestionError("name", f"{path} has no {name!r}", place=str(path), hint=f"found: {listed}")
-    return getattr(module, name), name
+    first, *rest = name.split(".")
+    if not hasattr(module, first):
+        raise QuestionError("name", f"{path} has no {first!r}", place=str(path), hint=f"found: {_listed(module)}")
+    found = getattr(module, first)
+    for part in rest:
+        if not hasattr(found, part):
+            raise QuestionError("name", f"{first!r} has no {part!r}", place=str(path), hint=f"{path}:{first}")
+        found = getattr(_instance(found, part, path), part)
+    return found, name
+
+
+def _listed(module: ModuleType) -> str:
+    return ", ".join(_candidates(module)) or "none"
+
+
+def _instance(found: Any, method: str, path: Path) -> Any:
+    """An object of a class, if a method of it is asked about that needs one."""
+    if not isinstance(found, type) or isinstance(inspect.getattr_static(found, method), staticmethod | classmethod):
+        return found
+    with running(path, f"{path}:{found.__name__}"):
+        try:
+            return found()
+        except TypeError as error:
+            raise QuestionError(
+                "name",
+                f"{found.__name__}.{method} belongs to an object, and {found.__name__}() fails: {error}",
+                place=str(path),
+                hint=f"NAME = {found.__name__}(...) in the file, and {path}:NAME.{method}",
+            ) from None
 
 
 def _declared(found: Any, path: Path, inputs: Mapping[str, Input]) -> Any:
     """A function whose parameters are declared as inputs is a mechanism, with or without a mark."""
     if inputs:
-        with _running(path, str(path)):
+        with running(path, str(path)):
             return mechanism_with(found, inputs) if isinstance(found, Mechanism) else mechanism(found, inputs=inputs)
     if not isinstance(found, FunctionType):
         return found
@@ -280,7 +300,7 @@ def _declared(found: Any, path: Path, inputs: Mapping[str, Input]) -> Any:
         return found
     if not any(isinstance(each, Input) for each in declared):
         return found
-    with _running(path, str(path)):
+    with running(path, str(path)):
         return mechanism(found)
 
 
@@ -311,10 +331,16 @@ def _called(maker: Callable[..., object], path: Path, name: str, size: int | Non
         for p in inspect.signature(maker).parameters.values()
         if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
     ]
+    if missing and missing != ["size"]:
+        raise QuestionError(
+            "input",
+            f"{name} is a function, and nothing says which data {missing[0]!r} may be",
+            place=place,
+            hint=f"--input '{missing[0]}=records(yes, no)', or in the file: def {name}({missing[0]}: records('yes', 'no'))",
+        )
     if size is None and missing:
-        hint = "give --size N" if missing == ["size"] else "give its parameters defaults"
-        raise QuestionError("size", f"it needs {', '.join(missing)}", place=place, hint=hint)
-    with _running(path, place):
+        raise QuestionError("size", f"it needs {', '.join(missing)}", place=place, hint="give --size N")
+    with running(path, place):
         made = maker(size=size) if size is not None else maker()
     made = _calibrated(made)
     if not isinstance(made, AnyQuestion):
@@ -331,54 +357,3 @@ def _own(value: object, module: ModuleType) -> bool:
     if isinstance(value, Mechanism) or inspect.isfunction(value):
         return value.__module__ == module.__name__
     return isinstance(_calibrated(value), AnyQuestion | DecisionProcess | Chain | Band)
-
-
-class _FromText(SourceFileLoader):
-    """Compiles the file's own text; a ``.pyc`` beside it, which may be of another text, is neither read nor written."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
-
-
-def _run(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise FormatError("file", "there is no such file", place=str(path))
-    name = f"{LOADED_AS}{path.stem}"
-    specification = importlib.util.spec_from_file_location(name, path, loader=_FromText(name, str(path.absolute())))
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[name] = module  # dataclasses look for their module there
-    sys.path.insert(0, str(path.parent.resolve()))
-    try:
-        with _running(path, str(path)):
-            specification.loader.exec_module(module)
-    finally:
-        sys.path.pop(0)
-    return module
-
-
-@contextmanager
-def _running(path: Path, place: str) -> Iterator[None]:
-    """Whatever goes wrong in a user's file is one message with the line."""
-    try:
-        yield
-    except PrivproofError as error:
-        raise (error if path.name in error.place else error.at(place)) from None
-    except MemoryError:
-        raise
-    except BaseException as error:  # also SystemExit and KeyboardInterrupt: nothing in a file may end the program
-        message = f"{type(error).__name__}: {error}".removesuffix(": ")
-        at = f"{path}{_line(error, path)}"
-        inside = f"{place}: {at}" if place != str(path) else at
-        raise FormatError("python", message, place=inside, hint="run the file with Python") from None
-
-
-def _line(error: BaseException, path: Path) -> str:
-    """The last line of the file that took part in the error, as ``:12``."""
-    if isinstance(error, SyntaxError) and error.lineno and error.filename:
-        frames: list[tuple[str, int | None]] = [(error.filename, error.lineno)]
-    else:
-        frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
-    lines = [line for name, line in frames if line and Path(name).resolve() == path.resolve()]
-    return f":{lines[-1]}" if lines else ""

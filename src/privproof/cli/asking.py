@@ -29,6 +29,7 @@ from privproof.cli.options import (
     DeltaText,
     EngineName,
     HorizonText,
+    Inputs,
     Pointwise,
     ReportOut,
     Settings,
@@ -55,6 +56,7 @@ def check(
     pointwise: Pointwise = False,
     size: Size = None,
     settings: Settings = None,
+    inputs: Inputs = None,
     horizon: HorizonText = None,
     engine: EngineName = None,
     pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
@@ -71,7 +73,7 @@ def check(
     writable(certificate, report)
 
     def posed(number: int | None) -> AnyQuestion:
-        question = loaded(target, number, horizon, pair, settings)
+        question = loaded(target, number, horizon, pair, settings, inputs, run=engine == "runs")
         question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
         if word is None and not question.claims:
             raise QuestionError(
@@ -94,7 +96,7 @@ def check(
             )
         finish_table(table, asked_tight=False, as_json=as_json)
     question = posed(sizes[0])
-    asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, pointwise=pointwise)
+    asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, inputs, pointwise=pointwise)
     asking(question, command=asked, asked_tight=False, as_json=as_json)
     if word is not None:
         verdict = _one_word(question.words(place="--word"), word)
@@ -148,6 +150,7 @@ def epsilon_command(
     pointwise: Pointwise = False,
     size: Size = None,
     settings: Settings = None,
+    inputs: Inputs = None,
     horizon: HorizonText = None,
     engine: EngineName = None,
     pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
@@ -161,11 +164,11 @@ def epsilon_command(
     writable(certificate, report)
     sizes = named_sizes(size)
     one_size_only(sizes, certificate, report)
-    asked = command_of(target, sizes[0], horizon, None, delta_, settings, pointwise=pointwise)
+    asked = command_of(target, sizes[0], horizon, None, delta_, settings, inputs, pointwise=pointwise)
     with monitored() as monitor:
 
         def answer(number: int | None) -> Verdict:
-            question = loaded(target, number, horizon, pair, settings)
+            question = loaded(target, number, horizon, pair, settings, inputs, run=engine == "runs")
             if len(sizes) == 1:
                 asking(question, command=asked, asked_tight=True, as_json=as_json)
             return tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)

@@ -28,7 +28,7 @@ from privproof.errors import FormatError, QuestionError
 from privproof.evidence import Unknown, Verdict
 from privproof.exact import Budget, delta, epsilon
 from privproof.formats.whole_files import is_special
-from privproof.loading import load, parameters_of
+from privproof.loading import inputs_of, load, parameters_of
 from privproof.models import Horizon
 from privproof.profiles.sizes import Table
 from privproof.reporting import (
@@ -95,10 +95,19 @@ def asking(question: AnyQuestion, *, command: Command | None, asked_tight: bool,
 
 
 def loaded(
-    target: str, size: int | None, horizon: str | None, pair: str | None = None, settings: list[str] | None = None
+    target: str,
+    size: int | None,
+    horizon: str | None,
+    pair: str | None = None,
+    settings: list[str] | None = None,
+    inputs: list[str] | None = None,
+    *,
+    run: bool = False,
 ) -> AnyQuestion:
     lengths = None if horizon is None else Horizon.of(horizon)
-    question = load(target, size=size, horizon=lengths, parameters=parameters_of(settings))
+    question = load(
+        target, size=size, horizon=lengths, parameters=parameters_of(settings), inputs=inputs_of(inputs), run=run
+    )
     if pair is None:
         return question
     return question.words(place="--pair").only(pair)
@@ -131,6 +140,7 @@ def command_of(
     epsilon_: str | None,
     delta_: str | None,
     settings: list[str] | None = None,
+    inputs: list[str] | None = None,
     *,
     pointwise: bool,
 ) -> Command:
@@ -142,6 +152,7 @@ def command_of(
         ("--delta", delta_),
     ]
     given += [("--set", setting) for setting in settings or ()]
+    given += [("--input", declared) for declared in inputs or ()]
     options = [str(part) for name, value in given if value is not None for part in (name, value)]
     return Command(target, (*options, "--pointwise") if pointwise else tuple(options))
 

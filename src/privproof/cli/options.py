@@ -16,12 +16,20 @@ Size = Annotated[
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter; may be repeated.")
 ]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=DATA",
+        help="What a parameter of a function may be: 'data=records(yes, no)'; may be repeated.",
+    ),
+]
 HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
 EngineName = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="table, tensors, frontier, unbounded, events, smt, streams or laplace; default: the first that fits.",
+        help="table, tensors, frontier, unbounded, events, smt, streams, laplace or runs; default: the first that fits.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

@@ -84,6 +84,6 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
         question: AnyQuestion = program_question(subject, size=size)
         return question if horizon is None else question.lasting(horizon)
     except LanguageError as problem:
-        if horizon is not None or subject.proposed is not None:
+        if horizon is not None or subject.proposed is not None or problem.code == "changed":
             raise
         return runs_question(subject, size=size, reason=problem)

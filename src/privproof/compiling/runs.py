@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from types import FrameType
+from types import FrameType, FunctionType, MethodType
 from typing import Any
 
 from privproof.errors import LanguageError, ScenarioError
@@ -216,12 +216,13 @@ def _given(value: Any, declared: Input) -> Any:
 
 def _roots(mechanism: Mechanism) -> tuple[Any, Any, Mapping[str, Any]]:
     """What is called, the object whose method it is, and the names of its module."""
-    called = inspect.unwrap(mechanism.function) if hasattr(mechanism.function, "__wrapped__") else mechanism.function
-    owner = getattr(called, "__self__", None if inspect.isfunction(called) else called)
-    code = getattr(called, "__func__", called)
-    if not hasattr(code, "__globals__"):
+    called = mechanism.function
+    inner = inspect.unwrap(called) if type(called) is FunctionType else called
+    owner = called.__self__ if type(called) is MethodType else None if type(called) is FunctionType else called
+    code = inner.__func__ if type(inner) is MethodType else inner
+    if type(code) is not FunctionType:
         code = vars(type(code)).get("__call__", code)
-    return mechanism.function, owner, getattr(code, "__globals__", {})
+    return called, owner, getattr(code, "__globals__", {})
 
 
 def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[], None] = lambda: None) -> Runs:
@@ -257,6 +258,7 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
     except LanguageError as problem:
         raise (problem if problem.place else problem.at(mechanism.place)) from None
     _unchanged(before, state_of(called), mechanism)
+    _not_always_failing(mechanism, trees)
     made = sum(map(len, trees))
     known = tuple(size for size in sizes if size is not None)
     return Runs(mechanism, known, tuple(data), pairs, tuple(trees), _digest(before), _relied_on(before), made)
@@ -278,6 +280,18 @@ def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:
             f"a run changes {changed}, so that what the next one shows depends on those before",
             place=mechanism.place,
             hint="keep nothing from run to run: pass it in, or make it inside",
+        )
+
+
+def _not_always_failing(mechanism: Mechanism, trees: Sequence[tuple[Leaf, ...]]) -> None:
+    """Refuse a function that fails whatever it is given: that is a mistake, and no output."""
+    shown = {leaf.outcome.text for tree in trees for leaf in tree}
+    if all(leaf.outcome.shape.startswith("raise ") for tree in trees for leaf in tree):
+        raise LanguageError(
+            "run",
+            f"the function fails on all data: it {min(shown)}",
+            place=mechanism.place,
+            hint="array(records(0, 1)) for a function that takes an array of numpy; call it yourself on such data",
         )
 
 

@@ -52,7 +52,14 @@ class Linear:
 
     @classmethod
     def of(cls, value: Any) -> Linear | None:
-        """A number as a form, a float with the exact value that it has; None if it is no number."""
+        """A number as a form; None if it is no number.
+
+        A float counts with the exact value that it has, where the function runs as it is.  Where what runs stands for a translation,
+        in which quotients are exact, it is refused.
+
+        Raises:
+            LanguageError: it is a float there, or not finite.
+        """
         if isinstance(value, Linear):
             return value
         if isinstance(value, bool | int | Fraction):
@@ -60,6 +67,8 @@ class Linear:
         if isinstance(value, Rational):
             return cls({}, value)
         if isinstance(value, float):
+            if _control.get() is None:
+                refuse("float", f"{value!r} is a float", hint=f'Fraction("{value!r}") for exactly that number')
             if not math.isfinite(value):
                 refuse("float", f"noise meets {value!r}", hint="leave out what is not finite")
             return cls({}, rational(Fraction(value)))

@@ -16,6 +16,7 @@ import math
 import random
 import secrets
 import sys
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -291,17 +292,24 @@ def substitute(value: Any) -> Any:
     mtrand, generators = (sys.modules.get(f"numpy.random.{name}") for name in ("mtrand", "_generator"))
     if mtrand is not None and generators is not None:
         kinds = (generators.Generator, mtrand.RandomState)
-        if isinstance(value, kinds):
+        if type(value) in kinds:
             return _Generator()
-        if isinstance(getattr(value, "__self__", None), kinds):
+        if isinstance(_bound_to(value), kinds):
             return getattr(_Generator(), value.__name__)
         if value is generators.default_rng or value is mtrand.RandomState:
             return _new_generator
-    owner = getattr(value, "__self__", None)
+    owner = _bound_to(value)
     if isinstance(owner, random.Random) and getattr(value, "__name__", "") in _PYTHON:
         drawing = _PYTHON[value.__name__]
         return lambda *arguments, **named: drawing(owner, *arguments, **named)
     return value
+
+
+def _bound_to(value: Any) -> Any:
+    """The object whose method something is; None for what is no method, whatever it says."""
+    methods = (types.MethodType, types.BuiltinMethodType)
+    named = type(value).__name__ == "cython_function_or_method"
+    return getattr(value, "__self__", None) if type(value) in methods or named else None
 
 
 def _new_generator(*_: Any, **__: Any) -> _Generator:

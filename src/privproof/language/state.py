@@ -19,7 +19,7 @@ from typing import Any
 
 _MOST = 50_000
 """Objects that are looked at; what lies beyond is not, and running twice is what finds it."""
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), Fraction, range, slice, type(Ellipsis))
+_PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), Fraction, range, slice, type(Ellipsis)))
 
 
 @dataclass(frozen=True)
@@ -62,68 +62,110 @@ class _Looking:
         waiting = [(value, way)]
         while waiting and len(self.known) < _MOST:
             each, name = waiting.pop()
-            if isinstance(each, _PLAIN):
-                self.seen[name] = repr(each)
+            if type(each) in _PLAIN:
+                self.seen[name] = _plain(each)
                 continue
             if id(each) in self.known:
                 continue
             self.known[id(each)] = each
             look, parts = _looked_at(each)
             self.seen[name] = look
-            waiting.extend((part, f"{name}{step}" if name and step[:1] in ".[" else step) for step, part in parts)
+            waiting.extend((part, f"{name}{step}" if step[:1] in ".[" else step) for step, part in parts)
+
+
+def _plain(value: Any) -> str:
+    if type(value) is int and value.bit_length() > _WIDE:
+        return hex(value)
+    return f"{_plain(value.numerator)}/{_plain(value.denominator)}" if type(value) is Fraction else repr(value)
 
 
 def _looked_at(value: Any) -> tuple[str, list[tuple[str, Any]]]:
-    """What an object looks like by itself, and its parts with the way to them."""
-    kind = type(value).__name__
-    match value:
-        case types.FunctionType():
-            return _code(value.__code__), list(_reached(value))
-        case types.MethodType():
-            return kind, [(".__self__", value.__self__), (value.__func__.__name__, value.__func__)]
-        case types.GeneratorType():
-            frame = value.gi_frame
-            return f"{kind} at {None if frame is None else frame.f_lasti}", []
-        case functools.partial():
-            return kind, [("func", value.func), (".args", value.args), (".keywords", value.keywords)]
-        case types.ModuleType():
-            return f"module {value.__name__}", []
-        case random.Random():
-            try:
-                return f"{kind} {hash(value.getstate())}", []
-            except NotImplementedError:
-                return kind, []
-        case dict():
-            return f"{kind} of {len(value)}", [(f"[{_name(k)}]", part) for k, part in value.items()]
-        case list() | tuple():
-            return f"{kind} of {len(value)}", [(f"[{i}]", part) for i, part in enumerate(value)]
-        case set() | frozenset():
-            return f"{kind} {sorted(map(_name, value))}", []
-        case type():
-            inside = {k: v for k, v in vars(value).items() if not k.startswith("__")} if _own(value) else {}
-            return f"class {value.__qualname__} of {len(inside)}", [
-                (f"{value.__name__}.{k}", v) for k, v in inside.items()
-            ]
-    if hasattr(value, "cache_info"):
-        return f"{kind} {value.cache_info()}", [("cached", value.__wrapped__)] if hasattr(value, "__wrapped__") else []
-    generator = getattr(value, "bit_generator", None)
-    if generator is not None:
-        return f"{kind} {generator.state!r}", []
-    if hasattr(value, "tobytes") and hasattr(value, "dtype"):
-        return f"{kind} {value.shape} {value.tobytes() if value.dtype != object else ''!r}", []
-    return kind, [*_attributes(value), *([(type(value).__name__, type(value))] if _own(type(value)) else [])]
+    """What an object looks like by itself, and its parts with the way to them; nothing of its own code is run."""
+    kind = type(value)
+    name = kind.__name__
+    if kind is types.FunctionType:
+        return _code(value.__code__), list(_reached(value))
+    if kind is types.MethodType:
+        return name, [(".__self__", value.__self__), (value.__func__.__name__, value.__func__)]
+    if kind is types.GeneratorType:
+        frame = value.gi_frame
+        return f"{name} at {None if frame is None else frame.f_lasti}", []
+    if kind is functools.partial:
+        return name, [(".func", value.func), (".args", value.args), (".keywords", value.keywords)]
+    if issubclass(kind, types.ModuleType):
+        return f"module {value.__name__}", _of_module(value)
+    if kind is types.MappingProxyType or issubclass(kind, dict):
+        return f"{name} of {len(value)}", [(f"[{_name(k)}]", part) for k, part in dict.items(dict(value))]
+    if issubclass(kind, list | tuple):
+        iterate = list.__iter__ if issubclass(kind, list) else tuple.__iter__
+        parts = list(iterate(value))
+        return f"{name} of {len(parts)}", [*((f"[{i}]", part) for i, part in enumerate(parts)), *_attributes(value)]
+    if issubclass(kind, set | frozenset):
+        return f"{name} {sorted(_name(each) for each in frozenset(value))}", []
+    if issubclass(kind, type):
+        inside = {k: v for k, v in vars(value).items() if not k.startswith("__")} if _own(value) else {}
+        return f"class {name} of {len(inside)}", [(f"{value.__name__}.{k}", v) for k, v in inside.items()]
+    if issubclass(kind, random.Random) and kind.__module__ == "random":
+        return (name if kind is random.SystemRandom else f"{name} {hash(value.getstate())}"), []
+    if kind is _CACHED:
+        return f"cache {value.cache_info()}", [(".__wrapped__", value.__wrapped__)]
+    if kind.__module__.split(".")[0] == "numpy":
+        return f"{name} {_of_numpy(value)}", []
+    if not _own(kind) and hasattr(kind, "__next__") and hasattr(kind, "__reduce__"):
+        return f"{name} {_reduced(value)}", []
+    bases = [base.__repr__(value) for base in (str, bytes, float) if issubclass(kind, base)]
+    bases += (
+        [_plain(int(value))] if issubclass(kind, int) and kind.__module__ != "builtins" and int in kind.__mro__ else []
+    )
+    return f"{name} {' '.join(bases)}", [*_attributes(value), *([(f"class {name}", kind)] if _own(kind) else [])]
+
+
+_CACHED = type(functools.lru_cache(lambda: None))
+_WIDE = 10_000
+"""Python writes larger whole numbers, in binary digits, in hexadecimal without being told to."""
+
+
+def _of_module(module: types.ModuleType) -> list[tuple[str, Any]]:
+    """The plain values of a module of the user's own; of others nothing."""
+    file = vars(module).get("__file__") or ""
+    if not file or "site-packages" in file or module.__name__.split(".")[0] in {*sys.stdlib_module_names, "privproof"}:
+        return []
+    return [(f".{name}", value) for name, value in vars(module).items() if not name.startswith("__")]
+
+
+def _of_numpy(value: Any) -> str:
+    """An array by its bytes, a generator by its state."""
+    if hasattr(value, "bit_generator"):
+        return repr(value.bit_generator.state)
+    if hasattr(value, "get_state"):
+        return hashlib.sha256(repr(value.get_state(legacy=False)).encode()).hexdigest()
+    if hasattr(value, "tobytes"):
+        return f"{value.shape} {hashlib.sha256(value.tobytes()).hexdigest() if value.dtype != object else value.tolist()!r}"
+    return ""
+
+
+def _reduced(value: Any) -> str:
+    """How far an iterator of Python's has come."""
+    try:
+        return repr(value.__reduce__())
+    except Exception:  # what cannot be written down is seen by running twice
+        return ""
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    names = getattr(value, "__dict__", None)
-    if isinstance(names, dict):
+    try:
+        names = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        names = {}
+    if type(names) is dict:
         yield from ((f".{name}", part) for name, part in names.items())
-    if _own(type(value)):
-        for kind in type(value).__mro__:
-            slots = vars(kind).get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else slots:
-                if hasattr(value, name):
-                    yield f".{name}", getattr(value, name)
+    for kind in type(value).__mro__:
+        for name, member in vars(kind).items():
+            if type(member) is types.MemberDescriptorType and kind.__module__ != "builtins":
+                try:
+                    yield f".{name}", member.__get__(value)
+                except AttributeError:
+                    continue
 
 
 def _own(kind: type) -> bool:
@@ -140,7 +182,7 @@ def _reached(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     for name in _names(function.__code__):
         if name in function.__globals__:
             value = function.__globals__[name]
-            if not isinstance(value, types.FunctionType | type) or _belongs(value):
+            if type(value) is not types.FunctionType or _belongs(value):
                 yield name, value
     for number, default in enumerate(function.__defaults__ or ()):
         yield f"{function.__name__}'s default {number + 1}", default
@@ -156,9 +198,7 @@ def _reached(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _belongs(value: Any) -> bool:
-    """Whether a function or class is the user's own."""
-    if isinstance(value, type):
-        return _own(value)
+    """Whether a function is the user's own."""
     file = value.__code__.co_filename
     return "site-packages" not in file and (value.__module__ or "").split(".")[0] not in {
         *sys.stdlib_module_names,
@@ -175,10 +215,21 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 def _code(code: types.CodeType) -> str:
     """What a code object does, wherever it stands."""
-    constants = [_code(each) if isinstance(each, types.CodeType) else repr(each) for each in code.co_consts]
+    constants = [_code(each) if type(each) is types.CodeType else _constant(each) for each in code.co_consts]
     parts = (code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_flags, constants)
     return f"function {code.co_name} {hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
 def _name(value: Any) -> str:
-    return repr(value) if isinstance(value, _PLAIN) else type(value).__name__
+    return _plain(value) if type(value) in _PLAIN else type(value).__name__
+
+
+def _constant(value: Any) -> str:
+    """A constant of code; the order of a set does not count."""
+    return (
+        f"set {sorted(map(repr, value))}"
+        if type(value) is frozenset
+        else _name(value)
+        if type(value) is int
+        else repr(value)
+    )

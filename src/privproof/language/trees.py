@@ -33,6 +33,7 @@ _MOST_CHOICES = 3_000
 _WIDEST = 100_000
 """A uniform number may be rounded to so many whole numbers; beyond, it is refused."""
 _HALF = rational("1/2")
+"""Forms in geometric noise are moved by half a step, so that they are never zero."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from privproof.language import Mechanism
-from privproof.loading import LOADED_AS
+from privproof.formats.python_files import LOADED_AS
 
 
 def imported(mechanism: Mechanism) -> str:

@@ -11,13 +11,13 @@ leaves are moved into different leaves, every event has at most ``e^(largest cos
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from privproof.engines.runs.minimum import least
-from privproof.exact import ONE, ZERO, Epsilon, Rational, fraction, rational
+from privproof.exact import ONE, ZERO, Epsilon, Rational, rational
 from privproof.language.branching import Drawn
 from privproof.language.linear import Linear, Opaque
 from privproof.language.trees import Leaf, part_key
@@ -226,7 +226,7 @@ def _law(noise: Drawn) -> tuple[str, Rational]:
 def _weight(noise: Drawn) -> Rational:
     """What one step of a shift costs, near enough to look for a cheap one."""
     if noise.kind == "geometric":
-        return rational(fraction(rational(repr(round(-math.log(float(fraction(noise.scale))), 9) or 1e-9))))
+        return rational(Fraction(float(Epsilon(ratio=1 / noise.scale).ball().mid())))
     return 1 / noise.scale
 
 
