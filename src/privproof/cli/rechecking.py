@@ -56,6 +56,8 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
         return None
     if not isinstance(outcome, Accepted):
         return None
+    if outcome.question.get("kind") == "runs":
+        return _run_again(outcome, target, settings)
     member: Any = outcome.question.get("source")
     if member is None:
         raise QuestionError(
@@ -88,6 +90,23 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
         ) from None
 
 
+def _run_again(outcome: Accepted, target: str, settings: list[str] | None) -> list[str]:
+    """In what the runs of the function ``FILE:NAME`` differ from those of an accepted certificate."""
+    from privproof.compiling.posing import mechanism_with
+    from privproof.engines.runs.again import other_runs
+    from privproof.formats.python_files import read_input
+    from privproof.language import Mechanism, mechanism
+    from privproof.loading import load_subject, parameters_of
+
+    declared: Any = outcome.question["inputs"]
+    inputs = dict(read_input(f"{name}={each['text']}") for name, each in declared.items())
+    found = load_subject(target)
+    subject = found if isinstance(found, Mechanism) else mechanism(found, inputs=inputs)
+    subject = mechanism_with(subject, {name: each for name, each in inputs.items() if name not in subject.inputs})
+    parameters = parameters_of(settings)
+    return other_runs(outcome.question, subject.having(**parameters) if parameters else subject)
+
+
 def recheck_data(outcome: Outcome, seconds: float, changed: list[str] | None) -> dict[str, Any]:
     """The answer as plain data."""
     result: dict[str, Any] = {"accepted": isinstance(outcome, Accepted), "seconds": round(seconds, 6)}
@@ -108,9 +127,14 @@ def recheck_text(outcome: Accepted, seconds: float, target: str | None, changed:
         lines += [f"  {each}" for each in changed]
     elif changed is not None:
         source: Any = outcome.details.get("source") or {}
-        taken = "" if source.get("established") else "; its model was taken from the compiler, not re-established"
+        runs = outcome.question.get("kind") == "runs"
+        said = "; it was run again, and all its runs are the same" if runs else _TAKEN
+        taken = "" if source.get("established") else said
         lines.append(f"✓ the same program  {target} is what was verified{taken}")
     return "\n".join(lines)
+
+
+_TAKEN = "; its model was taken from the compiler, not re-established"
 
 
 def how_words(outcome: Accepted) -> str:
@@ -118,5 +142,7 @@ def how_words(outcome: Accepted) -> str:
     how = outcome.how
     by = {"witnessed": "witnessed by the certificate", "recomputed": "recomputed", "solver": "by a solver"}[how["by"]]
     about = "" if "source" in outcome.details else ", about a model"
+    if outcome.question.get("kind") == "runs":
+        about = ", about runs as they were recorded"
     solver = f", {how['solver']}" if "solver" in how else ""
     return f"{by}{solver}{about}: {how['words']}"

@@ -9,9 +9,12 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice, product
 from types import FrameType, FunctionType, MethodType
 from typing import Any
@@ -46,6 +49,7 @@ class Runs:
         trees: for every data set all ways through the function.
         digest: what stands for the code that ran, and all that it can reach.
         relies_on: the values outside of the function that it reads, by name.
+        floats: the floats in the code and among the parameters that are not the decimal number that they print as.
         made: how many runs were made.
     """
 
@@ -56,6 +60,7 @@ class Runs:
     trees: tuple[tuple[Leaf, ...], ...]
     digest: str
     relies_on: Mapping[str, str]
+    floats: tuple[float, ...]
     made: int
 
     @property
@@ -261,7 +266,17 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
     _not_always_failing(mechanism, trees)
     made = sum(map(len, trees))
     known = tuple(size for size in sizes if size is not None)
-    return Runs(mechanism, known, tuple(data), pairs, tuple(trees), _digest(before), _relied_on(before), made)
+    return Runs(
+        mechanism,
+        known,
+        tuple(data),
+        pairs,
+        tuple(trees),
+        _digest(before),
+        _relied_on(before),
+        _floats(mechanism, before),
+        made,
+    )
 
 
 def _run_again(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]]) -> None:
@@ -298,6 +313,15 @@ def _not_always_failing(mechanism: Mechanism, trees: Sequence[tuple[Leaf, ...]])
 def _digest(state: State) -> str:
     text = "\n".join(f"{way}\t{look}" for way, look in sorted(state.seen.items()))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _floats(mechanism: Mechanism, state: State) -> tuple[float, ...]:
+    """The floats that take part and are not what they look like."""
+    found = [value for value in mechanism.parameters.values() if type(value) is float]
+    found += [float(look) for look in state.seen.values() if re.fullmatch(r"-?[0-9]+\.[0-9]+(e-?[0-9]+)?", look)]
+    code = getattr(mechanism.function, "__code__", None)
+    found += [each for each in (code.co_consts if code is not None else ()) if type(each) is float]
+    return tuple(dict.fromkeys(v for v in found if math.isfinite(v) and Fraction(v) != Fraction(repr(v))))
 
 
 def _relied_on(state: State) -> dict[str, str]:

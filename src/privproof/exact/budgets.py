@@ -185,7 +185,7 @@ def epsilon(value: EpsilonLike) -> Epsilon:
     privproof.errors.BudgetError: epsilon=-1 is below zero [budget]
       hint: a privacy budget is at least 0
     """
-    parsed = value if isinstance(value, Epsilon) else _read(value)
+    parsed = value if isinstance(value, Epsilon) else _read(_decimal(value))
     if parsed.compare(Epsilon()) < 0:
         raise BudgetError("budget", f"epsilon={value} is below zero", hint="a privacy budget is at least 0")
     return parsed
@@ -209,10 +209,15 @@ def delta(value: Number) -> Rational:
     >>> delta("1e-5")
     1/100000
     """
-    number = rational(value)
+    number = rational(_decimal(value))
     if not 0 <= number <= 1:
         raise BudgetError("budget", f"delta={value} is outside [0, 1]", hint="delta is a probability")
     return number
+
+
+def _decimal(value: Number) -> Number:
+    """A budget; a float is the decimal number that it prints as, which is what whoever wrote it meant."""
+    return repr(float(value)) if isinstance(value, float) else value
 
 
 def _read(value: Number) -> Epsilon:

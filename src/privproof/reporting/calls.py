@@ -6,8 +6,8 @@ import inspect
 import sys
 from pathlib import Path
 
-from privproof.language import Mechanism
 from privproof.formats.python_files import LOADED_AS
+from privproof.language import Mechanism
 
 
 def imported(mechanism: Mechanism) -> str:

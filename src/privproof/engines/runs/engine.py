@@ -34,6 +34,8 @@ _SECONDS = 3.0
 """Where no size is asked for, a further size is tried if those before took less than this, times the growth from one to the next."""
 _LARGEST_SIZE = 4
 """Where no size is asked for, no larger one is tried."""
+_FLOATS = 6
+"""So many floats are named with their exact values."""
 _FAR = (0, 4, 16, 64)
 """How many scales beyond the data the ends of an event are tried: losses come near to their limit as they move away."""
 
@@ -115,9 +117,13 @@ class _Deciding:
     @property
     def notes(self) -> tuple[str, ...]:
         runs = self.runs
-        told = [f"{runs.made} runs on {len(runs.data)} data sets, {len(runs.pairs)} pairs of neighbours"]
+        pairs = f"{len(runs.pairs)} pairs of neighbours" if len(runs.pairs) > 1 else "one pair of neighbours"
+        told = [f"{runs.made} runs on {len(runs.data)} data sets, {pairs}"]
         if self.question.reason:
             told.append(f"run as it is, because it could not be translated: {self.question.reason}")
+        if runs.floats:
+            exact = [f"{value!r} is {Fraction(value)}" for value in runs.floats]
+            told.append(f"floats count with the exact value that they have: {', '.join(exact[:_FLOATS])}")
         if runs.relies_on:
             told.append("it relies on " + ", ".join(f"{name} = {value}" for name, value in runs.relies_on.items()))
         if any(noise.kind != "geometric" for tree in runs.trees for leaf in tree for noise in leaf.noises):
