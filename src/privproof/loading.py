@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from privproof.compiling import mechanism_process
-from privproof.compiling.posing import mechanism_with, posed
+from privproof.compiling.posing import bare, mechanism_with, posed
 from privproof.engines.sampling.runnable import Runnable
 from privproof.errors import QuestionError
 from privproof.exact import fraction, rational
@@ -19,7 +19,7 @@ from privproof.formats.documents import Scalar
 from privproof.formats.prior_files import read_prior
 from privproof.formats.processes import OURS, PRISM, has_enclosures, read_process, related
 from privproof.formats.python_files import SUFFIXES, module_path, read_input, run_file, running
-from privproof.language import Mechanism, mechanism
+from privproof.language import Mechanism
 from privproof.language.inputs import Input
 from privproof.models import DecisionProcess, Horizon
 from privproof.scenarios import (
@@ -291,7 +291,7 @@ def _declared(found: Any, path: Path, inputs: Mapping[str, Input]) -> Any:
     """A function whose parameters are declared as inputs is a mechanism, with or without a mark."""
     if inputs:
         with running(path, str(path)):
-            return mechanism_with(found, inputs) if isinstance(found, Mechanism) else mechanism(found, inputs=inputs)
+            return mechanism_with(found, inputs) if isinstance(found, Mechanism) else bare(found, inputs)
     if not isinstance(found, FunctionType):
         return found
     try:
@@ -301,7 +301,7 @@ def _declared(found: Any, path: Path, inputs: Mapping[str, Input]) -> Any:
     if not any(isinstance(each, Input) for each in declared):
         return found
     with running(path, str(path)):
-        return mechanism(found)
+        return bare(found)
 
 
 def _made(found: Any, path: Path, name: str, size: int | None) -> AnyQuestion:

@@ -92,16 +92,16 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
 
 def _run_again(outcome: Accepted, target: str, settings: list[str] | None) -> list[str]:
     """In what the runs of the function ``FILE:NAME`` differ from those of an accepted certificate."""
-    from privproof.compiling.posing import mechanism_with
+    from privproof.compiling.posing import bare, mechanism_with
     from privproof.engines.runs.again import other_runs
     from privproof.formats.python_files import read_input
-    from privproof.language import Mechanism, mechanism
+    from privproof.language import Mechanism
     from privproof.loading import load_subject, parameters_of
 
     declared: Any = outcome.question["inputs"]
     inputs = dict(read_input(f"{name}={each['text']}") for name, each in declared.items())
     found = load_subject(target)
-    subject = found if isinstance(found, Mechanism) else mechanism(found, inputs=inputs)
+    subject = found if isinstance(found, Mechanism) else bare(found, inputs)
     subject = mechanism_with(subject, {name: each for name, each in inputs.items() if name not in subject.inputs})
     parameters = parameters_of(settings)
     return other_runs(outcome.question, subject.having(**parameters) if parameters else subject)

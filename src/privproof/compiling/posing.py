@@ -43,7 +43,7 @@ def posed(
     if isinstance(subject, Mechanism):
         subject = mechanism_with(subject, inputs)
     elif callable(subject) and not isinstance(subject, AnyQuestion | type) and not hasattr(subject, "question"):
-        subject = mechanism(subject, inputs=inputs)
+        subject = bare(subject, inputs)
     if isinstance(subject, Mechanism):
         return _of_mechanism(subject, size, horizon, run=run)
     if inputs:
@@ -63,6 +63,12 @@ def posed(
     if size is not None:
         raise QuestionError("size", "a model has the size it has", place="size", hint="drop the size")
     return subject if horizon is None else subject.lasting(horizon)
+
+
+def bare(function: Callable[..., Any], inputs: Mapping[str, Input] | None = None) -> Mechanism:
+    """A function as a mechanism; what runs is the function itself, with its own defaults."""
+    made: Mechanism = mechanism(function, inputs=inputs)
+    return replace(made, bare=True)
 
 
 def mechanism_with(subject: Mechanism, inputs: Mapping[str, Input] | None) -> Mechanism:

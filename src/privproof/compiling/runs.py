@@ -200,13 +200,34 @@ def _plain(value: Any) -> Any:
 def caller(mechanism: Mechanism, data: Data) -> Callable[[], Any]:
     """What runs a function on a data set, on fresh copies of all that it is given."""
     parameters = {name: substitute(value) for name, value in mechanism.parameters.items()}
-    replaced = {name: value for name, value in parameters.items() if value is not mechanism.parameters[name]}
+    passed = {name: value for name, value in parameters.items() if value is not mechanism.parameters[name]}
+    if mechanism.bare:
+        own = {p.name: p.default for p in inspect.signature(mechanism.function).parameters.values()}
+        passed |= {
+            n: v for n, v in parameters.items() if n not in passed and not _default(mechanism.parameters[n], own[n])
+        }
 
     def call() -> Any:
         given = {name: _given(value, mechanism.inputs[name]) for name, value in data.items()}
-        return mechanism(**given, **replaced)
+        if not mechanism.bare:
+            return mechanism(**given, **passed)
+        arguments = {**given, **passed}
+        first = [arguments.pop(name) for name in nameless if name in arguments]
+        return mechanism.function(*first, **arguments)
+
+    nameless = [
+        p.name for p in inspect.signature(mechanism.function).parameters.values() if p.kind is p.POSITIONAL_ONLY
+    ]
 
     return call
+
+
+def _default(value: Any, default: Any) -> bool:
+    """Whether a parameter has the value that the function gives it by itself."""
+    try:
+        return value is default or (type(value) is type(default) and bool(value == default))
+    except Exception:  # an object that cannot be compared is another one
+        return False
 
 
 def _given(value: Any, declared: Input) -> Any:

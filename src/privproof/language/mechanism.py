@@ -83,6 +83,7 @@ class Mechanism:
         claim: the claim, if one is made.
         name: its name.
         pin: the program that a question is about; without it, whatever would run now.
+        bare: whether what is called is the function itself, with its own defaults, and not this mechanism.
         proposed: a translation in place of that of the function, for a change that is proposed and that no function makes yet.
     """
 
@@ -94,6 +95,7 @@ class Mechanism:
     name: str = ""
     pin: Program | None = field(default=None, repr=False, compare=False)
     proposed: Translated | None = field(default=None, repr=False)
+    bare: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"):

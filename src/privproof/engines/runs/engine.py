@@ -24,7 +24,7 @@ from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
 from privproof.evidence.verdicts import LossWitness
-from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, asked_for, epsilon, fraction
+from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, asked_for, epsilon, fraction, rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.linear import Linear
 from privproof.language.trees import Leaf
@@ -36,6 +36,8 @@ _LARGEST_SIZE = 4
 """Where no size is asked for, no larger one is tried."""
 _FLOATS = 6
 """So many floats are named with their exact values."""
+_ROUNDING = Fraction(1, 10**9)
+"""A claim that is missed by less than this is missed because floats are rounded, as a rule, and that is said."""
 _FAR = (0, 4, 16, 64)
 """How many scales beyond the data the ends of an event are tried: losses come near to their limit as they move away."""
 
@@ -57,14 +59,15 @@ class RunsEngine:
         assert budget is not None
         try:
             question, runs = _all_runs(asked, monitor)
-        except Stopped as stop:
-            yield Answer(status="unknown", question=asked, engine=self.name, reason=str(stop))
+        except Stopped:
+            said = f"{monitor.stopped() or 'stopped'}: the function has more random choices than could be run"
+            yield Answer(status="unknown", question=asked, engine=self.name, reason=said)
             return
         deciding = _Deciding(question, runs, budget, request.tight, monitor)
         try:
             yield from deciding.answers()
-        except Stopped as stop:
-            yield deciding.unknown(str(stop))
+        except Stopped:
+            yield deciding.unknown(monitor.stopped() or "stopped")
 
 
 def _all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, Runs]:
@@ -409,6 +412,20 @@ class _Deciding:
             lower=lower,
             upper=upper,
             witness=self.witness(found),
+            notes=(*self.near_miss(found), *self.notes),
+        )
+
+    def near_miss(self, found: _Found) -> tuple[str, ...]:
+        """What to say where the claim is missed by no more than floats round."""
+        bound = self.budget.epsilon
+        if self.tight or bound.infinite or self.budget.delta != 0 or not (self.runs.floats or found.rounded):
+            return ()
+        more = Epsilon(bound.ratio, bound.root, bound.shift + rational(_ROUNDING))
+        if found.exceeds(more):
+            return ()
+        return (
+            f"the claim is missed by less than {float(_ROUNDING)}: that is how floats in the function are rounded; "
+            "with exact numbers (Fraction) it may hold, and a slightly larger epsilon does",
         )
 
     def lower_of(self, found: _Found) -> Epsilon:
@@ -450,6 +467,12 @@ class _Found:
     q: ExponentialSum
     delta: Rational
     event: Event | None = None
+
+    @property
+    def rounded(self) -> bool:
+        """Whether it has numbers such as floats make: a power of two below the line that nobody writes."""
+        terms = (*self.p.at(1).terms, *self.q.at(1).terms)
+        return any(number.q > 2**40 for term in terms for number in (term[0], term[2]))
 
     @property
     def loss(self) -> Loss:
