@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
+from pathlib import Path
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
@@ -32,6 +33,11 @@ _MOST_PAIRS = 100_000
 """Pairs of neighbours, which are compared one by one; more are refused."""
 _AGAIN = 40
 """Data sets on which a few runs are made again at the end, to see whether anything is kept from run to run."""
+
+_OFTEN = 30
+"""How often these runs are made where the function asks for the time, a file or the like."""
+_WATCHED = 20
+"""Runs on a data set in which the functions that are called are watched."""
 
 Data = Mapping[str, Any]
 """The arguments of one run, by name: values, and tuples for lists."""
@@ -50,6 +56,7 @@ class Runs:
         digest: what stands for the code that ran, and all that it can reach.
         relies_on: the values outside of the function that it reads, by name.
         floats: the floats in the code and among the parameters that are not the decimal number that they print as.
+        asks: what it asks for that was as it was in these runs: the time, a file.
         made: how many runs were made.
     """
 
@@ -61,6 +68,7 @@ class Runs:
     digest: str
     relies_on: Mapping[str, str]
     floats: tuple[float, ...]
+    asks: tuple[str, ...]
     made: int
 
     @property
@@ -274,13 +282,15 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
     called, owner, names = _roots(mechanism)
     before = state_of(called)
     trees: list[tuple[Leaf, ...]] = []
+    asks: tuple[str, ...] = ()
     try:
         with recognised(names, owner):
+            asks = _asks_for(mechanism, data)
             for each in data:
                 trees.append(leaves(caller(mechanism, each), pause=pause))  # noqa: PERF401 - how far it came is told
-            _run_again(mechanism, data, trees)
+            _run_again(mechanism, data, trees, _OFTEN if asks else 1)
     except Wayward as problem:
-        raise _named(problem, mechanism, data[min(len(trees), len(data) - 1)]) from None
+        raise _named(problem, mechanism, asks) from None
     except LanguageError as problem:
         raise (problem if problem.place else problem.at(mechanism.place)) from None
     _unchanged(before, state_of(called), mechanism)
@@ -296,16 +306,18 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
         _digest(before),
         _relied_on(before),
         _floats(mechanism, before),
+        asks,
         made,
     )
 
 
-def _run_again(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]]) -> None:
-    """A few runs once more, the last data sets first."""
+def _run_again(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]], times: int) -> None:
+    """A few runs once more, or often where something is asked for that may change; the last data sets first."""
     step = max(1, len(data) // _AGAIN)
     for number in range(len(data) - 1, -1, -step):
         for leaf in {id(leaf): leaf for leaf in (trees[number][-1], trees[number][0])}.values():
-            replayed(caller(mechanism, data[number]), leaf)
+            for _ in range(times):
+                replayed(caller(mechanism, data[number]), leaf)
 
 
 def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:
@@ -354,32 +366,42 @@ _KINDS = ("function ", "class ", "module ")
 _SUSPECTS = {
     "time": "the time",
     "datetime": "the time",
+    "_datetime": "the time",
     "_io": "a file",
     "posix": "the operating system",
+    "nt": "the operating system",
     "_socket": "the network",
     "_random": "random numbers that are not recognised",
-    "_operator": "",
 }
 """What a run may ask for that is not the same the next time, by the module of the function."""
+_HERE = str(Path(__file__).parent.parent)
 
 
-def _named(problem: Wayward, mechanism: Mechanism, data: Data) -> Wayward:
-    """The complaint that runs differ, with what the function asks for that may be the cause."""
+def _asks_for(mechanism: Mechanism, data: Sequence[Data]) -> tuple[str, ...]:
+    """What a function asks for that may be another the next time, and in which line; seen in a few of its runs."""
     found: dict[str, None] = {}
 
     def watch(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "c_call":
-            module = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
-            what = _SUSPECTS.get(str(module), "")
-            if what and not frame.f_code.co_filename.startswith(str(__file__).rsplit("/", 2)[0]):
-                found[f"{what}: {getattr(argument, '__name__', argument)}, line {frame.f_lineno}"] = None
+        if event != "c_call" or frame.f_code.co_filename.startswith(_HERE):
+            return
+        module = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
+        what = _SUSPECTS.get(str(module), "")
+        if what:
+            found[f"{what} ({getattr(argument, '__name__', argument)}, line {frame.f_lineno})"] = None
 
-    sys.setprofile(watch)
-    try:
-        leaves(caller(mechanism, data), most=1)
-    except Exception:  # only what it calls counts here; that it fails is known
-        pass
-    finally:
-        sys.setprofile(None)
-    said = f"; it asks for {'; '.join(list(found)[:2])}" if found else ""
+    for each in (data[0], data[-1]):
+        call = caller(mechanism, each)
+        sys.setprofile(watch)
+        try:
+            leaves(call, most=_WATCHED)
+        except LanguageError:
+            pass  # only what it calls counts here; what is wrong with it is found where it is run for good
+        finally:
+            sys.setprofile(None)
+    return tuple(found)
+
+
+def _named(problem: Wayward, mechanism: Mechanism, asks: Sequence[str]) -> Wayward:
+    """The complaint that runs differ, with what the function asks for that may be the cause."""
+    said = f"; it asks for {', '.join(asks[:2])}" if asks else ""
     return Wayward(problem.code, problem.message + said, place=mechanism.place, hint=problem.hint)

@@ -127,6 +127,8 @@ class _Deciding:
         if runs.floats:
             exact = [f"{value!r} is {Fraction(value)}" for value in runs.floats]
             told.append(f"floats count with the exact value that they have: {', '.join(exact[:_FLOATS])}")
+        if runs.asks:
+            told.append(f"it asks for {', '.join(runs.asks[:3])}, which was as it was in these runs")
         if runs.relies_on:
             told.append("it relies on " + ", ".join(f"{name} = {value}" for name, value in runs.relies_on.items()))
         if any(noise.kind != "geometric" for tree in runs.trees for leaf in tree for noise in leaf.noises):
