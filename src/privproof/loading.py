@@ -18,7 +18,7 @@ from privproof.compiling import mechanism_process
 from privproof.compiling.posing import posed
 from privproof.engines.sampling.runnable import Runnable
 from privproof.errors import FormatError, PrivproofError, QuestionError
-from privproof.exact import fraction, rational
+from privproof.exact import fraction
 from privproof.formats import read_document, read_question
 from privproof.formats.documents import Scalar
 from privproof.formats.prior_files import read_prior
@@ -212,7 +212,7 @@ def _parameter(value: str) -> object:
     if re.fullmatch(r"[+-]?[0-9]+", value):
         return int(value)
     if re.fullmatch(r"[+-]?[0-9]+/[0-9]+|[+-]?[0-9]*\.[0-9]+", value):
-        return fraction(rational(value))
+        return fraction(value)
     return value
 
 

@@ -88,7 +88,7 @@ def _open(name: str, declared: Input, size: int, chance: random.Random) -> Any:
     else:
         filled = [Linear.atom(place) for place in places]
     if declared.public and not declared.real:
-        low = 0 if declared.low is None else int(fraction(declared.low))
+        low = 0 if declared.low is None else int(declared.low)
         filled = [chance.choice(declared.values) if declared.values else low + chance.randint(0, 3) for _ in places]
     return filled[0] if declared.shape == "value" else filled
 
@@ -148,10 +148,10 @@ def _relax(wanted: Sequence[Linear], point: dict[Atom, float], fixed: set[Atom],
     """Move a point towards all inequalities, in place."""
     rows = []
     for form in wanted:
-        terms = [(atom, float(fraction(a))) for atom, a in form.terms.items()]
+        terms = [(atom, float(a)) for atom, a in form.terms.items()]
         free = [(atom, a) for atom, a in terms if atom not in fixed]
         if free:
-            rows.append((terms, free, float(fraction(form.constant)), sum(a * a for _, a in free)))
+            rows.append((terms, free, float(form.constant), sum(a * a for _, a in free)))
     for _ in range(_ROUNDS):
         still = True
         for terms, free, constant, length in rows:

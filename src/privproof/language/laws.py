@@ -190,7 +190,7 @@ def _whole(value: object, name: str) -> int:
 
 def _exact(value: Any, name: str) -> Fraction:
     try:
-        return fraction(rational(int(value) if isinstance(value, bool) else value))
+        return fraction(int(value) if isinstance(value, bool) else value)
     except PrivproofError as problem:
         raise LanguageError("noise", f"{name}: {problem.message}", hint=problem.hint) from None
 

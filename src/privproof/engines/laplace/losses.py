@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 from typing import Any
 
 from privproof.engines.laplace.events import measure, measure_ball, tree
@@ -61,7 +60,7 @@ class Loss:
         if difference.at(1).is_zero:
             return epsilon(max(simple, Fraction(0)))
         scale = 10**15
-        return epsilon(max(Fraction(floor(fraction(low) * scale), scale), Fraction(0)))
+        return epsilon(max(rational((low * scale).floor()) / scale, ZERO))
 
     def exceeds(self, budget: Epsilon, delta: Rational = ZERO) -> bool:
         """Whether the loss is above a budget, exactly."""

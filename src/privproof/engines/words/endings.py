@@ -100,7 +100,7 @@ class Judge:
         """The largest ratio seen, in words; empty without one."""
         if self.best is None:
             return ""
-        return decimal(rational(self.ratio)) if isinstance(self.ratio, Fraction) else "inf"
+        return decimal(self.ratio) if isinstance(self.ratio, Fraction) else "inf"
 
     def established(self) -> Epsilon | None:
         """The epsilon that the best word asks for, where nothing is subtracted from it."""

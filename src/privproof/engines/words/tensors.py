@@ -320,7 +320,7 @@ class _Search:
             *(Letter(None, self.inputs[x], self.inputs[y]) for x, y in zip(point, other, strict=True)),
             Letter(chain.output),
         )
-        left, right = (rational(Fraction(int(array[p]), total)) for p in (point, other))
+        left, right = (rational(int(array[p])) / total for p in (point, other))
         return Word(chain.start, letters, "any", left, right)
 
 
@@ -329,4 +329,4 @@ def _exact(ratio: Fraction | float) -> Rational | None:
 
 
 def _shown(ratio: Fraction | float) -> str:
-    return decimal(rational(ratio)) if isinstance(ratio, Fraction) and ratio else ""
+    return decimal(ratio) if isinstance(ratio, Fraction) and ratio else ""
