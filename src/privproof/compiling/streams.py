@@ -26,9 +26,9 @@ from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law
 from privproof.language.linear import Linear, deciding, exactly
 from privproof.language.mechanism import Mechanism
-from privproof.language.noise import drawing
 from privproof.language.patterns import ANY, shown, word
-from privproof.language.running import run
+from privproof.language.running import exact_run
+from privproof.language.scripts import recorded
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -628,23 +628,21 @@ def _difference(question: StreamQuestion, choices: Choices, watch: Watch) -> str
     mechanism = question.mechanism
     assert mechanism is not None
     assert mechanism.stream is not None
-    exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
     arguments = sample_arguments(mechanism, size=choices.randint(0, 8), chance=choices)
     arguments |= {name: 0 for name, declared in mechanism.inputs.items() if declared.public}
-    drawn: list[tuple[Fraction, Fraction]] = []
 
-    def draw(law: Law) -> Any:
+    def noise(law: Law) -> Any:
         assert isinstance(law, Continuous)
-        noise = Fraction(choices.randint(-(10**9), 10**9), 170_000_001) * Fraction(law.scale)  # no two are equal
-        drawn.append((noise, Fraction(law.scale)))
-        return exactly(law.center) + noise
+        return exactly(law.center) + Fraction(choices.randint(-(10**9), 10**9), 170_000_001) * Fraction(
+            law.scale
+        )  # no two are equal
 
-    given = {name: exactly(value) for name, value in arguments.items()}
-    with drawing(draw):
-        ran = run(exact, given)
-    shown_ = [value for step in ran.written for value in step]
+    shown_, drawn = recorded(lambda: exact_run(mechanism, arguments), noise)
+    noises = [
+        (Fraction(v) - Fraction(law.center), Fraction(law.scale)) for law, v in drawn if isinstance(law, Continuous)
+    ]
     secret = next((v for n, v in arguments.items() if n != mechanism.stream and not mechanism.inputs[n].public), None)
-    followed = _followed(question, [secret, *arguments[mechanism.stream]], drawn, watch)
+    followed = _followed(question, [secret, *arguments[mechanism.stream]], noises, watch)
     if followed != [_told(value) for value in shown_]:
         return f"on {arguments}: the function shows {shown_!r}, the automaton {followed!r}"
     return None

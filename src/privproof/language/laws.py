@@ -46,6 +46,11 @@ class Table:
         """The outcomes that can occur, the likeliest first."""
         return tuple(sorted(self.possible, key=lambda outcome: -outcome[1]))
 
+    @cached_property
+    def weights(self) -> tuple[Rational, ...]:
+        """The probabilities of the outcomes that can occur, the likeliest first."""
+        return tuple(probability for _, probability in self.ranked)
+
 
 @dataclass(frozen=True)
 class Geometric:

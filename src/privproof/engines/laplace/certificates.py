@@ -11,11 +11,12 @@ from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.exact.affine import Affine
-from privproof.language.branching import Draw, Drawn, Leaf
-from privproof.language.branching import Test as Branching
+from privproof.language.branching import Leaf
 from privproof.language.constants import typed
 from privproof.language.linear import Linear
 from privproof.language.patterns import Between, shown
+from privproof.language.scripts import Draw, Drawn
+from privproof.language.scripts import Test as Branching
 
 CONDITIONS = (
     "shifts depend on the data, the decisions that both runs share, and the foretold output, and on nothing else",
