@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
-from privproof.compiling.relational import CONTINUOUS, Program
+from privproof.compiling.relational import Program
+from privproof.compiling.sorts import CONTINUOUS
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
