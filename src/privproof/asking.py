@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from privproof.compiling.posing import Subject, posed
+from privproof.compiling.posing import Subject, pose_question
 from privproof.engines.engine import Remark, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
@@ -90,7 +90,7 @@ def _question(subject: Subject | str | Path, size: int | None, horizon: Horizon 
         from privproof.loading import load
 
         return load(str(subject), size=size, horizon=horizon)
-    return posed(subject, size=size, horizon=horizon)
+    return pose_question(subject, size=size, horizon=horizon)
 
 
 def ask(request: Request, engine: str | None = None, monitor: Monitor | None = None) -> Verdict:

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from privproof.compiling import mechanism_process
-from privproof.compiling.posing import posed
+from privproof.compiling.posing import pose_question
 from privproof.engines.sampling.runnable import Runnable
 from privproof.errors import FormatError, PrivproofError, QuestionError
 from privproof.exact import fraction
@@ -235,7 +235,7 @@ def _posed(
 ) -> AnyQuestion:
     with _running(path, str(path)):
         changed = mechanism.having(**parameters) if parameters else mechanism
-        return posed(changed, size=size, horizon=horizon)
+        return pose_question(changed, size=size, horizon=horizon)
 
 
 def _found(path: Path, name: str | None) -> tuple[Any, str]:

@@ -16,7 +16,7 @@ Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or a function that is one."""
 
 
-def posed(subject: Subject, *, size: int | None = None, horizon: Horizon | None = None) -> AnyQuestion:
+def pose_question(subject: Subject, *, size: int | None = None, horizon: Horizon | None = None) -> AnyQuestion:
     """The question that something poses, at a size and for a horizon where it leaves them open.
 
     Raises:

@@ -26,7 +26,7 @@ from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law
 from privproof.language.linear import Linear, deciding, exactly
 from privproof.language.mechanism import Mechanism
-from privproof.language.patterns import ANY, shown, word
+from privproof.language.patterns import ANY, pattern_text, word
 from privproof.language.running import exact_run
 from privproof.language.scripts import recorded
 from privproof.language.syntax import (
@@ -159,7 +159,9 @@ def _told_apart(steps: Sequence[_Step]) -> bool:
         return False
     bare = any(_bare(value, step.transition) for step in steps for value in step.transition.values)
     outputs = [output for step in steps for output in step.outputs]
-    return not bare or len({shown(output) for output in outputs}) == len({shown(_open(output)) for output in outputs})
+    return not bare or len({pattern_text(output) for output in outputs}) == len(
+        {pattern_text(_open(output)) for output in outputs}
+    )
 
 
 def _bare(value: Value, step: Transition) -> bool:
@@ -503,7 +505,7 @@ class _Way:
             tuple(self.samples),
             tuple(self.guard),
             stores=tuple(stores),
-            symbol=", ".join(shown(_dotted(output)) for output in self.outputs),
+            symbol=", ".join(pattern_text(_dotted(output)) for output in self.outputs),
             values=tuple(self.values),
         )
         return _Step(transition, tuple(self.outputs), tuple(self.lines), target, tuple(self.moved))

@@ -33,13 +33,13 @@ class Between:
 ANY = Between()
 
 
-def shown(pattern: Any) -> str:
+def pattern_text(pattern: Any) -> str:
     """A pattern in words."""
     match pattern:
         case list():
-            return f"[{', '.join(map(shown, pattern))}]"
+            return f"[{', '.join(map(pattern_text, pattern))}]"
         case tuple():
-            return f"({', '.join(map(shown, pattern))}{',' if len(pattern) == 1 else ''})"
+            return f"({', '.join(map(pattern_text, pattern))}{',' if len(pattern) == 1 else ''})"
         case _:
             return repr(pattern)
 
