@@ -32,7 +32,11 @@ _WIDEST = 100_000
 
 @dataclass(frozen=True)
 class Table:
-    """Finitely many outcomes, each with its probability."""
+    """Finitely many outcomes, each with its probability.
+
+    Attributes:
+        outcomes: as samplers draw them, which count with the integers of a fraction; engines compute with `possible` and `ranked`.
+    """
 
     outcomes: tuple[tuple[Any, Fraction], ...]
 
