@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from privproof.compiling.posing import Subject, posed
+from privproof.compiling.posing import Subject, pose_question
 from privproof.engines.engine import Remark, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
@@ -107,7 +107,7 @@ def _question(
         from privproof.loading import load
 
         return load(str(subject), size=size, horizon=horizon, inputs=inputs, run=run)
-    return posed(subject, size=size, horizon=horizon, inputs=inputs, run=run)
+    return pose_question(subject, size=size, horizon=horizon, inputs=inputs, run=run)
 
 
 def ask(request: Request, engine: str | None = None, monitor: Monitor | None = None) -> Verdict:

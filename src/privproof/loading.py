@@ -10,10 +10,10 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from privproof.compiling import mechanism_process
-from privproof.compiling.posing import bare, mechanism_with, posed
+from privproof.compiling.posing import bare, mechanism_with, pose_question
 from privproof.engines.sampling.runnable import Runnable
 from privproof.errors import QuestionError
-from privproof.exact import fraction, rational
+from privproof.exact import fraction
 from privproof.formats import read_document, read_question
 from privproof.formats.documents import Scalar
 from privproof.formats.prior_files import read_prior
@@ -207,7 +207,7 @@ def _parameter(value: str) -> object:
     if re.fullmatch(r"[+-]?[0-9]+", value):
         return int(value)
     if re.fullmatch(r"[+-]?[0-9]+/[0-9]+|[+-]?[0-9]*\.[0-9]+", value):
-        return fraction(rational(value))
+        return fraction(value)
     return value
 
 
@@ -239,7 +239,7 @@ def _posed(
 ) -> AnyQuestion:
     with running(path, str(path)):
         changed = mechanism.having(**parameters) if parameters else mechanism
-        return posed(changed, size=size, horizon=horizon, run=run)
+        return pose_question(changed, size=size, horizon=horizon, run=run)
 
 
 def _found(path: Path, name: str | None) -> tuple[Any, str]:

@@ -14,10 +14,11 @@ from privproof.engines.laplace.events import event_probability, measure, tree
 from privproof.exact import rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import exponential, laplace, real, real_queries
-from privproof.language.branching import Draw, leaves
-from privproof.language.branching import Test as Comparison
+from privproof.language.branching import leaves
 from privproof.language.linear import Linear, Whole, deciding, exactly
 from privproof.language.patterns import ANY, Between, matching, read_pattern, word
+from privproof.language.scripts import Draw
+from privproof.language.scripts import Test as Comparison
 
 noise, other = Linear.atom(0), Linear.atom(1)
 datum = Linear.atom("a")

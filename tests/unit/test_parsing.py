@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 
-from privproof.errors import NumberError
+from privproof.errors import BudgetError, NumberError
+from privproof.exact import rational
+from privproof.exact.affine import read_affine
 from privproof.exact.parsing import UNREADABLE, Lexicon
 from privproof.exact.polynomials import Polynomial
 
@@ -52,3 +55,47 @@ def test_a_polynomial_too_deep_or_too_large_is_refused(text: str) -> None:
 def test_signs_do_not_nest() -> None:
     assert Polynomial.of("-" * 5001 + "p", ("p",)) == -Polynomial.of("p", ("p",))
     assert Polynomial.of("(" * 150 + "p" + ")" * 150, ("p",)) == Polynomial.of("p", ("p",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("-" * 100_000 + "N", "has 100001 characters, more than 2000"),
+        ("+".join(["N"] * 5000), "has 9999 characters, more than 2000"),
+        ("(" * 101 + "N" + ")" * 101, "nests deeper than 100"),
+        ("1is N", "'1is N' cannot be read: expected an operator or the end, found 'is' at position 1"),
+        ("2N", "expected an operator or the end, found 'N' at position 1"),
+        ("N**2", "expected a number, a name or a parenthesis, found '*' at position 2"),
+        ("(N", "expected ')', found the end"),
+        ("", "expected a number, a name or a parenthesis, found the end"),
+        ("N $ 1", "found '$' at position 2"),
+        ("1e99999", "the exponent 99999 is beyond"),
+        ("N*N", "multiplies two names"),
+        ("2/(N - N)", "divides by 0"),
+        ("2/N", "divides by N"),
+        ("M/2", "speaks of 'M'"),
+    ],
+    ids=lambda text: text[:12],
+)
+@pytest.mark.filterwarnings("error")
+def test_what_is_no_affine_expression_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BudgetError, match=re.escape(message)) as refused:
+        read_affine(text, ["N"])
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "constant", "factor"),
+    [
+        ("(1 + 6*N) / 4", "1/4", "3/2"),
+        ("-" * 1999 + "N", "0", "-1"),
+        ("+".join(["N"] * 1000), "0", "1000"),
+        ("(" * 100 + "N" + ")" * 100, "0", "1"),
+        ("N - 1 - .5 - 1.5e0 - 2.", "-5", "1"),
+        ("1/2/2 - -(2 - N*3)/-2", "-3/4", "3/2"),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_affine_expressions(text: str, constant: str, factor: str) -> None:
+    found = read_affine(text, ["N", "M"])
+    assert (found.constant, found.terms) == (rational(constant), (("N", rational(factor)),))

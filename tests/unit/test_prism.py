@@ -393,6 +393,11 @@ REFUSED = [
         "text:1:67: 'x' is declared twice (first on line 1) [twice]",
     ),
     (
+        'dtmc "system" m',
+        "text:1:6: expected a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards), "
+        'found "system" [syntax]',
+    ),
+    (
         module("x : [0..1]; [] true -> true;", around="system m endsystem"),
         "text:1:54: 'system' is not read [unsupported]",
     ),

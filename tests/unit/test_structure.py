@@ -154,6 +154,19 @@ def test_engines_never_print():
         assert printing(ROOT / part) == set()
 
 
+def test_numbers_cross_between_the_two_kinds_in_one_module():
+    """`exact.rationals` has one function for each direction; the checker has its own."""
+    by_hand = re.compile(
+        r"fmpq\(\w[\w.]*\.numerator|Fraction\(int\(\w[\w.]*\.p\)|float\(fraction\(|fraction\(rational\("
+    )
+    found = {
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.py")
+        if "checker" not in path.parts and by_hand.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"exact/rationals.py"}
+
+
 def test_every_module_says_its_idea():
     assert silent(ROOT) == set()
 

@@ -22,9 +22,9 @@ import pytest
 from privproof import LanguageError, check, mechanism_process, mechanism_question, model_check
 from privproof.language import NOISES, Mechanism, bernoulli, mechanism, one_of, prior
 from privproof.language.comparing import difference
-from privproof.language.constants import NotPlain, frozen, typed
+from privproof.language.constants import NotPlain, frozen, typed_document
 from privproof.language.resolving import builtin_name, signature
-from privproof.language.running import explored
+from privproof.language.scripts import weighted_results
 from privproof.scenarios import pufferfish
 
 HEADER = """\
@@ -83,7 +83,7 @@ def private(found: Mechanism) -> bool:
     rows = []
     for arguments in values:
         row: dict[str, Fraction] = {}
-        for result, p in explored(lambda arguments=arguments: found(**arguments))[0]:
+        for result, p in weighted_results(lambda arguments=arguments: found(**arguments))[0]:
             row[repr(result)] = row.get(repr(result), Fraction(0)) + p
         rows.append(row)
     return all(p <= 3 * other.get(key, 0) for row in rows for other in rows for key, p in row.items())
@@ -1009,13 +1009,13 @@ def test_a_mechanism_without_constants_relies_on_none(write):
 def test_plain_values_and_their_documents():
     value = (1, True, "a", None, Fraction(1, 3), MappingProxyType({1: (2,)}))
     assert frozen(value, "X") == value
-    assert typed(frozen([1, {"a": 2}], "X", lists=True)) == {
+    assert typed_document(frozen([1, {"a": 2}], "X", lists=True)) == {
         "list": [{"int": "1"}, {"dict": [[{"text": "a"}, {"int": "2"}]]}]
     }
     with pytest.raises(NotPlain):
-        typed({1, 2})
+        typed_document({1, 2})
     with pytest.raises(NotPlain):
-        typed(type("Odd", (int,), {})(1))
+        typed_document(type("Odd", (int,), {})(1))
 
 
 def test_built_in_functions_are_known_by_what_they_are():

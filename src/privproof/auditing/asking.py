@@ -29,7 +29,7 @@ from privproof.engines.sampling.runnable import ADD_REMOVE, Runnable, is_repeata
 from privproof.engines.sampling.searching import Aim, Found, Search
 from privproof.engines.sampling.testing import counted, curve, epsilons_for
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
-from privproof.exact import Budget, EpsilonLike, Number, fraction, rational
+from privproof.exact import Budget, EpsilonLike, Number, fraction
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
 from privproof.language import Mechanism
@@ -123,7 +123,7 @@ def audit(
     sizes, notes = _sizes(made, size, listed)
     budget, sizes, more, by_length = _budget(made, given, sizes, fixed)
     notes += [*made.notes, *more]
-    aim = Aim() if budget is None else Aim(float(fraction(budget.delta)), as_float(budget.epsilon))
+    aim = Aim() if budget is None else Aim(float(budget.delta), as_float(budget.epsilon))
     searched_runs = _runs("search", search)
     if made.mechanism is None:
         each = _seconds_of(made, listed, sizes, fixed)
@@ -166,7 +166,7 @@ def audit(
 
 
 def _confidence(confidence: Number) -> Fraction:
-    level = fraction(rational(confidence))
+    level = fraction(confidence)
     if not Fraction(1, 2) <= level < 1:
         raise QuestionError(
             "confidence", f"confidence={level} is not between 1/2 and 1", place="confidence", hint="0.95"

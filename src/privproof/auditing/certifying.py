@@ -23,7 +23,7 @@ from privproof.engines.laplace.losses import Loss, Trees
 from privproof.engines.sampling.events import Beginning, Event, OneOf, listed, singled
 from privproof.engines.sampling.forms import numbers_of
 from privproof.errors import QuestionError
-from privproof.exact import ZERO, Budget, asked_for, epsilon, fraction
+from privproof.exact import ZERO, Budget, epsilon, fraction, smallest_epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
@@ -247,7 +247,7 @@ def _judged(
     breaks = budget is not None and not budget.epsilon.allows(p, q, budget.delta)
     judgement: Judgement = "real" if breaks else "spurious" if budget is not None and whole else "exact"
     share = Fraction(0) if budget is None else fraction(budget.delta)
-    return Certified(left, right, event, exactly, p, q, asked_for(p, q, share), judgement)
+    return Certified(left, right, event, exactly, p, q, smallest_epsilon(p, q, share), judgement)
 
 
 def _ratio(part: _Part) -> tuple[bool, Fraction]:

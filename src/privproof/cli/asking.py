@@ -72,7 +72,7 @@ def check(
     begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
 
-    def posed(number: int | None) -> AnyQuestion:
+    def question_at(number: int | None) -> AnyQuestion:
         question = loaded(target, number, horizon, pair, settings, inputs, run=engine == "runs")
         question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
         if word is None and not question.claims:
@@ -89,13 +89,13 @@ def check(
     if len(sizes) > 1:
         with monitored() as monitor:
             table = over_sizes(
-                lambda n: ask(posed(n), engine=engine, monitor=monitor),
+                lambda n: ask(question_at(n), engine=engine, monitor=monitor),
                 [n for n in sizes if n],
                 monitor=monitor,
                 so_far=lambda table: asking_sizes(table, asked_tight=False, as_json=as_json),
             )
         finish_table(table, asked_tight=False, as_json=as_json)
-    question = posed(sizes[0])
+    question = question_at(sizes[0])
     asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, inputs, pointwise=pointwise)
     asking(question, command=asked, asked_tight=False, as_json=as_json)
     if word is not None:

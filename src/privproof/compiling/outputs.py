@@ -108,7 +108,7 @@ class Symbols:
     def __init__(self, values: Iterable[Any]) -> None:
         self.names: dict[Any, str] = {}
         self.values: dict[str, Any] = {}
-        listed = {shown(value): value for value in values}
+        listed = {output_text(value): value for value in values}
         bare = {value for value in listed.values() if isinstance(value, str)}
         clear = all(value and value.strip() == value and value not in listed for value in bare)
         for printed, value in listed.items():
@@ -118,7 +118,7 @@ class Symbols:
 
     def name(self, value: Any) -> str:
         """The name of a value."""
-        return self.names[shown(value)]
+        return self.names[output_text(value)]
 
 
 def named_rows(
@@ -138,6 +138,6 @@ def named_rows(
     return result, symbols.values
 
 
-def shown(value: Any) -> str:
+def output_text(value: Any) -> str:
     """How a value prints; several outputs of one step with semicolons between them."""
     return "; ".join(map(text, value.values)) if isinstance(value, Several) else text(value)

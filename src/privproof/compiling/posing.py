@@ -17,7 +17,7 @@ Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
 
 
-def posed(
+def pose_question(
     subject: Subject,
     *,
     size: int | None = None,

@@ -22,8 +22,8 @@ from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.language import Mechanism, Prior
-from privproof.language.running import explored
 from privproof.language.running import outputs as runs_of
+from privproof.language.scripts import weighted_results
 from privproof.language.values import plain, tails, text
 from privproof.models import HiddenMarkovModel, MarkovChain
 from privproof.models.conditions import Row, Table
@@ -157,7 +157,7 @@ def run_again(
     Returns:
         The bounds for both secrets, and whether all runs were made; None if there are too many data sets.
     """
-    data, left_over = explored(lambda: question.prior(**values), most=_MOST_RUNS)
+    data, left_over = weighted_results(lambda: question.prior(**values), most=_MOST_RUNS)
     if left_over:
         return None
     seen: dict[str, tuple[Fraction, Fraction]] = {}

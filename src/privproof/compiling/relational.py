@@ -15,9 +15,8 @@ its place.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
 
 from privproof.compiling.rewriting import (
     Unsupported,
@@ -30,6 +29,7 @@ from privproof.compiling.rewriting import (
     released_list,
     unshifted,
 )
+from privproof.compiling.sorts import COMPARISONS, CONTINUOUS, Sort, settle_sorts, variable_sorts
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.language.flow import Instruction, Jump, Next, Test, flow
@@ -54,9 +54,6 @@ from privproof.language.syntax import (
 from privproof.language.values import MISSING
 from privproof.language.walking import parts, reads, rewritten, statements, variables, writes
 
-Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
-COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-CONTINUOUS = ("laplace", "exponential")
 _DEEPEST = 10
 """How many variables that stand for others are looked through, one behind the other; deeper ones stay names."""
 
@@ -131,7 +128,7 @@ class Program:
 
 
 def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False) -> Program:
-    """Prepare a mechanism.
+    """Prepare a mechanism for alignments.
 
     Args:
         mechanism: the mechanism.
@@ -143,6 +140,15 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
         LanguageError: the mechanism is outside the class.
         Unsupported: it cannot be brought into the form.
     """
+    program = prepare_program(mechanism, size=size, convert=convert, ahead=ahead)
+    code = settle_sorts(program.code, program.sorts, program.noisy, program.optional, mechanism)
+    return replace(program, code=code)
+
+
+def prepare_program(
+    mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False
+) -> Program:
+    """A mechanism as a program that can be followed on numbers, see `relational`; whether its values fit each other is not looked at."""
     relation = mechanism.neighbours
     if not isinstance(relation, str):
         raise Unsupported("its neighbours are given by a function; alignments need each, one or monotone")
@@ -161,7 +167,7 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
     for step in code:
         _supported(step, mechanism)
     scales = _scales(code, body, mechanism)
-    sorts, tags = _sorts(code, mechanism)
+    sorts, tags = variable_sorts(code, mechanism)
     high, noisy = _differing(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
     return Program(
@@ -392,106 +398,6 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
         _expression(part, mechanism)
 
 
-def sort_of(expression: Expression, sorts: Mapping[str, Sort], mechanism: Mechanism) -> Sort | None:
-    """The sort of an expression, None if it is not known yet."""
-    match expression:
-        case Constant(bool()):
-            return "bool"
-        case Constant(int()):
-            return "int"
-        case Constant(Fraction()):
-            return "real"
-        case Constant():
-            return "tag"
-        case Variable(name):
-            return sorts.get(name)
-        case Element(Variable(name)):
-            return input_sort(mechanism.inputs[name])
-        case Conditional(_, then, otherwise):
-            return _join(sort_of(then, sorts, mechanism), sort_of(otherwise, sorts, mechanism))
-        case Operation("and" | "or", arguments):
-            found = {sort_of(a, sorts, mechanism) for a in arguments} - {None}
-            if found - {"bool"}:
-                raise Unsupported(f"and/or of something that is no truth value, {expression.place}")
-            return "bool"
-        case Operation(name) if name in (*COMPARISONS, "not", "is", "is not", "bool"):
-            return "bool"
-        case Operation("len" | "turns" | "//" | "whole"):
-            return "int"
-        case Operation("/"):
-            return "real"
-        case Operation(_, arguments):
-            found_: Sort | None = None
-            for argument in arguments:
-                found_ = _join(found_, sort_of(argument, sorts, mechanism))
-            return found_
-    return None
-
-
-def _join(one: Sort | None, other: Sort | None) -> Sort | None:
-    if one is None or one == other:
-        return other
-    if other is None:
-        return one
-    if {one, other} == {"int", "real"}:
-        return "real"
-    raise Unsupported(f"a variable holds a {_SAID[one]} and a {_SAID[other]}")
-
-
-_SAID = {"int": "whole number", "real": "number", "bool": "truth value", "tag": "text or None"}
-
-
-def input_sort(declared: Input) -> Sort:
-    """The sort of an input's values."""
-    if declared.within is None and declared.values is not None:
-        kinds = {type(value) for value in declared.values}
-        return "bool" if kinds == {bool} else "tag" if kinds & {str, type(None)} else "int"
-    return "real" if declared.real else "int"
-
-
-def _sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[dict[str, Sort], dict[object, int]]:
-    sorts: dict[str, Sort] = {}
-    tags: dict[object, int] = {}
-    for name, declared in mechanism.inputs.items():
-        if declared.shape == "value":
-            sorts[name] = input_sort(declared)
-
-    def note(expression: Expression) -> None:
-        if isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, str)):
-            tags.setdefault(expression.value, len(tags))
-        for part in parts(expression):
-            note(part)
-
-    for _ in range(len(code) + 2):
-        before = dict(sorts)
-        for step in code:
-            match step:
-                case Assign(name, value):
-                    if isinstance(value, Constant) and value.value is MISSING:
-                        continue
-                    note(value)
-                    try:
-                        joined = _join(sorts.get(name), sort_of(value, sorts, mechanism))
-                    except Unsupported as problem:
-                        raise Unsupported(f"{name}: {problem}, {step.place}") from None
-                    if joined is not None:
-                        sorts[name] = joined
-                case Sample(name, noise, _):
-                    made: Sort = "bool" if noise == "bernoulli" else "int" if noise == "uniform" else "real"
-                    sorts[name] = _join(sorts.get(name), made) or made
-                case Next(name, stream):
-                    sorts[name] = input_sort(mechanism.inputs[stream])
-                case Test(test):
-                    note(test)
-                case Emit(value) | Return(value):
-                    note(value)
-                case _:
-                    pass
-        if before == sorts:
-            break
-    return sorts, tags
-
-
 def _cuts(code: tuple[Instruction, ...], *, ahead: bool) -> tuple[int, ...]:
     """Where the program is cut: at its beginning and at every loop."""
     heads: set[int] = set()
@@ -624,14 +530,3 @@ def unit(mechanism: Mechanism) -> str | None:
         if scales and not elsewhere and all(power.get(name) == -1 for power in powers):
             return name
     return None
-
-
-def output_parts(value: Expression) -> tuple[Expression, ...]:
-    """The parts of an output."""
-    match value:
-        case Operation("tuple of", arguments):
-            return arguments
-        case Constant(None):
-            return ()
-        case _:
-            return (value,)

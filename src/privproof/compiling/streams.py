@@ -26,9 +26,9 @@ from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law
 from privproof.language.linear import Linear, deciding, exactly
 from privproof.language.mechanism import Mechanism
-from privproof.language.noise import drawing
-from privproof.language.patterns import ANY, shown, word
-from privproof.language.running import run
+from privproof.language.patterns import ANY, pattern_text, word
+from privproof.language.running import exact_run
+from privproof.language.scripts import recorded
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -159,7 +159,9 @@ def _told_apart(steps: Sequence[_Step]) -> bool:
         return False
     bare = any(_bare(value, step.transition) for step in steps for value in step.transition.values)
     outputs = [output for step in steps for output in step.outputs]
-    return not bare or len({shown(output) for output in outputs}) == len({shown(_open(output)) for output in outputs})
+    return not bare or len({pattern_text(output) for output in outputs}) == len(
+        {pattern_text(_open(output)) for output in outputs}
+    )
 
 
 def _bare(value: Value, step: Transition) -> bool:
@@ -503,7 +505,7 @@ class _Way:
             tuple(self.samples),
             tuple(self.guard),
             stores=tuple(stores),
-            symbol=", ".join(shown(_dotted(output)) for output in self.outputs),
+            symbol=", ".join(pattern_text(_dotted(output)) for output in self.outputs),
             values=tuple(self.values),
         )
         return _Step(transition, tuple(self.outputs), tuple(self.lines), target, tuple(self.moved))
@@ -628,23 +630,21 @@ def _difference(question: StreamQuestion, choices: Choices, watch: Watch) -> str
     mechanism = question.mechanism
     assert mechanism is not None
     assert mechanism.stream is not None
-    exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
     arguments = sample_arguments(mechanism, size=choices.randint(0, 8), chance=choices)
     arguments |= {name: 0 for name, declared in mechanism.inputs.items() if declared.public}
-    drawn: list[tuple[Fraction, Fraction]] = []
 
-    def draw(law: Law) -> Any:
+    def noise(law: Law) -> Any:
         assert isinstance(law, Continuous)
-        noise = Fraction(choices.randint(-(10**9), 10**9), 170_000_001) * Fraction(law.scale)  # no two are equal
-        drawn.append((noise, Fraction(law.scale)))
-        return exactly(law.center) + noise
+        return exactly(law.center) + Fraction(choices.randint(-(10**9), 10**9), 170_000_001) * Fraction(
+            law.scale
+        )  # no two are equal
 
-    given = {name: exactly(value) for name, value in arguments.items()}
-    with drawing(draw):
-        ran = run(exact, given)
-    shown_ = [value for step in ran.written for value in step]
+    shown_, drawn = recorded(lambda: exact_run(mechanism, arguments), noise)
+    noises = [
+        (Fraction(v) - Fraction(law.center), Fraction(law.scale)) for law, v in drawn if isinstance(law, Continuous)
+    ]
     secret = next((v for n, v in arguments.items() if n != mechanism.stream and not mechanism.inputs[n].public), None)
-    followed = _followed(question, [secret, *arguments[mechanism.stream]], drawn, watch)
+    followed = _followed(question, [secret, *arguments[mechanism.stream]], noises, watch)
     if followed != [_told(value) for value in shown_]:
         return f"on {arguments}: the function shows {shown_!r}, the automaton {followed!r}"
     return None

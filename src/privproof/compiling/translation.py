@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
-from privproof.compiling.relational import CONTINUOUS, Program
+from privproof.compiling.relational import Program
+from privproof.compiling.sorts import CONTINUOUS
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
@@ -23,8 +24,8 @@ from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law, Table
 from privproof.language.linear import Linear, exactly
 from privproof.language.mechanism import Mechanism
-from privproof.language.noise import drawing
-from privproof.language.running import run
+from privproof.language.running import exact_run
+from privproof.language.scripts import recorded
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -73,7 +74,7 @@ def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch
                 moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), 7)
                 return exactly(center) + moved * Fraction(scale)
             case Table():
-                return choices.choice(law.ranked)[0]
+                return exactly(choices.choice(law.ranked)[0])
             case _:
                 raise LanguageError("noise", "geometric noise in a program with continuous noise")
 
@@ -113,7 +114,7 @@ def _along(way: Way) -> Callable[[Law], Any]:
             case Continuous(_, center):
                 return exactly(center) + next(noises)
             case Table():
-                return law.ranked[next(choices)][0]
+                return exactly(law.ranked[next(choices)][0])
             case _:
                 raise LanguageError("noise", "geometric noise in a program with continuous noise")
 
@@ -124,24 +125,8 @@ def _difference(
     program: Program, arguments: Mapping[str, Any], noise: Callable[[Law], Any], conditions: Conditions, watch: Watch
 ) -> str | None:
     """How the program and the function differ on data and noise, in words; None if they do not."""
-    drawn: list[tuple[str, Any, Fraction, Any]] = []
     mechanism = program.mechanism
-    exact = replace(mechanism, parameters={n: exactly(v) for n, v in mechanism.parameters.items()})
-
-    def draw(law: Law) -> Any:
-        value = noise(law)
-        match law:
-            case Continuous(kind, center, scale):
-                drawn.append((kind, Fraction(center), Fraction(scale), value))
-                return value
-            case _:
-                drawn.append(("table", None, Fraction(0), value))
-                return exactly(value)
-
-    given = {name: exactly(value) for name, value in arguments.items()}
-    with drawing(draw):
-        ran = run(exact, given)
-    shown = ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
+    shown, drawn = recorded(lambda: exact_run(mechanism, arguments), noise)
     follower = _Follower(program, arguments, drawn)
     try:
         followed = follower.output(lambda number: conditions.notice(number, follower.value, watch))
@@ -247,7 +232,7 @@ class _Follower:
         self,
         program: Program,
         arguments: Mapping[str, Any],
-        drawn: list[Any] | None,
+        drawn: list[tuple[Law, Any]] | None,
         chance: random.Random | None = None,
     ) -> None:
         self.program, self.arguments, self.drawn, self.chance = program, arguments, drawn, chance
@@ -320,14 +305,19 @@ class _Follower:
             return value if step.noise == "uniform" else value == 1
         if self.position >= len(self.drawn):
             raise _Disagree("the program draws more noise than the function")
-        kind, center, scale, value = self.drawn[self.position]
+        law, value = self.drawn[self.position]
         self.position += 1
         if step.noise in CONTINUOUS:
-            law = self.program.scale(step)
-            expected = fraction(law.factor)
-            for name in law.names:
+            scale = self.program.scale(step)
+            expected = fraction(scale.factor)
+            for name in scale.names:
                 expected *= self.arguments[name]
-            if kind != step.noise or Fraction(self.value(step.arguments[0])) != center or expected != scale:
+            center = Fraction(self.value(step.arguments[0]))
+            if not isinstance(law, Continuous) or (step.noise, center, expected) != (
+                law.kind,
+                Fraction(law.center),
+                Fraction(law.scale),
+            ):
                 raise _Disagree(f"the noise at {step.place} has another law")
         return value
 

@@ -24,8 +24,8 @@ from privproof.language import Mechanism
 from privproof.language.evaluating import WRONG, Evaluate, evaluator, problem
 from privproof.language.flow import Next
 from privproof.language.laws import Geometric, Law, Table
-from privproof.language.noise import drawing
 from privproof.language.running import Run, outputs, run
+from privproof.language.scripts import GivenUp, recorded
 from privproof.language.syntax import Emit, Expression, Return, Sample
 from privproof.language.values import held, key, text
 from privproof.models import Transducer
@@ -99,10 +99,6 @@ def shown_by(mechanism: Mechanism, ran: Run) -> Any:
     return tuple(map(held, ran.value)) if mechanism.generator else held(ran.value)
 
 
-class _TooLong(BaseException):
-    """A run draws noise again and again and is given up."""
-
-
 class _Apart(Exception):
     """The translation does not go the way of the function."""
 
@@ -147,25 +143,19 @@ class _Trials:
     def attempt(self, choices: Choices, watch: Watch) -> str | None:
         """One run of both; how they disagree, or None."""
         arguments = self.arguments(choices)
-        drawn: list[tuple[Law, Any]] = []
 
-        def draw(law: Law) -> Any:
-            if len(drawn) >= _DRAWS:
-                raise _TooLong
+        def noise(law: Law) -> Any:
             match law:
                 case Table():
-                    value = choices.choice(law.ranked)[0]
+                    return choices.choice(law.ranked)[0]
                 case Geometric(center):
-                    value = center + choices.randint(-_WIDE, _WIDE)
+                    return center + choices.randint(-_WIDE, _WIDE)
                 case _:
                     raise LanguageError("continuous", "continuous noise in a finite mechanism")
-            drawn.append((law, value))
-            return value
 
         try:
-            with drawing(draw):
-                ran = run(self.mechanism, arguments)
-        except _TooLong:
+            ran, drawn = recorded(lambda: run(self.mechanism, arguments), noise, most=_DRAWS)
+        except GivenUp:
             return None
         value = shown_by(self.mechanism, ran)
         try:

@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.exact import fraction, rational
-from privproof.language.branching import Draw, Leaf, walk
+from privproof.language.branching import Leaf, Ways
 from privproof.language.inputs import Input
 from privproof.language.linear import Atom, Linear
 from privproof.language.mechanism import Mechanism
+from privproof.language.scripts import Draw
 
 _WAYS = 60
 """How many ways are looked at for each size; a run of the function is cheap beside a proof."""
@@ -61,16 +62,14 @@ def ways(mechanism: Mechanism, size: int, chance: random.Random) -> Iterator[Way
     [True, False]
     """
     given = {name: _open(name, declared, size, chance) for name, declared in mechanism.inputs.items()}
-    waiting: list[tuple[int, ...]] = [()]
+    all_ways = Ways(mechanism, given, failing=True, order=chance)
     for _ in range(min(_WAYS, max(5, _ANSWERS // max(size, 1)))):
-        if not waiting:
-            return
         try:
-            begun = waiting.pop(chance.randrange(len(waiting)))
-            leaf, others = walk(mechanism, given, begun, failing=True, chance=chance)
+            leaf = next(all_ways, None)
         except LanguageError:
             return  # what is done with forms is outside the class; the trials at random remain
-        waiting.extend(others)
+        if leaf is None:
+            return
         point = inside(leaf, mechanism, given, chance)
         if point is not None:
             arguments = {name: _filled(value, point) for name, value in given.items()}
@@ -88,7 +87,7 @@ def _open(name: str, declared: Input, size: int, chance: random.Random) -> Any:
     else:
         filled = [Linear.atom(place) for place in places]
     if declared.public and not declared.real:
-        low = 0 if declared.low is None else int(fraction(declared.low))
+        low = 0 if declared.low is None else int(declared.low)
         filled = [chance.choice(declared.values) if declared.values else low + chance.randint(0, 3) for _ in places]
     return filled[0] if declared.shape == "value" else filled
 
@@ -148,10 +147,10 @@ def _relax(wanted: Sequence[Linear], point: dict[Atom, float], fixed: set[Atom],
     """Move a point towards all inequalities, in place."""
     rows = []
     for form in wanted:
-        terms = [(atom, float(fraction(a))) for atom, a in form.terms.items()]
+        terms = [(atom, float(a)) for atom, a in form.terms.items()]
         free = [(atom, a) for atom, a in terms if atom not in fixed]
         if free:
-            rows.append((terms, free, float(fraction(form.constant)), sum(a * a for _, a in free)))
+            rows.append((terms, free, float(form.constant), sum(a * a for _, a in free)))
     for _ in range(_ROUNDS):
         still = True
         for terms, free, constant, length in rows:

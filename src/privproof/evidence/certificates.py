@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
-from privproof.exact import Epsilon, fraction
+from privproof.exact import ZERO, Epsilon, rational
 from privproof.exact.balls import rational_bounds
 
 _THOUSAND = 1000
@@ -32,5 +30,5 @@ def lower_bound(lower: Epsilon, evidence: Mapping[str, Any]) -> dict[str, Any]:
     What it says to be refuted is the largest thousandth below the bound; how large the bound is, the checker works out from the evidence.
     """
     low, _ = rational_bounds(lower.ball())
-    least = max(Fraction(0), Fraction(ceil(fraction(low) * _THOUSAND) - 1, _THOUSAND))
+    least = max(ZERO, rational((low * _THOUSAND).ceil() - 1) / _THOUSAND)
     return {"epsilon": str(least), "evidence": dict(evidence)}

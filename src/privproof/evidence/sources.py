@@ -13,7 +13,7 @@ from typing import Any
 from privproof.compiling import mechanism_question
 from privproof.errors import ScenarioError
 from privproof.formats import document
-from privproof.language.constants import typed
+from privproof.language.constants import typed_document
 from privproof.language.mechanism import Mechanism
 from privproof.language.values import ENDED, Cells, Lookup, Tail, plain
 from privproof.models import Horizon
@@ -77,11 +77,11 @@ def _open_length(question: Question, origin: Origin) -> int | None:
 
 
 def _input(value: Any, *, whole: bool) -> Any:
-    return _arguments(value) if whole else typed(value)
+    return _arguments(value) if whole else typed_document(value)
 
 
 def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: typed(plain(value)) for name, value in values.items()}
+    return {name: typed_document(plain(value)) for name, value in values.items()}
 
 
 def _parts(value: Any) -> Iterator[Any]:
@@ -101,11 +101,11 @@ def _output(value: Any) -> dict[str, Any]:
         case tuple():
             return {"tuple": [_output(item) for item in value]}
         case Lookup():
-            return typed(plain(value))
+            return typed_document(plain(value))
         case _ if value is ENDED:
             return {"end": None}
         case _:
-            return typed(value)
+            return typed_document(value)
 
 
 # ---------------------------------------------------------------------------------------------------- then and now

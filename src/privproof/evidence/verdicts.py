@@ -18,7 +18,7 @@ from privproof.exact.affine import Affine
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.probabilities import Probability, is_zero, loss_of
 from privproof.formats.whole_files import write_whole
-from privproof.language.patterns import shown
+from privproof.language.patterns import pattern_text
 from privproof.models import Distribution, Letter
 from privproof.scenarios import AnyQuestion
 
@@ -169,7 +169,7 @@ class LossWitness(AnyWitness):
     @property
     def output(self) -> str:
         """The event in words."""
-        return shown(self.event)
+        return pattern_text(self.event)
 
     @property
     def seen(self) -> str:

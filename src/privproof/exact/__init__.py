@@ -1,7 +1,7 @@
 """Exact numbers, used by all other parts and importing `errors` alone: rationals, budgets, rigorous balls, matrices."""
 
 from privproof.exact import crossing as crossing
-from privproof.exact.budgets import INFINITE, Budget, Epsilon, EpsilonLike, asked_for, delta, epsilon, log
+from privproof.exact.budgets import INFINITE, Budget, Epsilon, EpsilonLike, delta, epsilon, log, smallest_epsilon
 from privproof.exact.rationals import (
     ONE,
     ZERO,
@@ -24,7 +24,6 @@ __all__ = [
     "EpsilonLike",
     "Number",
     "Rational",
-    "asked_for",
     "decimal",
     "delta",
     "epsilon",
@@ -34,5 +33,6 @@ __all__ = [
     "log",
     "rational",
     "show",
+    "smallest_epsilon",
     "text",
 ]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-from privproof.errors import BudgetError
-from privproof.exact.rationals import ZERO, Rational, rational
+from privproof.errors import BudgetError, NumberError
+from privproof.exact.parsing import Cursor, Lexicon, Token, climb
+from privproof.exact.rationals import ONE, ZERO, Rational, rational
+
+_LEXICON = Lexicon(number=r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", name=r"[^\W0-9]\w*", sign="[-+*/()]")
+_LONGEST = 2000
+"""A text with more characters is refused before it is read; claims have a few dozen."""
+_DEEPEST = 100
+"""An expression that nests deeper is refused, before the recursion over it is too deep for Python."""
+_SHOWN = 80
+"""So many characters of a text stand in a message."""
 
 
 @dataclass(frozen=True)
@@ -62,36 +70,74 @@ def read_affine(text: str, names: Collection[str]) -> Affine:
     Raises:
         BudgetError: it is none, or speaks of other names.
     """
-    hint = "an affine expression reads like (1 + 6*N)/4, size/2 or 2"
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
-        raise BudgetError("budget", f"{text!r} cannot be read", hint=hint) from None
+    return _Reader(text, names).whole()
 
-    def read(node: ast.expr) -> Affine:
-        match node:
-            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                return Affine(rational(ast.get_source_segment(text.strip(), node) or str(value)))
-            case ast.Name(id=name):
-                if name not in names:
-                    known = ", ".join(names) or "none"
-                    raise BudgetError("budget", f"{text!r} speaks of {name!r}", hint=f"known here: {known}")
-                return Affine(ZERO, ((name, rational(1)),))
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return read(operand).times(rational(-1))
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
-                return read(left).plus(read(right), 1 if isinstance(op, ast.Add) else -1)
-            case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                a, b = read(left), read(right)
-                if a.terms and b.terms:
-                    raise BudgetError("budget", f"{text!r} multiplies two names", hint=hint)
-                return a.times(b.constant) if a.terms else b.times(a.constant)
-            case ast.BinOp(left=left, op=ast.Div(), right=right):
-                a, b = read(left), read(right)
-                if b.terms or b.constant == 0:
-                    raise BudgetError("budget", f"{text!r} divides by {b}", hint=hint)
-                return a.times(1 / b.constant)
-            case _:
-                raise BudgetError("budget", f"{text!r} is no affine expression", hint=hint)
 
-    return read(tree)
+class _Reader(Cursor):
+    """Reads ``+ - * / ( )`` over numbers and names."""
+
+    def __init__(self, text: str, names: Collection[str]) -> None:
+        self.names = names
+        self.depth = 0
+        super().__init__(text, _LEXICON.tokens(text[: _LONGEST + 1]))
+        if len(text) > _LONGEST:
+            raise self.error(f"has {len(text)} characters, more than {_LONGEST}")
+
+    def error(
+        self, message: str, *, hint: str = "an affine expression reads like (1 + 6*N)/4, size/2 or 2"
+    ) -> BudgetError:
+        shown = self.text if len(self.text) <= _SHOWN else f"{self.text[: _SHOWN - 3]}..."
+        return BudgetError("budget", f"{shown!r} {message}", hint=hint)
+
+    def expected(self, what: str) -> NoReturn:
+        found = "the end" if self.at_end else f"{self.token.text!r} at position {self.token.start}"
+        raise self.error(f"cannot be read: expected {what}, found {found}")
+
+    def whole(self) -> Affine:
+        value = self.sum()
+        if not self.at_end:
+            self.expected("an operator or the end")
+        return value
+
+    def sum(self) -> Affine:
+        return climb(self, {"+": 1, "-": 1, "*": 2, "/": 2}, self.operand, self.joined)
+
+    def joined(self, left: Affine, sign: Token, right: Affine) -> Affine:
+        match sign.text:
+            case "+" | "-":
+                return left.plus(right, 1 if sign.text == "+" else -1)
+            case "/":
+                if right.terms or right.constant == 0:
+                    raise self.error(f"divides by {right}")
+                return left.times(1 / right.constant)
+        if left.terms and right.terms:
+            raise self.error("multiplies two names")
+        return left.times(right.constant) if left.terms else right.times(left.constant)
+
+    def operand(self) -> Affine:
+        negative = False
+        while self.accept("-"):
+            negative = not negative
+        value = self.atom()
+        return value.times(rational(-1)) if negative else value
+
+    def atom(self) -> Affine:
+        if self.accept("("):
+            self.depth += 1
+            if self.depth > _DEEPEST:
+                raise self.error(f"nests deeper than {_DEEPEST}")
+            inner = self.sum()
+            self.depth -= 1
+            self.expect(")")
+            return inner
+        if self.token.kind not in ("number", "name"):
+            self.expected("a number, a name or a parenthesis")
+        token = self.take()
+        if token.kind == "name":
+            if token.text not in self.names:
+                raise self.error(f"speaks of {token.text!r}", hint=f"known here: {', '.join(self.names) or 'none'}")
+            return Affine(ZERO, ((token.text, ONE),))
+        try:
+            return Affine(rational(token.text))
+        except NumberError as error:
+            raise self.error(f"cannot be read: {error.message}") from None

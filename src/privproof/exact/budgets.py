@@ -191,10 +191,10 @@ def epsilon(value: EpsilonLike) -> Epsilon:
     return parsed
 
 
-def asked_for(left: Number, right: Number, delta: Number = 0) -> Epsilon:
+def smallest_epsilon(left: Number, right: Number, delta: Number = 0) -> Epsilon:
     """The smallest epsilon with ``left <= e^epsilon * right + delta``.
 
-    >>> asked_for("2/3", "1/6"), asked_for("1/4", "1/2"), asked_for("1/4", 0), asked_for("1/4", 0, "1/4")
+    >>> smallest_epsilon("2/3", "1/6"), smallest_epsilon("1/4", "1/2"), smallest_epsilon("1/4", 0), smallest_epsilon("1/4", 0, "1/4")
     (Epsilon('ln(4)'), Epsilon('0'), Epsilon('inf'), Epsilon('0'))
     """
     excess, below = rational(left) - rational(delta), rational(right)

@@ -1,8 +1,8 @@
 """Reading small languages: a lexicon cuts a text into tokens with places, a cursor goes through them, and `climb` reads operators.
 
-Budgets, polynomials, regular expressions over observations, formulas and the guards of stream automata are read with these.  Each
-reader says in its own words what is wrong: what cannot be cut is a token of its own kind, and a cursor leaves it to its reader how to
-complain.
+Budgets, polynomials, affine expressions, regular expressions over observations, formulas, the guards of stream automata and PRISM
+models are read with these.  Each reader says in its own words what is wrong: what cannot be cut is a token of its own kind, and a
+cursor leaves it to its reader how to complain.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ class Lexicon:
     """
 
     def __init__(self, *, space: str = r"\s", **kinds: str) -> None:
-        table = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
-        self._pattern = re.compile(rf"{space}*+(?:{table}|(?P<{UNREADABLE}>(?s:.))|\Z)")
+        self._kinds = (*kinds, UNREADABLE)
+        table = "|".join(f"({pattern})" for pattern in kinds.values())
+        self._pattern = re.compile(rf"{space}*+(?:{table}|((?s:.))|\Z)")
 
     def tokens(self, text: str, begin: int = 0, end: int | None = None) -> Iterator[Token]:
         """The tokens of a text, or of a stretch of it; together with the space between them they are the whole."""
         for match in self._pattern.finditer(text, begin, len(text) if end is None else end):
-            kind = match.lastgroup
-            if kind is not None:
-                yield Token(kind, match[kind], *match.span(kind))
+            group = match.lastindex
+            if group is not None:
+                yield Token(self._kinds[group - 1], match[group], match.start(group), match.end())
 
 
 class Cursor(ABC):

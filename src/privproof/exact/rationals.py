@@ -74,8 +74,7 @@ def from_float(value: float) -> Rational:
     >>> from_float(0.5), from_float(0.1) == rational("0.1")
     (1/2, False)
     """
-    exact = Fraction(value)
-    return fmpq(exact.numerator, exact.denominator)
+    return rational(Fraction(value))
 
 
 def _parse(text: str) -> Rational:
@@ -111,13 +110,16 @@ def _decimal(text: str) -> Rational:
     return -value if sign == "-" else value
 
 
-def fraction(value: Rational | Fraction) -> Fraction:
-    """The same number as a `fractions.Fraction`.
+def fraction(value: Number) -> Fraction:
+    """The exact number that `value` denotes, as a `fractions.Fraction`: what users are given.
 
-    >>> fraction(rational("24/7"))
-    Fraction(24, 7)
+    >>> fraction(rational("24/7")), fraction("0.25")
+    (Fraction(24, 7), Fraction(1, 4))
     """
-    return value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
+    if isinstance(value, Fraction):
+        return value
+    exact = rational(value)
+    return Fraction(int(exact.p), int(exact.q))
 
 
 def decimal(value: Rational | Fraction, *, digits: int = 6) -> str:

@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias
 from flint import fmpq, fmpz
 
 from privproof.errors import FormatError, PrivproofError
+from privproof.exact import rational
 
 ScalarKind: TypeAlias = Literal["text", "integer", "float", "boolean", "null"]
 Node: TypeAlias = "Scalar | Table | Series"
@@ -202,10 +203,8 @@ def _plain_scalar(value: object) -> Scalar:
         return Scalar(str(fmpz(value)), kind="integer")
     if isinstance(value, float):
         return Scalar(repr(value), kind="float")
-    if isinstance(value, Fraction):
-        return Scalar(str(fmpq(value.numerator, value.denominator)))
-    if isinstance(value, fmpq):
-        return Scalar(str(value))
+    if isinstance(value, Fraction | fmpq):
+        return Scalar(str(rational(value)))
     raise FormatError(
         "shape", f"a document has no place for a {type(value).__name__}", hint="use texts, integers, lists and dicts"
     )

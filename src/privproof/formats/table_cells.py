@@ -30,7 +30,7 @@ PARTS = 10**18
 """Times that are numbers have 18 decimal places, so that the parts still fit 64 bits; a time with more places is none."""
 _NANOSECONDS = 10**9
 """Moments are counted in nanoseconds; this is how many a second has."""
-_LARGEST_EDGE = Fraction(10**300)
+_LARGEST_EDGE = 10**300
 """Edges of bins are also compared as floats, which end at 1.8e308; an edge beyond this is refused."""
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
 _MOMENT = re.compile(
@@ -96,7 +96,7 @@ class Bins:
             raise FormatError(
                 "bins", "the edges do not ascend", place="bins", hint="two or more edges, such as 0, 10, 100"
             )
-        if any(abs(fraction(edge)) > _LARGEST_EDGE for edge in (exact[0], exact[-1])):
+        if any(abs(edge) > _LARGEST_EDGE for edge in (exact[0], exact[-1])):
             raise FormatError("bins", "an edge is beyond 1e300", place="bins")
         _few(len(exact) - 1)
         return cls(exact)

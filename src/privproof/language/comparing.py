@@ -135,7 +135,7 @@ def _now(file: str, names: dict[str, Any]) -> str:
 
 
 @lru_cache(maxsize=2048)
-def written(text: Text, definition: ast.FunctionDef) -> str:
+def definition_text(text: Text, definition: ast.FunctionDef) -> str:
     """A definition as it is written, without its decorators and moved to the left margin.
 
     A line that begins inside a text of several lines stays as it is.
@@ -243,7 +243,7 @@ class Source:
     @property
     def text(self) -> str:
         """The definition as it is written, without its decorators and moved to the left margin."""
-        return written(self.whole, self.definition)
+        return definition_text(self.whole, self.definition)
 
     def place(self, node: ast.AST) -> Place:
         """Where a node stands."""

@@ -97,10 +97,10 @@ def fresh(value: Any) -> Any:
     return value
 
 
-def typed(value: Any) -> dict[str, Any]:
+def typed_document(value: Any) -> dict[str, Any]:
     """A plain value as JSON data that tells 1, True and "1" apart.
 
-    >>> typed((1, Fraction(1, 3)))
+    >>> typed_document((1, Fraction(1, 3)))
     {'tuple': [{'int': '1'}, {'fraction': '1/3'}]}
     """
     kind = type(value)
@@ -115,16 +115,16 @@ def typed(value: Any) -> dict[str, Any]:
     if value is None:
         return {"none": None}
     if kind is tuple or kind is list:
-        return {kind.__name__: [typed(item) for item in value]}
+        return {kind.__name__: [typed_document(item) for item in value]}
     if kind is dict or kind is MappingProxyType:
-        return {"dict": [[typed(key), typed(item)] for key, item in value.items()]}
+        return {"dict": [[typed_document(key), typed_document(item)] for key, item in value.items()]}
     raise NotPlain(f"a {kind.__name__}", "a plain value")
 
 
-def written(value: Any) -> str:
+def constant_text(value: Any) -> str:
     """A plain value as a reader knows it, cut where it is long.
 
-    >>> written((Fraction(1, 2), "a"))
+    >>> constant_text((Fraction(1, 2), "a"))
     "(1/2, 'a')"
     """
     text = _whole(value)

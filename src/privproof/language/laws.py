@@ -32,7 +32,11 @@ _WIDEST = 100_000
 
 @dataclass(frozen=True)
 class Table:
-    """Finitely many outcomes, each with its probability."""
+    """Finitely many outcomes, each with its probability.
+
+    Attributes:
+        outcomes: as samplers draw them, which count with the integers of a fraction; engines compute with `possible` and `ranked`.
+    """
 
     outcomes: tuple[tuple[Any, Fraction], ...]
 
@@ -45,6 +49,11 @@ class Table:
     def ranked(self) -> tuple[tuple[Any, Rational], ...]:
         """The outcomes that can occur, the likeliest first."""
         return tuple(sorted(self.possible, key=lambda outcome: -outcome[1]))
+
+    @cached_property
+    def weights(self) -> tuple[Rational, ...]:
+        """The probabilities of the outcomes that can occur, the likeliest first."""
+        return tuple(probability for _, probability in self.ranked)
 
 
 @dataclass(frozen=True)
@@ -190,7 +199,7 @@ def _whole(value: object, name: str) -> int:
 
 def _exact(value: Any, name: str) -> Fraction:
     try:
-        return fraction(rational(int(value) if isinstance(value, bool) else value))
+        return fraction(int(value) if isinstance(value, bool) else value)
     except PrivproofError as problem:
         raise LanguageError("noise", f"{name}: {problem.message}", hint=problem.hint) from None
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.errors import LanguageError, PrivproofError
-from privproof.exact import fraction, rational
+from privproof.exact import fraction
 from privproof.language.linear import Linear
 
 
@@ -33,13 +33,13 @@ class Between:
 ANY = Between()
 
 
-def shown(pattern: Any) -> str:
+def pattern_text(pattern: Any) -> str:
     """A pattern in words."""
     match pattern:
         case list():
-            return f"[{', '.join(map(shown, pattern))}]"
+            return f"[{', '.join(map(pattern_text, pattern))}]"
         case tuple():
-            return f"({', '.join(map(shown, pattern))}{',' if len(pattern) == 1 else ''})"
+            return f"({', '.join(map(pattern_text, pattern))}{',' if len(pattern) == 1 else ''})"
         case _:
             return repr(pattern)
 
@@ -121,7 +121,7 @@ def read_pattern(event: Any) -> Any:
 
 def _end(text: str) -> Fraction:
     try:
-        return fraction(rational(text.strip()))
+        return fraction(text.strip())
     except PrivproofError as problem:
         raise LanguageError(
             "event", f"{text!r}: {problem.message}", place="event", hint='"≥3", "≤-1/2", "0..1"'

@@ -156,6 +156,9 @@ class _Reader(Loops):
         match value:
             case ast.Constant():
                 pass
+            case ast.Tuple(elts=elements) if not any(isinstance(element, ast.Starred) for element in elements):
+                for element in elements:
+                    self.alone(element, out, here)
             case ast.Yield(value=inner):
                 if self.called:
                     self.refuse(value, "a call of a generator", "yield in the mechanism itself")

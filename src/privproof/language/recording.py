@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from privproof.language.constants import typed, written
+from privproof.language.constants import constant_text, typed_document
 from privproof.language.inputs import Input, is_plain
 
 Kind: TypeAlias = Literal["builtin", "noise", "function", "constant"]
@@ -32,7 +32,7 @@ class Meaning:
 
     def document(self) -> dict[str, Any]:
         """The meaning as JSON data."""
-        return {self.kind: typed(self.value) if self.kind == "constant" else self.value}
+        return {self.kind: typed_document(self.value) if self.kind == "constant" else self.value}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Resolved:
             "text": self.text,
             "line": self.line,
             "meanings": {name: meaning.document() for name, meaning in sorted(self.meanings.items())},
-            "defaults": {name: typed(value) for name, value in sorted(self.defaults.items())},
+            "defaults": {name: typed_document(value) for name, value in sorted(self.defaults.items())},
         }
 
 
@@ -87,7 +87,7 @@ class Program:
         return {
             "functions": [function.document() for function in self.functions],
             "inputs": {name: _declaration(declared) for name, declared in self.inputs.items()},
-            "parameters": {name: typed(value) for name, value in self.parameters.items()},
+            "parameters": {name: typed_document(value) for name, value in self.parameters.items()},
         }
 
     def digest(self) -> str:
@@ -126,28 +126,30 @@ class Program:
         for function in self.functions:
             for name, meaning in function.meanings.items():
                 if meaning.kind == "constant":
-                    found.setdefault(name, {}).setdefault(written(meaning.value), []).append(function.name)
+                    found.setdefault(name, {}).setdefault(constant_text(meaning.value), []).append(function.name)
         listed = []
         for name, values in found.items():
             for value, users in values.items():
                 where = f" in {', '.join(dict.fromkeys(users))}" if len(values) > 1 else ""
                 listed.append(f"{name} = {value}{where}")
         for function in self.functions[1:]:
-            listed += [f"{function.name}({name}={written(value)})" for name, value in function.defaults.items()]
+            listed += [f"{function.name}({name}={constant_text(value)})" for name, value in function.defaults.items()]
         return f"relies on {', '.join(dict.fromkeys(listed))}" if listed else None
 
 
 def _shown(value: Any) -> str:
     """A meaning, or a plain value, in words."""
     if not isinstance(value, Meaning):
-        return written(value)
-    return written(value.value) if value.kind == "constant" else f"the {value.kind} {value.value}"
+        return constant_text(value)
+    return constant_text(value.value) if value.kind == "constant" else f"the {value.kind} {value.value}"
 
 
 def _declaration(declared: Input) -> dict[str, Any]:
     """A declared input as JSON data; whole numbers between two bounds are not listed one by one."""
     bounds = {name: getattr(declared, name) for name in ("low", "high", "within")}
-    listed = None if declared.values is None or _is_range(declared) else [typed(value) for value in declared.values]
+    listed = (
+        None if declared.values is None or _is_range(declared) else [typed_document(value) for value in declared.values]
+    )
     return {
         "text": declared.text,
         "shape": declared.shape,

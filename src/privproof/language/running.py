@@ -1,26 +1,21 @@
-"""The distribution of a mechanism's output by running the function itself on all its random choices.
+"""Runs of a mechanism on its data: one of them, and all of them with their probabilities.
 
-This is the definition, taken literally: the Python function runs as it is, once for every sequence of outcomes that its noise may
-have, and every run adds its probability to its output.  Nothing of the translation takes part, so it is a check on all of it.
-The likeliest runs come first; where there are too many (or infinitely many) the rest is left over, as a mass that is known exactly.
+The Python function runs as it is, once for every sequence of outcomes that its noise may have (`scripts`), and every run adds its
+probability to its output.  Nothing of the translation takes part, so it is a check on all of it.  The likeliest runs come first; where
+there are too many (or infinitely many) the rest is left over, as a mass that is known exactly.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 from privproof.errors import LanguageError
-from privproof.exact import ONE, ZERO, Rational, fraction, rational
-from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.linear import exactly
 from privproof.language.mechanism import Mechanism
-from privproof.language.noise import drawing
-
-Result = TypeVar("Result")
+from privproof.language.scripts import weighted_results
 
 
 @dataclass(frozen=True)
@@ -70,23 +65,6 @@ class _RanOut(BaseException):
     """The stream has no further answer."""
 
 
-class _TooLong(BaseException):
-    """A run draws noise again and again and is given up."""
-
-
-_DRAWS = 60
-"""A run that draws so often after its given beginning is given up; the runs that branch off from it are not."""
-
-
-@dataclass(order=True)
-class _Path:
-    """A sequence of choices, likelier ones first."""
-
-    unlikely: float
-    number: int
-    choices: tuple[int, ...] = field(compare=False)
-
-
 def outputs(
     mechanism: Mechanism, arguments: Mapping[str, Any], *, most: int = 100_000, enough: Fraction = Fraction(1, 10**6)
 ) -> Outputs:
@@ -105,90 +83,8 @@ def outputs(
     >>> outputs(survey, {"ill": True}).distribution()
     {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
     """
-    runs, left_over = explored(lambda: run(mechanism, arguments), most=most, enough=enough)
+    runs, left_over = weighted_results(lambda: run(mechanism, arguments), most=most, enough=enough)
     return Outputs(tuple(runs), left_over)
-
-
-def explored(
-    call: Callable[[], Result], *, most: int = 100_000, enough: Fraction = Fraction(1, 10**6)
-) -> tuple[list[tuple[Result, Fraction]], Fraction]:
-    """The results of a call on all its random choices with their probabilities, the likeliest first, and the mass left over.
-
-    >>> from privproof.language.noise import bernoulli
-    >>> explored(lambda: (bernoulli("1/3"), bernoulli("1/2")))[0][0]
-    ((False, True), Fraction(1, 3))
-    """
-    waiting = [_Path(-1.0, 0, ())]
-    numbers = count(1)
-    found: list[tuple[Result, Fraction]] = []
-    made = ZERO
-    endless = False
-    tried, given_up = 0, False
-    while waiting and tried < most and not (endless and 1 - made <= rational(enough)):
-        path = heapq.heappop(waiting)
-        player = _Player(path.choices)
-        tried += 1
-        try:
-            with drawing(player.draw):
-                result = call()
-            made += player.probability
-            found.append((result, fraction(player.probability)))
-        except _TooLong:
-            given_up = True
-        endless = endless or player.endless or given_up
-        for choices, probability in player.others:
-            heapq.heappush(waiting, _Path(-float(probability), next(numbers), choices))
-    return found, fraction(1 - made) if waiting or given_up else Fraction(0)
-
-
-class _Player:
-    """Gives the noise functions the outcomes of one path, and notes the paths that branch off after its given beginning."""
-
-    def __init__(self, choices: tuple[int, ...]) -> None:
-        self.given = choices
-        self.made: list[int] = []
-        self.probability = ONE
-        self.others: list[tuple[tuple[int, ...], Rational]] = []
-        self.endless = False
-
-    def draw(self, law: Law) -> Any:
-        position = len(self.made)
-        if position > len(self.given) + _DRAWS:
-            raise _TooLong
-        if position < len(self.given):
-            chosen = self.given[position]
-        else:
-            chosen = 0
-        if position >= len(self.given) - 1:
-            self._branch(law, chosen, new=position >= len(self.given))
-        self.made.append(chosen)
-        value, probability = _outcome(law, chosen)
-        self.probability *= probability
-        return value
-
-    def _branch(self, law: Law, chosen: int, *, new: bool) -> None:
-        """Note the other outcomes; of infinitely many only the next one, which will note the one after it."""
-        beginning = tuple(self.made)
-        if isinstance(law, Table):
-            if new:
-                for other in range(1, len(law.ranked)):
-                    self.others.append(((*beginning, other), self.probability * _outcome(law, other)[1]))
-        elif isinstance(law, Geometric):
-            self.endless = True
-            self.others.append(((*beginning, chosen + 1), self.probability * _outcome(law, chosen + 1)[1]))
-
-
-def _outcome(law: Law, chosen: int) -> tuple[Any, Rational]:
-    match law:
-        case Table():
-            return law.ranked[chosen]
-        case Geometric(center, alpha):
-            distance = (chosen + 1) // 2
-            value = center + (distance if chosen % 2 else -distance)
-            base = rational(alpha)
-            return value, (1 - base) / (1 + base) * base**distance
-        case Continuous(kind):
-            raise LanguageError("continuous", f"{kind} noise is continuous: its runs cannot be listed")
 
 
 def run(
@@ -237,6 +133,15 @@ def run(
     elif stream is not None and early:
         written = [early]
     return Run(result, tuple(map(tuple, written)), ended)
+
+
+def exact_run(
+    mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None = None
+) -> Any:
+    """What one run shows in which quotients of whole numbers are exact: what is returned, or the list of all that is written."""
+    exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
+    ran = run(exact, {name: exactly(value) for name, value in arguments.items()}, watch)
+    return ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
 
 
 def _stream(values: Sequence[Any], written: list[list[Any]]) -> Iterator[Any]:

@@ -19,12 +19,12 @@ from typing import Any, NoReturn, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
-from privproof.language.branching import Draw, Drawn, Test, scale_of
 from privproof.language.formatting import reaches
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.linear import Linear, Opaque, calling_frame, controlled, deciding, refuse
 from privproof.language.noise import drawing
 from privproof.language.outcomes import Outcome, Part, failure, outcome
+from privproof.language.scripts import Draw, Drawn, Test, normal, scale_of
 
 _MOST_LEAVES = 200_000
 """Ways through a function on one data set; beyond, memory and patience end, and a smaller size is asked for."""
@@ -313,7 +313,7 @@ class _Player:
         kinds = {self.noises[atom].kind for atom in form.terms if isinstance(atom, int)}
         if kinds == {"geometric"}:
             form = _between_steps(form, strict=strict)
-        direction, bound, turned = _normal(form)
+        direction, bound, turned = normal(form)
         low, high = self.known.get(direction, (None, None))
         # direction * x >= bound (or <= bound, where turned); ties have probability zero
         if low is not None and low >= bound:
@@ -424,14 +424,6 @@ def _between_steps(form: Linear, *, strict: bool) -> Linear:
             scale *= int(number.q)
         form = form.times(rational(scale))
     return Linear(form.terms, form.constant + (-_HALF if strict else _HALF))
-
-
-def _normal(form: Linear) -> tuple[tuple[tuple[Any, Rational], ...], Rational, bool]:
-    """A form as ``direction * x >= bound`` with a first coefficient 1; turned: ``<=``."""
-    terms = sorted(form.terms.items(), key=lambda term: (isinstance(term[0], str), term[0]))
-    first = terms[0][1]
-    direction = tuple((atom, factor / first) for atom, factor in terms)
-    return direction, -form.constant / first, first < 0
 
 
 def _atoms(part: Any) -> Iterator[int]:

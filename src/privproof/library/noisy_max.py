@@ -71,8 +71,8 @@ def _outcomes(
         return [(one, (best, index, ties))]
     more = ties + 1
     return [
-        (rational(Fraction(1, more)), (best, number, more)),
-        (rational(Fraction(ties, more)), (best, index, more)),
+        (one / more, (best, number, more)),
+        (one * ties / more, (best, index, more)),
     ]
 
 

@@ -64,7 +64,7 @@ def lecture_scale(chain: Chain, length: int, budget: EpsilonLike) -> Fraction:
     >>> lecture_scale(activity(), 4, 2)
     Fraction(1, 1)
     """
-    allowed = float(fraction(rational(str(epsilon(budget)))))
+    allowed = float(rational(str(epsilon(budget))))
     largest = -inf
     for t in range(1, length + 1):
         needed = length / allowed

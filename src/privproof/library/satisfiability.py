@@ -76,7 +76,7 @@ def ratio_if_unsatisfiable(clauses: int) -> Rational:
     >>> ratio_if_unsatisfiable(1), ratio_if_unsatisfiable(10)
     (1, 77/23)
     """
-    return rational(Fraction(8 * clauses - 3, 2 * clauses + 3))
+    return rational(8 * clauses - 3) / (2 * clauses + 3)
 
 
 def assignment(word: Sequence[str]) -> dict[int, bool]:

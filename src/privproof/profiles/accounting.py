@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from importlib import import_module
-from math import ceil, inf, nextafter
+from math import inf, nextafter
 from typing import Any
 
 from flint import arb
@@ -47,7 +47,7 @@ def privacy_loss_distribution(profile: Profile | Curve, *, interval: Number = "1
             place="privacy_loss_distribution",
             hint="pip install 'privproof[accounting]'",
         ) from None
-    step = float(fraction(rational(interval)))
+    step = float(rational(interval))
     if not 0 < step < inf:
         raise QuestionError(
             "interval", f"interval={interval} is not positive", place="interval", hint='interval="1e-4"'
@@ -83,8 +83,8 @@ def _steps(ratio: Rational, step: Rational) -> int:
     while True:
         with precision(bits):
             low, high = rational_bounds(arb(ratio).log() / arb(step))
-        if ceil(fraction(low)) == ceil(fraction(high)):
-            steps = ceil(fraction(low))
+        if low.ceil() == high.ceil():
+            steps = int(low.ceil())
             if abs(steps) > _LARGEST_LOSS:
                 raise QuestionError(
                     "interval", f"a privacy loss of {steps} intervals", place="interval", hint="a larger interval"

@@ -162,7 +162,7 @@ class Profile:
     def _end(self) -> Rational:
         last = self.corners[-1][0]
         tenths = Fraction(log(last).decimal()) * 10
-        return rational(Fraction(int(tenths) + 1, 10))
+        return rational(int(tenths) + 1) / 10
 
 
 _epsilon = epsilon

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from privproof.errors import FormatError
-from privproof.exact import Number, epsilon, fraction, rational
+from privproof.exact import Number, epsilon, fraction
 from privproof.formats import fields
 from privproof.formats.documents import Node, located, read_document
 from privproof.formats.locks import locked
@@ -157,11 +157,11 @@ def _text_or_nothing(node: Node, place: str) -> str | None:
 
 
 def _exactly(text: str) -> Fraction:
-    return fraction(rational(text))
+    return fraction(text)
 
 
 def _whole(value: object) -> int:
-    number = fraction(rational(value))  # type: ignore[arg-type]
+    number = fraction(value)  # type: ignore[arg-type]
     if number.denominator != 1:
         raise FormatError("shape", f"{number} is no whole number", hint=_HINT)
     return int(number)

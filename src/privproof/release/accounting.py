@@ -23,7 +23,7 @@ from privproof.engines.releases.costs import budget_below, upper
 from privproof.engines.releases.powers import UNIT, Powers
 from privproof.engines.releases.quilts import Ratio, Ratios, stationary_ratios
 from privproof.errors import BudgetError, QuestionError, ScenarioError
-from privproof.exact import Epsilon, EpsilonLike, Number, fraction, rational
+from privproof.exact import Epsilon, EpsilonLike, Number, fraction
 from privproof.exact import epsilon as exact_epsilon
 from privproof.release.calibrating import Calibrated
 from privproof.scenarios.chains import Chain
@@ -111,7 +111,7 @@ class Accountant:
         Raises:
             BudgetError: the budget would be exceeded, with what is left.
         """
-        paid = cost.cost if isinstance(cost, Calibrated) else fraction(rational(cost))
+        paid = cost.cost if isinstance(cost, Calibrated) else fraction(cost)
         end = self.length if last is None else last
         if paid <= 0:
             raise BudgetError("cost", f"an entry costs {paid}", place="cost", hint="a number above 0")

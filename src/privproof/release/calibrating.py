@@ -25,7 +25,7 @@ from math import inf
 from typing import Literal, TypeAlias
 
 import numpy as np
-from flint import arb, fmpz
+from flint import arb
 
 from privproof.engines.releases.costs import (
     budget_below,
@@ -155,7 +155,7 @@ class Calibrated:
     def accuracy(self, beta: Number = "1/20") -> Fraction:
         """A distance that one component's noise exceeds with probability at most beta, in whole steps for geometric noise."""
         divisor = self.question.entries if self.question.query.divided else 1
-        return accuracy(self.question.noise, fraction(rational(beta)), divisor)
+        return accuracy(self.question.noise, fraction(beta), divisor)
 
     @property
     def quilt(self) -> tuple[int, ...] | tuple[str, ...] | None:
@@ -316,7 +316,7 @@ def accuracy(noise: Noise, beta: Fraction, divisor: int = 1) -> Fraction:
             return upper(arb(noise.scale) * -arb(rational(beta)).log()) / divisor
         alpha = arb(noise.alpha)
         wanted = ((arb(rational(beta)) * (1 + alpha) / 2).log() / alpha.log() - 1).ceil()
-        steps = max(0, int(fmpz(int(fraction(rational_bounds(wanted)[1])))))
+        steps = max(0, int(rational_bounds(wanted)[1]))
     exact = fraction(noise.alpha)
     if 0 < steps < _FEW and 2 * exact**steps <= beta * (1 + exact):
         steps -= 1  # the ball could not tell that the smaller one is enough

@@ -25,7 +25,7 @@ from privproof.engines.releases.laws import Laws, listed_laws
 from privproof.engines.releases.losses import largest_rate
 from privproof.engines.releases.quilts import down
 from privproof.errors import QuestionError, ScenarioError
-from privproof.exact import Epsilon, EpsilonLike, fraction, rational
+from privproof.exact import Epsilon, EpsilonLike, rational
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.polynomials import Polynomial
 from privproof.language import Mechanism, Prior
@@ -232,4 +232,4 @@ def protected_value(protected: Protected, data: Any, *, seed: Seed = None) -> in
     value = protected.framework.query(data)
     with drawing_from(release_source(seed)), drawing(sample):
         drawn = protected.mechanism(value)
-    return int(fraction(rational(drawn)))
+    return int(rational(drawn))

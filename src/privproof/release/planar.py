@@ -29,7 +29,7 @@ import numpy as np
 from flint import arb, fmpq, fmpz
 
 from privproof.errors import BudgetError, ScenarioError
-from privproof.exact import ONE, Epsilon, EpsilonLike, Number, Rational, epsilon, fraction, rational, show
+from privproof.exact import ONE, Epsilon, EpsilonLike, Number, Rational, epsilon, rational, show
 from privproof.exact.balls import precision, rational_bounds
 from privproof.language.randomness import Seed, Source, release_source
 
@@ -216,7 +216,7 @@ class GridLaplace:
 
     def release(self, x: float, y: float, *, seed: Seed = None) -> Site:
         """The site of the grid that is nearest to a drawn report; from the operating system's generator, unless a test gives a seed."""
-        width = float(fraction(self.step))
+        width = float(self.step)
         noisy = PlanarLaplace.of(self.drawn).sample(x, y, seed=seed)
         return round(noisy[0] / width), round(noisy[1] / width)
 

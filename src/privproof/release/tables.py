@@ -17,7 +17,7 @@ from privproof.asking import check
 from privproof.engines.releases.costs import upper
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import Verdict
-from privproof.exact import Epsilon, Number, fraction, rational
+from privproof.exact import Epsilon, Number, fraction
 from privproof.formats.tables import Bins, Reading, Summary, summarise
 from privproof.release import Calibrated, Released, calibrate, exact_answers, noisy, spent
 from privproof.release.comparing import errors_by_method
@@ -205,7 +205,7 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
         errors = errors_by_method(
             priors, query=query, epsilons=_BUDGETS, lengths=lengths, entries=summary.entries, gaps=gaps
         )
-    budgets = tuple(fraction(rational(text)) for text in _BUDGETS)
+    budgets = tuple(fraction(text) for text in _BUDGETS)
     return Record(made, verdict, source, answer, account, errors=errors, budgets=budgets)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from privproof.errors import ScenarioError
-from privproof.exact import ONE, ZERO, Number, Rational, fraction, from_float, rational, show
+from privproof.exact import ONE, ZERO, Number, Rational, from_float, rational, show
 from privproof.models.distributions import distinct_names, distribution
 
 Row: TypeAlias = tuple[Rational, ...]
@@ -198,7 +198,7 @@ class Chain:
     @cached_property
     def matrix(self) -> np.ndarray:
         """The transition probabilities as floats, each the nearest one."""
-        return np.array([[float(fraction(p)) for p in row] for row in self.rows])
+        return np.array([[float(p) for p in row] for row in self.rows])
 
     @cached_property
     def support(self) -> np.ndarray:

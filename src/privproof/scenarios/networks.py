@@ -22,7 +22,7 @@ import numpy as np
 from flint import fmpq
 
 from privproof.errors import ScenarioError
-from privproof.exact import ONE, ZERO, Number, Rational, fraction
+from privproof.exact import ONE, ZERO, Number, Rational
 from privproof.models.distributions import distinct_names, distribution, known_name
 from privproof.scenarios.chains import Chain
 
@@ -268,7 +268,7 @@ class Network:
         found = {}
         for node in self.nodes:
             scope, shape, column = self._table(node)
-            cells = np.array([float(fraction(p)) for p in column]).reshape([*shape, 1])
+            cells = np.array([float(p) for p in column]).reshape([*shape, 1])
             found[node.name] = Factor(scope, cells)
         return MappingProxyType(found)
 

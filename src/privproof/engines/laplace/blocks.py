@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from privproof.compiling.relational import CONTINUOUS, Program, Sort, differs, output_parts, sort_of
+from privproof.compiling.relational import Program, differs
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sorts import CONTINUOUS, Sort, output_parts, sort_of
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import (
     Term,

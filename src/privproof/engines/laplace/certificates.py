@@ -11,11 +11,12 @@ from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.exact.affine import Affine
-from privproof.language.branching import Draw, Drawn, Leaf
-from privproof.language.branching import Test as Branching
-from privproof.language.constants import typed
+from privproof.language.branching import Leaf
+from privproof.language.constants import typed_document
 from privproof.language.linear import Linear
-from privproof.language.patterns import Between, shown
+from privproof.language.patterns import Between, pattern_text
+from privproof.language.scripts import Draw, Drawn
+from privproof.language.scripts import Test as Branching
 
 CONDITIONS = (
     "shifts depend on the data, the decisions that both runs share, and the foretold output, and on nothing else",
@@ -96,7 +97,7 @@ def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) 
         {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves]}
         for arguments, leaves in zip((loss.left, loss.right), trees, strict=True)
     ]
-    event = {"event": shown(loss.event), "pattern": pattern_document(loss.event)}
+    event = {"event": pattern_text(loss.event), "pattern": pattern_document(loss.event)}
     return {"method": "loss", **event, "left": sides[0], "right": sides[1]}
 
 
@@ -109,11 +110,11 @@ def pattern_document(pattern: Any) -> dict[str, Any]:
             kind = "list" if isinstance(pattern, list) else "tuple"
             return {kind: [pattern_document(part) for part in pattern]}
         case bool() | str() | None:
-            return typed(pattern)
+            return typed_document(pattern)
         case int():
-            return typed(int(pattern))
+            return typed_document(int(pattern))
         case _:
-            return typed(Fraction(pattern))
+            return typed_document(Fraction(pattern))
 
 
 def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def _leaf(leaf: Leaf, event: Any) -> dict[str, Any]:
         "steps": [_step(step, leaf.noises) for step in leaf.steps],
         "event": also is not None,
         "also": [_form(form) for form in also or ()],
-        "output": shown(leaf.output) if leaf.complete else "another",
+        "output": pattern_text(leaf.output) if leaf.complete else "another",
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from privproof.compiling.covering import told_coverage
-from privproof.compiling.relational import refuse_outside, relational, unit
+from privproof.compiling.relational import prepare_program, refuse_outside, unit
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Request
@@ -83,7 +83,7 @@ def _in_class(mechanism: Mechanism) -> None:
         )
     refuse_outside(mechanism.translated.body, mechanism)
     try:
-        refuse_endless(relational(mechanism))
+        refuse_endless(prepare_program(mechanism))
     except Unsupported:
         return
 

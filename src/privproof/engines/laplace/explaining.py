@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privproof.compiling.relational import CONTINUOUS, Program, differs, resolved
+from privproof.compiling.relational import Program, differs, resolved
+from privproof.compiling.sorts import CONTINUOUS
 from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases
 from privproof.engines.laplace.blocks import Drawn, Path
 from privproof.engines.laplace.certificates import CONDITIONS

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 from typing import Any
 
 from privproof.engines.laplace.events import measure, measure_ball, tree
 from privproof.engines.monitor import Monitor
-from privproof.exact import INFINITE, ZERO, Epsilon, Rational, asked_for, epsilon, fraction, rational
+from privproof.exact import INFINITE, ZERO, Epsilon, Rational, epsilon, fraction, rational, smallest_epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds
 from privproof.exact.exponentials import loss as loss_ball
@@ -52,7 +51,7 @@ class Loss:
             return INFINITE
         left, right = (_rational(side.at(1)) for side in (self.left_probability, self.right_probability))
         if left is not None and right is not None:
-            return asked_for(left, right)
+            return smallest_epsilon(left, right)
         with precision(192):
             low, high = rational_bounds(loss_ball(self.left_probability, self.right_probability, 1, 192))
         middle = (low + high) / 2
@@ -61,7 +60,7 @@ class Loss:
         if difference.at(1).is_zero:
             return epsilon(max(simple, Fraction(0)))
         scale = 10**15
-        return epsilon(max(Fraction(floor(fraction(low) * scale), scale), Fraction(0)))
+        return epsilon(max(rational((low * scale).floor()) / scale, ZERO))
 
     def exceeds(self, budget: Epsilon, delta: Rational = ZERO) -> bool:
         """Whether the loss is above a budget, exactly."""

@@ -157,7 +157,7 @@ class Refuter:
         assert self.budget is not None
         if self.exact is not None:
             return self.exact.epsilon
-        return epsilon(fraction(self.budget.at({**public, "size": size or 0})))
+        return epsilon(self.budget.at({**public, "size": size or 0}))
 
     # ------------------------------------------------------------------------------------------------------- candidates
 

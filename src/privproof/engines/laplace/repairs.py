@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from privproof.compiling.relational import CONTINUOUS
+from privproof.compiling.sorts import CONTINUOUS
 from privproof.engines.laplace.proving import FORMS, AlignmentProof, prove
 from privproof.engines.laplace.refuting import publics
 from privproof.engines.laplace.tight import formula

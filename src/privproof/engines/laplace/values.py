@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from privproof.compiling.relational import Sort
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sorts import Sort
 from privproof.engines.laplace.solver import z3
 
 Term: TypeAlias = Any

@@ -22,11 +22,12 @@ from privproof.engines.laplace.solver import z3
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Rational, fraction
-from privproof.language.branching import Draw, Drawn, Leaf, leaves
+from privproof.language.branching import Leaf, leaves
 from privproof.language.inputs import Input
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
+from privproof.language.scripts import Draw, Drawn
 
 _ALL_CORNERS = 3
 """Up to so many private values all corners are looked at, which double with each; beyond it one climbs from a few."""

@@ -33,7 +33,7 @@ from privproof.engines.logic.queries import closeness
 from privproof.engines.logic.schedulers import likelihood
 from privproof.engines.monitor import Monitor
 from privproof.errors import QuestionError
-from privproof.exact import ONE, ZERO, fraction
+from privproof.exact import ONE, ZERO
 from privproof.exact.balls import precision
 from privproof.formulas import (
     And,
@@ -272,7 +272,7 @@ class Checker:
 
 def _clearly(within: Range, low: Floats, high: Floats) -> Truths:
     """Where enclosures decide at a glance whether a probability lies in a range; -1 where they must be looked at closely."""
-    bottom, top = float(fraction(within.low)), float(fraction(within.high))
+    bottom, top = float(within.low), float(within.high)
     margin = 1e-15
     truth = np.full(len(low), -1, np.int8)
     below_top = np.full(len(low), within.high == 1 and within.high_included) | (high < top - margin)

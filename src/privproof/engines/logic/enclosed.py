@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from privproof.engines.logic.exactly import TooLarge
 from privproof.engines.logic.graphs import Graph
 from privproof.engines.monitor import Monitor
-from privproof.exact import Rational, fraction, from_float
+from privproof.exact import Rational, from_float
 from privproof.models.process import Bools, Ints, Probability, bounds
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class Enclosed:
 
     def __init__(self, numbers: Sequence[Probability], monitor: Monitor) -> None:
         ends = [bounds(number) for number in numbers]
-        self.numbers = np.array([float(fraction((low + high) / 2)) for low, high in ends], np.float64)
-        widths = [float(fraction((high - low) / (low + high))) if high != 0 else 0.0 for low, high in ends]
+        self.numbers = np.array([float((low + high) / 2) for low, high in ends], np.float64)
+        widths = [float((high - low) / (low + high)) if high != 0 else 0.0 for low, high in ends]
         self.relative = 2 * _UNIT + 1.01 * max(widths, default=0.0)
         self.monitor = monitor
         self._last: tuple[Graph, csr_matrix] | None = None

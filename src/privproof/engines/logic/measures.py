@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privproof.exact import ZERO, Epsilon, Rational, asked_for
+from privproof.exact import ZERO, Epsilon, Rational, smallest_epsilon
 from privproof.formulas import Private, Probable, Range
 
 Truths: TypeAlias = NDArray[np.int8]
@@ -144,8 +144,8 @@ def gap_between(left: int, right: int, p: Between, q: Between, formula: Private)
         holds = True
     elif not budget.allows(p.low, q.high, share):
         holds = False
-    least = asked_for(p.low, q.high, share)
-    most = least if p.exact and q.exact else asked_for(p.high, q.low, share)
+    least = smallest_epsilon(p.low, q.high, share)
+    most = least if p.exact and q.exact else smallest_epsilon(p.high, q.low, share)
     return Gap(left, right, p, q, (least, most), needed_delta(p, q, budget), holds)
 
 

@@ -14,7 +14,7 @@ from privproof.engines.parametric import Proof, Supremum, Violation, certificate
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence.answers import Answer
 from privproof.evidence.verdicts import PriorWitness
-from privproof.exact import INFINITE, Budget, Epsilon, Rational, asked_for, epsilon, fraction, rational, show
+from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, rational, show, smallest_epsilon
 from privproof.models.conditions import Condition, conditions_of
 from privproof.scenarios import UnderPriors
 from privproof.scenarios.pufferfish import PufferfishQuestion
@@ -105,7 +105,7 @@ def _checked(question: UnderPriors, compared: Compared, budget: Budget, monitor:
         if budget.epsilon.allows(found.left, found.right, budget.delta):
             return _unknown(question, notes=notes, reason="the budget is too close to decide")
         witness = _witness(compared, found.condition, found.values)
-        lower = asked_for(witness.left_probability, witness.right_probability, budget.delta)
+        lower = smallest_epsilon(witness.left_probability, witness.right_probability, budget.delta)
         return _refuted(question, compared, lower, witness, notes)
     return _unknown(question, notes=(*notes, *found.notes), reason=found.reason)
 
@@ -121,7 +121,7 @@ def _tight(question: UnderPriors, compared: Compared, delta: Rational, monitor: 
     if found.upper is None or found.proof is None:
         reason = "no upper bound was proved"
         return _unknown(question.under(None), lower=lower, witness=witness, notes=notes, reason=reason)
-    upper = asked_for(found.upper, 1)
+    upper = smallest_epsilon(found.upper, 1)
     asked = question.under(Budget(upper, delta, pointwise=True))
     return _proved(asked, compared, found.proof, lower, upper, witness, notes, monitor)
 
@@ -184,7 +184,7 @@ def _lower(compared: Compared, found: Supremum) -> tuple[Epsilon, PriorWitness |
             witness = _witness(compared, found.condition, values)
     if found.lower is None:
         return INFINITE, witness
-    return asked_for(found.lower, 1), witness
+    return smallest_epsilon(found.lower, 1), witness
 
 
 def _approach(found: Supremum) -> tuple[str, ...]:
@@ -211,7 +211,7 @@ def _without_bound(
     near = None if values is None else _witness(compared, found.condition, values)
     limit = ", ".join(f"{name} to {value}" for name, value in found.point.items())
     reason = f"the ratio seems to grow without bound as {limit}; at every prior of the class it is finite"
-    lower = epsilon(0) if near is None else asked_for(near.left_probability, near.right_probability, delta)
+    lower = epsilon(0) if near is None else smallest_epsilon(near.left_probability, near.right_probability, delta)
     return _unknown(question.under(None), lower=lower, witness=near, notes=notes, reason=reason)
 
 
@@ -231,7 +231,7 @@ def _witness(compared: Compared, condition: Condition, values: Mapping[str, Rati
     (s, t), output = condition.pair, condition.output
     chance = {secret: fraction(compared.table.probability(secret).at(values)) for secret in (s, t)}
     joint = {secret: fraction(compared.table.probability(secret, output).at(values)) for secret in (s, t)}
-    exact = {name: fraction(rational(value)) for name, value in values.items()}
+    exact = {name: fraction(value) for name, value in values.items()}
     return PriorWitness((s, t), output, exact, joint[s] / chance[s], joint[t] / chance[t], chance[s], chance[t])
 
 

@@ -87,7 +87,7 @@ class Evaluator:
         self.matrix = np.zeros((len(monomials), len(polynomials)))
         for column, polynomial in enumerate(polynomials):
             for exponents, value in polynomial.terms.items():
-                self.matrix[monomials[exponents], column] = float(fraction(value))
+                self.matrix[monomials[exponents], column] = float(value)
 
     def at(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """The values: points x polynomials."""
@@ -101,7 +101,7 @@ class Evaluator:
 
 def as_floats(points: Sequence[Mapping[str, Rational]], names: Sequence[str]) -> NDArray[np.float64]:
     """The points as rows of floats."""
-    rows = [[float(fraction(point[name])) for name in names] for point in points]
+    rows = [[float(point[name]) for name in names] for point in points]
     return np.array(rows, dtype=np.float64).reshape(len(points), len(names))
 
 

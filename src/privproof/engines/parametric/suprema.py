@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.parametric.deciding import BOXES, Proof, Task, Undecided, Violation
 from privproof.engines.parametric.points import Evaluator, Values, as_floats, simple_points
-from privproof.exact import Rational, fraction, rational, show
+from privproof.exact import Rational, rational, show
 from privproof.exact.polynomials import Polynomial
 from privproof.models.conditions import Condition, Conditions
 
@@ -228,8 +228,8 @@ class _Ascent:
         names = self.region.names
         if not names or len(names) > 7:
             return
-        lows = np.array([float(fraction(i.low)) for i in self.region.box])
-        highs = np.array([float(fraction(i.high)) for i in self.region.box])
+        lows = np.array([float(i.low) for i in self.region.box])
+        highs = np.array([float(i.high) for i in self.region.box])
         here = as_floats([start], names)[0]
         moves = np.array(list(product((-1.0, 0.0, 1.0), repeat=len(names))))
         sides = Evaluator([constraint.expression for constraint in self.region.constraints])
@@ -247,7 +247,7 @@ class _Ascent:
                 step /= 2
                 if step < 1e-9:
                     break
-        if self.best.lower is not None and value < float(fraction(self.best.lower)) * (1 + 1e-12):
+        if self.best.lower is not None and value < float(self.best.lower) * (1 + 1e-12):
             return
         for denominator in (10, 100, 10**4, 10**7):
             near_here = {

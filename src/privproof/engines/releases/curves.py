@@ -24,7 +24,7 @@ from flint import arb, arb_mat
 
 from privproof.engines.releases.powers import UNIT, Powers
 from privproof.engines.releases.quilts import Block, Cell, Found, Quilts, Score, down
-from privproof.exact import Rational, fraction
+from privproof.exact import Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.scenarios.chains import Band, Chain
 
@@ -70,8 +70,8 @@ def projective_diameter(prior: Chain | Band) -> float:
         size = powers.size
         table = powers.forth_at(1).reshape(size, size)
         return max(0.0, float((table + table.T)[~np.eye(size, dtype=bool)].max()))
-    low = np.array([[float(fraction(p)) for p in row] for row in prior.low])
-    high = np.array([[float(fraction(p)) for p in row] for row in prior.high])
+    low = np.array([[float(p) for p in row] for row in prior.low])
+    high = np.array([[float(p) for p in row] for row in prior.high])
     possible = np.array([[p != 0 for p in row] for row in prior.high])
     with np.errstate(divide="ignore"):
         ratios = np.log(np.maximum(high, _SMALLEST))[:, None, :] - np.log(low)[None, :, :]
@@ -129,12 +129,12 @@ def spectrum(chain: Chain) -> Spectrum | None:
         logarithm += _frobenius(power).log()
         second = (logarithm / (2 * 2**_SQUARINGS)).exp()
         _, high = rational_bounds(second)
-    return Spectrum(_under(law), nextafter(float(fraction(high)), 2.0), reversible)
+    return Spectrum(_under(law), nextafter(float(high), 2.0), reversible)
 
 
 def _under(law: tuple[Rational, ...]) -> float:
     least = min(law)
-    return nextafter(float(fraction(least)), 0.0)
+    return nextafter(float(least), 0.0)
 
 
 def _squares(matrix: arb_mat) -> arb:

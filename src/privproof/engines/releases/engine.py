@@ -112,7 +112,7 @@ class _Release:
         """The ratio of neighbouring probabilities, from below and from above."""
         with precision(192):
             low, high = rational_bounds((-self.question.noise.rate(192) * arb(self.question.query.step)).exp())
-        return nextafter(float(fraction(low)), 0.0), nextafter(float(fraction(high)), 1.0)
+        return nextafter(float(low), 0.0), nextafter(float(high), 1.0)
 
     @cached_property
     def cost(self) -> Fraction:
@@ -318,7 +318,7 @@ class _Release:
             known: of a histogram, its upper bound and the proof of it.
         """
         assert claimed.budget is not None
-        beyond = float(fraction(rational_bounds(claimed.budget.epsilon.ball(192))[1])) * (1 + _PLAIN) + _PLAIN
+        beyond = float(rational_bounds(claimed.budget.epsilon.ball(192))[1]) * (1 + _PLAIN) + _PLAIN
         laplace = isinstance(self.question.noise, Laplace)
         line = likeliest_half_line(loss.laws, self._alphas()[1], beyond, continuous=laplace)
         events = [self.interval(loss)]

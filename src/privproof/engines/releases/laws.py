@@ -20,7 +20,7 @@ from flint import fmpq, fmpq_poly
 
 from privproof.engines.releases.powers import UNIT
 from privproof.errors import QuestionError
-from privproof.exact import ZERO, Rational, fraction
+from privproof.exact import ZERO, Rational
 from privproof.scenarios.chains import Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -97,7 +97,7 @@ def chain_laws(chain: Chain, length: int, query: Query, prior: int = 0) -> Itera
     least = _logarithm(min(p for p in law if p != 0))
     least += (length - 1) * _logarithm(min(p for row in chain.rows for p in row if p != 0))
     matrix = chain.matrix
-    first = np.array([float(fraction(p)) for p in law])
+    first = np.array([float(p) for p in law])
     forward = [_started(first, weights, highest - lowest + 1)]
     for i in range(1, length):
         forward.append(_shifted(matrix.T @ forward[-1], weights, (highest - lowest) * (i + 1) + 1))
@@ -199,7 +199,7 @@ def listed_laws(
     lowest = min(min(law) for law in laws.values())
     highest = max(max(law) for law in laws.values())
     exact = tuple(tuple(law.get(c, ZERO) for c in range(lowest, highest + 1)) for law in laws.values())
-    masses = np.array([[float(fraction(p)) for p in row] for row in exact])
+    masses = np.array([[float(p) for p in row] for row in exact])
     complete = all(
         (mass > _TINY) == (p != 0)
         for row, some in zip(exact, masses, strict=True)

@@ -33,7 +33,6 @@ from typing import TypeAlias
 import numpy as np
 
 from privproof.engines.releases.powers import UNIT, Powers, widest
-from privproof.exact import fraction
 from privproof.scenarios.chains import Chain
 
 _FIRST = 32
@@ -431,7 +430,7 @@ class Ratios:
         self.given: list[np.ndarray] | None = None
         if chain.law is not None:
             self.given = []
-            self.row = np.array([float(fraction(p)) for p in chain.law])
+            self.row = np.array([float(p) for p in chain.law])
             self.support = np.array([p != 0 for p in chain.law])
 
     def _whatever_the_start(self, entry: int) -> np.ndarray:
@@ -476,7 +475,7 @@ def _log_ratios(row: np.ndarray, support: np.ndarray, error: float) -> np.ndarra
 def stationary_ratios(chain: Chain) -> Ratio:
     """The ratios of every entry of a chain that is stationary."""
     law = chain.stationary
-    row = np.array([float(fraction(p)) for p in law])
+    row = np.array([float(p) for p in law])
     return Ratio(_log_ratios(row, np.array([p != 0 for p in law]), 2 * UNIT).ravel())
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from privproof.engines.runs.minimum import least
 from privproof.exact import ONE, ZERO, Epsilon, Rational, rational
-from privproof.language.branching import Drawn
 from privproof.language.linear import Linear, Opaque
+from privproof.language.scripts import Drawn
 from privproof.language.trees import Leaf, part_key
 
 _MOST_MATCHED = 40

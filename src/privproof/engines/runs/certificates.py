@@ -8,9 +8,9 @@ from typing import Any
 from privproof.compiling.runs import Runs
 from privproof.engines.runs.alignments import Moved
 from privproof.engines.runs.measures import Event
-from privproof.language.branching import Draw, Test
-from privproof.language.constants import typed
+from privproof.language.constants import typed_document
 from privproof.language.linear import Linear, Opaque
+from privproof.language.scripts import Draw, Test
 from privproof.language.trees import Leaf, Step
 
 
@@ -36,7 +36,7 @@ def runs_document(runs: Runs) -> dict[str, Any]:
         "relation": relation if isinstance(relation, str) else "function",
         **({} if isinstance(relation, str) else {"pairs": [list(pair) for pair in runs.pairs]}),
         "sizes": list(runs.sizes),
-        "data": [{name: typed(value) for name, value in each.items()} for each in runs.data],
+        "data": [{name: typed_document(value) for name, value in each.items()} for each in runs.data],
         "trees": trees,
         "runs": places,
         "outputs": shapes,
@@ -46,7 +46,7 @@ def runs_document(runs: Runs) -> dict[str, Any]:
 def _input(declared: Any) -> dict[str, Any]:
     return {
         "shape": declared.shape,
-        "values": [typed(value) for value in declared.values],
+        "values": [typed_document(value) for value in declared.values],
         "within": None if declared.within is None else str(declared.within),
         "public": declared.public,
         "size": declared.size,

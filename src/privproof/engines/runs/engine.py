@@ -24,7 +24,7 @@ from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
 from privproof.evidence.verdicts import LossWitness
-from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, asked_for, epsilon, fraction, rational
+from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction, rational, smallest_epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.linear import Linear
 from privproof.language.trees import Leaf
@@ -484,7 +484,7 @@ class _Found:
         """The epsilon that it asks for: exactly where that can be written down, otherwise from below and from above."""
         one, two = constant(self.p), constant(self.q)
         if one is not None and two is not None:
-            exact = asked_for(one, two, self.delta)
+            exact = smallest_epsilon(one, two, self.delta)
             return exact, exact
         if self.loss.left_probability.sign(1) <= 0:
             return epsilon(0), epsilon(0)
@@ -551,7 +551,7 @@ def _smallest(
     for shape in ranked:
         p, q = p + left[shape], q + right.get(shape, ZERO)
         shapes.append(shape)
-        asked = asked_for(p, q, delta)
+        asked = smallest_epsilon(p, q, delta)
         if asked.compare(best) > 0:
             best, event = asked, tuple(shapes)
     return best, event or tuple(ranked[:1])

@@ -33,7 +33,7 @@ from privproof.engines.sampling.columns import (
 )
 from privproof.engines.sampling.joining import ordered
 from privproof.engines.sampling.operations import apply
-from privproof.exact import fraction, rational
+from privproof.exact import rational
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.noise import NOISES
 from privproof.language.values import plain
@@ -126,7 +126,7 @@ class TwoSided:
 
 def _float(number: Any) -> float:
     """A number, perhaps written as a text, as a float."""
-    return float(fraction(rational(number))) if isinstance(number, str) else float(number)
+    return float(rational(number)) if isinstance(number, str) else float(number)
 
 
 class Draws:

@@ -17,7 +17,7 @@ import numpy as np
 from privproof.engines.sampling.columns import Array
 from privproof.engines.sampling.forms import FLOAT, SLOT, Sheet, form_of, identity_of, is_number
 from privproof.engines.sampling.samples import Samples
-from privproof.language.patterns import ANY, Between, shown
+from privproof.language.patterns import ANY, Between, pattern_text
 
 _LISTED = 6
 """Patterns of an event that are written out."""
@@ -30,7 +30,7 @@ class OneOf:
     patterns: tuple[Any, ...]
 
     def __str__(self) -> str:
-        texts = [shown(pattern) for pattern in self.patterns]
+        texts = [pattern_text(pattern) for pattern in self.patterns]
         if len(texts) == 1:
             return f"the output is {texts[0]}"
         more = f", or one of {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
@@ -44,7 +44,7 @@ class Beginning:
     items: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"the output begins with {', '.join(map(shown, self.items))}"
+        return f"the output begins with {', '.join(map(pattern_text, self.items))}"
 
 
 @dataclass(frozen=True)

@@ -110,8 +110,8 @@ def _number(
     notes: tuple[str, ...] = ()
     if whole:
         first, last = bounds
-        first = None if first is None else rational(math.ceil(fraction(first)))
-        last = None if last is None else rational(math.floor(fraction(last)))
+        first = None if first is None else rational(first.ceil())
+        last = None if last is None else rational(last.floor())
         if first is not None and last is not None and last - first > _WIDEST:
             last = first + _WIDEST
             notes = (f"inputs between {first} and {last} are tried, fewer than are permitted",)

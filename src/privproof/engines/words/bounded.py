@@ -13,7 +13,7 @@ from privproof.engines.words.endings import Goal, attaining, beyond
 from privproof.engines.words.engine import WordEngine
 from privproof.engines.words.findings import ConeProof, EnumerationProof, Finding, TensorProof
 from privproof.engines.words.frontier import Frontier
-from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, asked_for, decimal, epsilon
+from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, decimal, epsilon, smallest_epsilon
 from privproof.models import Horizon, Word, WordProblem
 
 _GLANCE = 12
@@ -26,12 +26,12 @@ def at_least(ratio: Rational | None) -> Epsilon:
     """The epsilon of a ratio: infinite for None, zero below one."""
     if ratio is None:
         return INFINITE
-    return asked_for(ratio, 1)
+    return smallest_epsilon(ratio, 1)
 
 
 def ratio_of(word: Word, delta: Rational) -> Epsilon:
     """The epsilon that a word asks for."""
-    return asked_for(word.left, word.right, delta)
+    return smallest_epsilon(word.left, word.right, delta)
 
 
 class FrontierEngine(WordEngine):

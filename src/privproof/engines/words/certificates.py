@@ -261,7 +261,7 @@ class _Cone:
     def _row(self, source: Place, target: Place, matrix: Matrix, state: int) -> Multiples:
         """How the product of a diagonal generator is covered: by the row of the matrix."""
         offset = len(self._kept(target))
-        factor = rational(Fraction(self._quotient(source[1]).numerator, self._quotient(target[1]).numerator))
+        factor = rational(self._quotient(source[1]).numerator) / self._quotient(target[1]).numerator
         sums: dict[int, Rational] = {}
         for column, entry in matrix.rows[state]:
             counted = self.trace.counted[target[1]][0][column] if self._last(target) else column

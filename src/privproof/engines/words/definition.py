@@ -13,7 +13,7 @@ from privproof.engines.words.engine import run_again, witness_of
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.verdicts import Witness
-from privproof.exact import ZERO, asked_for
+from privproof.exact import ZERO, smallest_epsilon
 from privproof.models import Letter
 from privproof.scenarios import Question
 
@@ -83,7 +83,7 @@ class DefinitionEngine:
                         question=question,
                         engine=self.name,
                         evidence=word_evidence(witness),
-                        lower=asked_for(witness.left_probability, witness.right_probability, share),
+                        lower=smallest_epsilon(witness.left_probability, witness.right_probability, share),
                         witness=witness,
                     )
                 )
@@ -93,7 +93,7 @@ class DefinitionEngine:
             status="unknown",
             question=question,
             engine=self.name,
-            lower=asked_for(witness.left_probability, witness.right_probability, share),
+            lower=smallest_epsilon(witness.left_probability, witness.right_probability, share),
             witness=witness,
             reason="one word proves nothing; this one breaks no budget given",
         )

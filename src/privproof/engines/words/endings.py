@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.vectors import Reached
-from privproof.exact import ZERO, Budget, Epsilon, Rational, asked_for, decimal, fraction, rational
+from privproof.exact import ZERO, Budget, Epsilon, Rational, decimal, fraction, rational, smallest_epsilon
 from privproof.models import Final, Word, WordProblem
 
 Ratio: TypeAlias = "Fraction | float"
@@ -100,13 +100,13 @@ class Judge:
         """The largest ratio seen, in words; empty without one."""
         if self.best is None:
             return ""
-        return decimal(rational(self.ratio)) if isinstance(self.ratio, Fraction) else "inf"
+        return decimal(self.ratio) if isinstance(self.ratio, Fraction) else "inf"
 
     def established(self) -> Epsilon | None:
         """The epsilon that the best word asks for, where nothing is subtracted from it."""
         if self.best is None or self.delta != 0 or not isinstance(self.ratio, Fraction):
             return None
-        return asked_for(self.ratio, 1)
+        return smallest_epsilon(self.ratio, 1)
 
     def best_word(self) -> Word | None:
         """The word with the largest ratio seen."""

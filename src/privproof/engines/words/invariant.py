@@ -269,7 +269,7 @@ class Invariant:
 
     def _lower(self) -> str:
         ratio = self.judge.attained()
-        return decimal(rational(ratio)) if ratio else ""
+        return decimal(ratio) if ratio else ""
 
     def _upper(self) -> str:
         if self.goal is not None or not self.queue:

@@ -186,8 +186,8 @@ def _ends(problem: WordProblem, location: int, c: float, ratios: NDArray[np.floa
     for i in range(place.left_size):
         best = np.zeros(len(ratios))
         for final in place.finals:
-            g = float(fraction(final.right[i])) if i < place.right_size else 0.0
-            best = np.maximum(best, float(fraction(final.left[i])) - c * ratios * g)
+            g = float(final.right[i]) if i < place.right_size else 0.0
+            best = np.maximum(best, float(final.left[i]) - c * ratios * g)
         result.append(best)
     return result
 

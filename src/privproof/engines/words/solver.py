@@ -12,8 +12,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from flint import fmpz
-
 from privproof.errors import QuestionError
 from privproof.exact import Rational, rational
 
@@ -97,7 +95,7 @@ def check(
 
 
 def _rational(value: Any) -> Rational:
-    return rational(fmpz(value.numerator_as_long())) / rational(fmpz(value.denominator_as_long()))
+    return rational(value.numerator_as_long()) / rational(value.denominator_as_long())
 
 
 def _used(solver: Any) -> int:

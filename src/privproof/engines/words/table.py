@@ -13,7 +13,7 @@ from privproof.compiling import Begin, Compiled, near_inputs, refuse_equal_sides
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.engine import WordEngine, WordRequest
 from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
-from privproof.exact import INFINITE, ZERO, Budget, Rational, asked_for
+from privproof.exact import INFINITE, ZERO, Budget, Rational, smallest_epsilon
 from privproof.models import Distribution, Horizon, Letter, Transducer, Word, WordProblem
 from privproof.scenarios import Question, ordered_pairs
 
@@ -70,7 +70,7 @@ class TableEngine(WordEngine):
                 return Finding(INFINITE, INFINITE, word=word)
             best, found = excess / word.right, word
         reason = monitor.stopped()
-        tight = asked_for(best, 1)
+        tight = smallest_epsilon(best, 1)
         if reason is not None:
             return Finding(tight, word=found, stopped=reason)
         relation = compiled.question.scenario.neighbours

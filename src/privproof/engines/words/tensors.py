@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from privproof.compiling import Compiled
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.vectors import quotient
-from privproof.exact import ZERO, Epsilon, Rational, asked_for, decimal, fraction, rational
+from privproof.exact import ZERO, Epsilon, Rational, decimal, fraction, rational, smallest_epsilon
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import Letter, Transducer, Word
 from privproof.scenarios import Neighbours
@@ -233,7 +233,7 @@ def largest_ratio(compiled: Compiled, *, monitor: Monitor | None = None) -> Extr
         reason = search.monitor.stopped()
         if reason is not None:
             return Extreme(_exact(best), word, reason)
-        known = asked_for(best, 1) if isinstance(best, Fraction) and best else None
+        known = smallest_epsilon(best, 1) if isinstance(best, Fraction) and best else None
         search.monitor.listen(Progress(f"tensors, output {chain.output}", lower=_shown(best), established=known))
         array, total = _tensor(chain)
         for window in search.windows:
@@ -320,7 +320,7 @@ class _Search:
             *(Letter(None, self.inputs[x], self.inputs[y]) for x, y in zip(point, other, strict=True)),
             Letter(chain.output),
         )
-        left, right = (rational(Fraction(int(array[p]), total)) for p in (point, other))
+        left, right = (rational(int(array[p])) / total for p in (point, other))
         return Word(chain.start, letters, "any", left, right)
 
 
@@ -329,4 +329,4 @@ def _exact(ratio: Fraction | float) -> Rational | None:
 
 
 def _shown(ratio: Fraction | float) -> str:
-    return decimal(rational(ratio)) if isinstance(ratio, Fraction) and ratio else ""
+    return decimal(ratio) if isinstance(ratio, Fraction) and ratio else ""

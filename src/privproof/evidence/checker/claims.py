@@ -19,7 +19,7 @@ from flint import arb
 
 from privproof.evidence.checker.documents import a_flag, a_number, text
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.exact import INFINITE, Epsilon, Rational, asked_for, epsilon
+from privproof.exact import INFINITE, Epsilon, Rational, epsilon, smallest_epsilon
 from privproof.exact.balls import rational_bounds
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?"
@@ -68,7 +68,7 @@ class Claim:
 
     def needs(self, left: Rational, right: Rational) -> Epsilon:
         """The smallest epsilon that allows both probabilities at the delta of the claim."""
-        return asked_for(left, right, self.delta)
+        return smallest_epsilon(left, right, self.delta)
 
     def __str__(self) -> str:
         if self.delta == 0:

@@ -55,7 +55,7 @@ from privproof.evidence.checker.polynomials import (
     times,
     used,
 )
-from privproof.exact import ONE, ZERO, Rational, asked_for
+from privproof.exact import ONE, ZERO, Rational, smallest_epsilon
 
 _MEMBERS = (
     "kind", "title", "parameters", "constraints", "data", "pairs", "relative", "epsilon", "delta", "pointwise",
@@ -384,7 +384,7 @@ def _proved(question: Question, evidence: dict[str, object], limits: Limits) -> 
             "bound": text(bound),
             "parameters": len(question.parameters),
         },
-        upper=asked_for(bound, ONE),
+        upper=smallest_epsilon(bound, ONE),
     )
 
 

@@ -14,11 +14,11 @@ from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.source import Established, established
 from privproof.evidence.checker.source.automata import establish_automaton
-from privproof.evidence.checker.source.declared import Findings, Source
 from privproof.evidence.checker.source.finite import establish_finite
 from privproof.evidence.checker.source.losses import establish_loss
 from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.proofs import establish_proof
+from privproof.evidence.checker.source.source_member import Findings, Source
 from privproof.evidence.checker.source.values import Beyond
 
 _HOW: Mapping[tuple[str, str], tuple[str, str]] = {

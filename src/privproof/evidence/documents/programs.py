@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from privproof.compiling.relational import CONTINUOUS, Program, input_sort, output_parts
+from privproof.compiling.relational import Program
+from privproof.compiling.sorts import CONTINUOUS, input_sort, output_parts
 from privproof.evidence.questions import OtherQuestion, with_source
 from privproof.evidence.sources import program_source
 from privproof.exact.affine import Affine

@@ -1,4 +1,4 @@
-"""Expressions of the PRISM language, as they are written: nodes with places, and the parser that makes them.
+"""Expressions of the PRISM language, as they are written: nodes with places, and the reader that makes them.
 
 Precedence is PRISM's, loosest first: ``?:``, ``=>``, ``<=>``, ``|``, ``&``, ``!``, ``= !=``, ``< <= > >=``, ``+ -``,
 ``* /``, unary ``-``.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from privproof.errors import NumberError
 from privproof.exact import Rational, rational
-from privproof.formats.prism.tokens import WORDS, Cursor, Source, tokens
+from privproof.formats.prism.tokens import WORDS, Source, Tokens
 
 DEEPEST = 100
 """How deep parentheses, conditions and functions may nest."""
@@ -49,132 +49,117 @@ class Node(NamedTuple):
     at: int
 
 
-class ExpressionParser:
-    """Reads expressions at a cursor."""
+class ExpressionReader(Tokens):
+    """Reads expressions."""
 
-    def __init__(self, cursor: Cursor) -> None:
-        self._cursor = cursor
-        self._depth = 0
+    _depth = 0
 
     def expression(self) -> Node:
         """Read the expression that must come."""
         self._deeper()
         condition = self._binary(2)
-        cursor = self._cursor
-        if cursor.sees("?"):
-            at = cursor.take("?")
+        if sign := self.accept("?"):
             first = self.expression()
-            cursor.take(":", after="the first case of ?:")
-            condition = Node("?", (condition, first, self.expression()), None, at)
+            self.expect(":", after="the first case of ?:")
+            condition = Node("?", (condition, first, self.expression()), None, sign.start)
         self._depth -= 1
         return condition
 
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            self._cursor.source.refuse(
-                self._cursor.offset,
+            self.source.refuse(
+                self.token.start,
                 "depth",
                 f"the expression nests deeper than {DEEPEST}",
                 hint="name its parts by formulas",
             )
 
     def _binary(self, loosest: int) -> Node:
-        cursor = self._cursor
         left = self._prefix(loosest)
-        while cursor.kinds[cursor.at] == "sign":
-            sign = cursor.texts[cursor.at]
-            at = cursor.offsets[cursor.at]
+        while self.token.kind == "sign":
+            _, sign, at, _ = self.token
             if sign in "+-" and loosest <= _SUM:
                 left = self._chain(left, "+-", _SUM + 1, at)
             elif sign in "*/" and loosest <= _PRODUCT:
                 left = self._chain(left, "*/", _PRODUCT + 1, at)
             elif (binding := _BINDING.get(sign, 0)) >= loosest:
-                cursor.at += 1
-                right = self._binary(binding + 1)
-                if sign in "&|":
-                    operands = [left, right]
-                    while cursor.skip(sign):
-                        operands.append(self._binary(binding + 1))
-                    left = Node(sign, tuple(operands), None, at)
-                else:
-                    left = Node(sign, (left, right), None, at)
+                operands = [left]
+                while self.accept(sign):
+                    operands.append(self._binary(binding + 1))
+                    if sign not in "&|":
+                        break
+                left = Node(sign, tuple(operands), None, at)
             else:
                 break
         return left
 
     def _chain(self, first: Node, signs: str, binding: int, at: int) -> Node:
-        cursor, operands, before = self._cursor, [first], [signs[0]]
-        while cursor.kinds[cursor.at] == "sign" and cursor.texts[cursor.at] in signs:
-            before.append(cursor.texts[cursor.at])
-            cursor.at += 1
+        operands, before = [first], [signs[0]]
+        while sign := self.accept(*signs):
+            before.append(sign.text)
             operands.append(self._binary(binding))
         return Node(signs[0], tuple(operands), "".join(before), at)
 
     def _prefix(self, loosest: int) -> Node:
-        cursor = self._cursor
-        at, kind, text = cursor.offset, cursor.kinds[cursor.at], cursor.texts[cursor.at]
+        kind, text, at, _ = self.token
         if kind == "number":
-            cursor.at += 1
-            return number(cursor.source, at, text)
+            self.take()
+            return number(self.source, at, text)
         if kind == "name":
-            return self._named(at, text)
+            return self._named()
         if kind == "label":
-            cursor.at += 1
-            return Node("label", (), text, at)
-        if kind == "sign" and text in "(-!":
-            cursor.at += 1
-            if text == "(":
-                inner = self.expression()
-                cursor.take(")", after="the expression in parentheses")
-                return inner
-            self._deeper()
-            if text == "-":
-                inner = Node("neg", (self._binary(_PRODUCT + 1),), None, at)
-            else:
-                inner = Node("!", (self._binary(max(loosest, _NOT)),), None, at)
-            self._depth -= 1
+            return Node("label", (), self.label(), at)
+        if self.accept("("):
+            inner = self.expression()
+            self.expect(")", after="the expression in parentheses")
             return inner
-        cursor.expected("an expression")
+        if not self.accept("-", "!"):
+            self.expected("an expression")
+        self._deeper()
+        if text == "-":
+            inner = Node("neg", (self._binary(_PRODUCT + 1),), None, at)
+        else:
+            inner = Node("!", (self._binary(max(loosest, _NOT)),), None, at)
+        self._depth -= 1
+        return inner
 
-    def _named(self, at: int, text: str) -> Node:
-        cursor = self._cursor
-        cursor.at += 1
+    def _named(self) -> Node:
+        _, text, at, _ = self.token
+        called = self.sees("(", ahead=1)
+        if text in WORDS and text not in ("true", "false") and text not in FUNCTIONS and not called:
+            self.expected("an expression")
+        self.take()
         if text in ("true", "false"):
             return Node("bool", (), text == "true", at)
-        if text == "func" and cursor.skip("("):
-            text = cursor.texts[cursor.at]
-            cursor.at += 1
+        if text == "func" and self.accept("("):
+            text = self.take().text
             self._function(at, text)
-            cursor.take(",", after="the name of the function")
+            self.expect(",", after="the name of the function")
             return self._call(at, text)
-        if text in FUNCTIONS or cursor.sees("("):
+        if text in FUNCTIONS or called:
             self._function(at, text)
-            cursor.take("(", after=f"'{text}'")
+            self.expect("(", after=f"'{text}'")
             return self._call(at, text)
-        if text in WORDS:
-            cursor.at -= 1
-            cursor.expected("an expression")
         return Node("name", (), text, at)
 
     def _function(self, at: int, text: str) -> None:
         if text == "log":
-            self._cursor.source.refuse(
+            self.source.refuse(
                 at, "unsupported", "log has no exact value", hint="give the number itself as a fraction or a decimal"
             )
         if text not in FUNCTIONS:
-            self._cursor.source.unknown(at, "function", text, tuple(FUNCTIONS))
+            self.source.unknown(at, "function", text, tuple(FUNCTIONS))
 
     def _call(self, at: int, text: str) -> Node:
-        cursor = self._cursor
         operands = [self.expression()]
-        while cursor.skip(","):
+        while self.accept(","):
             operands.append(self.expression())
-        cursor.take(")", after=f"the arguments of {text}")
+        self.expect(")", after=f"the arguments of {text}")
         least, most = FUNCTIONS[text]
         if not least <= len(operands) <= most:
             wanted = f"{least} argument{'s' if least > 1 else ''}" if least == most else f"{least} to {most} arguments"
-            cursor.source.refuse(at, "arguments", f"{text} takes {wanted}, not {len(operands)}")
+            self.source.refuse(at, "arguments", f"{text} takes {wanted}, not {len(operands)}")
         return Node(text, tuple(operands), None, at)
 
 
@@ -195,8 +180,8 @@ def parse_expression(source: Source, *, begin: int = 0, end: int | None = None) 
     >>> parse_expression(Source("", "!x=1 & y")).op, parse_expression(Source("", "0.25")).value
     ('&', 1/4)
     """
-    cursor = Cursor(tokens(source, begin=begin, end=end))
-    node = ExpressionParser(cursor).expression()
-    if cursor.kinds[cursor.at] != "end":
-        cursor.expected("an operator or the end of the expression")
+    reader = ExpressionReader(source, begin=begin, end=end)
+    node = reader.expression()
+    if not reader.at_end:
+        reader.expected("an operator or the end of the expression")
     return node

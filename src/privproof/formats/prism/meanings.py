@@ -300,10 +300,10 @@ class Scope:
 
 def _called(found: Meaning) -> str:
     what = {"int": "an integer", "double": "a number (double)", "bool": "a condition (bool)"}[found.kind]
-    return f"{what}: {shown(found.value)}" if found.op == "const" else what
+    return f"{what}: {value_text(found.value)}" if found.op == "const" else what
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """A value of the language as text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

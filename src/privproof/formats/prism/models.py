@@ -22,11 +22,11 @@ import numpy as np
 
 from privproof.formats.documents import file_text
 from privproof.formats.prism.exploring import explored, satisfied
-from privproof.formats.prism.expressions import ExpressionParser, Node, parse_expression
+from privproof.formats.prism.expressions import ExpressionReader, Node, parse_expression
 from privproof.formats.prism.meanings import Scope
 from privproof.formats.prism.syntax import parse_text
 from privproof.formats.prism.system import system
-from privproof.formats.prism.tokens import Cursor, Source, tokens
+from privproof.formats.prism.tokens import Source
 from privproof.models.process import Bools, DecisionProcess
 
 MOST_STATES = 20_000_000
@@ -195,17 +195,16 @@ def _pairs(model: PrismModel, source: Source, stretches: Iterable[tuple[int, int
     """The pairs that stretches of a text relate."""
     found: dict[tuple[int, int], None] = {}
     for begin, end in stretches:
-        cursor = Cursor(tokens(source, begin=begin, end=end))
-        parser = ExpressionParser(cursor)
+        reader = ExpressionReader(source, begin=begin, end=end)
         while True:
-            at = cursor.offset
-            sides = [parser.expression()]
-            cursor.take("~", after="the condition of one neighbour")
-            sides.append(parser.expression())
+            at = reader.token.start
+            sides = [reader.expression()]
+            reader.expect("~", after="the condition of one neighbour")
+            sides.append(reader.expression())
             _relate(model, source, at, sides, found)
-            while cursor.skip(";"):
+            while reader.accept(";"):
                 pass
-            if cursor.kinds[cursor.at] == "end":
+            if reader.at_end:
                 break
     return tuple(found)
 

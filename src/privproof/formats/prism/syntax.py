@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from privproof.formats.prism.expressions import ExpressionParser, Node
-from privproof.formats.prism.tokens import Cursor, Source, Tokens, tokens
+from privproof.formats.prism.expressions import ExpressionReader, Node
+from privproof.formats.prism.tokens import Source
 
 KINDS = {"dtmc": "dtmc", "probabilistic": "dtmc", "mdp": "mdp", "nondeterministic": "mdp"}
 _OTHER_KINDS = {
@@ -103,41 +103,40 @@ def parse_text(source: Source) -> Text:
     >>> text.kind, list(text.constants), list(text.modules)
     ('dtmc', ['N'], ['m'])
     """
-    return _Reader(tokens(source)).text()
+    return _Reader(source).model()
 
 
-class _Reader:
-    def __init__(self, stream: Tokens) -> None:
-        self._cursor = Cursor(stream)
-        self._expressions = ExpressionParser(self._cursor)
-        self._text = Text(stream.source, remarks=stream.remarks)
+class _Reader(ExpressionReader):
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._model = Text(source, remarks=self.remarks)
 
-    def text(self) -> Text:
-        cursor, text = self._cursor, self._text
-        while cursor.kinds[cursor.at] != "end":
-            at, word = cursor.offset, cursor.texts[cursor.at]
-            if cursor.kinds[cursor.at] == "name" and word in KINDS | _OTHER_KINDS:
+    def model(self) -> Text:
+        text = self._model
+        while not self.at_end:
+            kind, word, at, _ = self.token
+            if kind == "name" and word in KINDS | _OTHER_KINDS:
                 self._kind(at, word)
-            elif cursor.skip("const"):
+            elif self.accept("const"):
                 self._constant()
-            elif cursor.skip("formula"):
+            elif self.accept("formula"):
                 name = self._declare("a formula")
-                cursor.take("=", after="the name of the formula")
-                text.formulas[name] = self._expressions.expression()
-                cursor.take(";", after="the formula")
-            elif cursor.skip("label"):
+                self.expect("=", after="the name of the formula")
+                text.formulas[name] = self.expression()
+                self.expect(";", after="the formula")
+            elif self.accept("label"):
                 self._label()
-            elif cursor.skip("global"):
+            elif self.accept("global"):
                 text.variables.append((self._variable(), ""))
-            elif cursor.skip("module"):
+            elif self.accept("module"):
                 self._module()
-            elif cursor.skip("rewards"):
+            elif self.accept("rewards"):
                 self._over("endrewards")
-            elif cursor.skip("init"):
+            elif self.accept("init"):
                 if text.start is not None:
                     text.source.refuse(at, "twice", "there are two init ... endinit blocks", hint="join them by |")
-                text.start = self._expressions.expression()
-                cursor.take("endinit", after="the condition of the initial states")
+                text.start = self.expression()
+                self.expect("endinit", after="the condition of the initial states")
             elif word in ("system", "observables", "observable", "invariant", "player"):
                 text.source.refuse(
                     at,
@@ -146,48 +145,47 @@ class _Reader:
                     hint="all modules run in parallel and synchronise on their common actions" * (word == "system"),
                 )
             else:
-                cursor.expected("a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards)")
+                self.expected("a declaration (dtmc, mdp, const, formula, label, global, module, init or rewards)")
         if not text.kind:
             text.source.refuse(0, "kind", "the model does not say what it is", hint="begin with a line dtmc or mdp")
         if not text.modules:
-            cursor.expected("a module", hint="module m ... endmodule")
+            self.expected("a module", hint="module m ... endmodule")
         return text
 
     def _kind(self, at: int, word: str) -> None:
         if word not in KINDS:
-            self._text.source.refuse(
+            self._model.source.refuse(
                 at, "unsupported", f"'{word}': {_OTHER_KINDS[word]} are not read", hint="this reader knows dtmc and mdp"
             )
-        if self._text.kind:
-            self._text.source.refuse(at, "twice", f"the model was said to be a {self._text.kind} before")
-        self._text.kind = KINDS[word]
-        self._cursor.at += 1
+        if self._model.kind:
+            self._model.source.refuse(at, "twice", f"the model was said to be a {self._model.kind} before")
+        self._model.kind = KINDS[word]
+        self.take()
 
     def _declare(self, what: str) -> str:
-        at = self._cursor.offset
-        name = self._cursor.name(what)
+        at = self.token.start
+        name = self.name(what)
         self._distinct(name, at)
         return name
 
     def _distinct(self, name: str, at: int) -> None:
-        source, declared = self._text.source, self._text.declared
+        source, declared = self._model.source, self._model.declared
         if name in declared:
             source.refuse(at, "twice", f"{name!r} is declared twice (first on line {source.line(declared[name])})")
         declared[name] = at
 
     def _constant(self) -> None:
-        cursor = self._cursor
-        kind = next((kind for kind in ("int", "double", "bool") if cursor.skip(kind)), "int")
-        at = cursor.offset
+        kind = next((kind for kind in ("int", "double", "bool") if self.accept(kind)), "int")
+        at = self.token.start
         name = self._declare("a constant")
-        value = self._expressions.expression() if cursor.skip("=") else None
-        cursor.take(";", after=f"the constant {name}")
-        self._text.constants[name] = Constant(kind, value, at)
+        value = self.expression() if self.accept("=") else None
+        self.expect(";", after=f"the constant {name}")
+        self._model.constants[name] = Constant(kind, value, at)
 
     def _label(self) -> None:
-        cursor, text = self._cursor, self._text
-        at = cursor.offset
-        name = cursor.label()
+        text = self._model
+        at = self.token.start
+        name = self.label()
         if name in ("init", "deadlock"):
             text.source.refuse(at, "label", f'the label "{name}" is built in', hint="name it otherwise")
         if not name:
@@ -198,73 +196,72 @@ class _Reader:
                 "twice",
                 f'the label "{name}" is declared twice (first on line {text.source.line(text.labels[name][1])})',
             )
-        cursor.take("=", after="the label")
-        text.labels[name] = (self._expressions.expression(), at)
-        cursor.take(";", after="the label's condition")
+        self.expect("=", after="the label")
+        text.labels[name] = (self.expression(), at)
+        self.expect(";", after="the label's condition")
 
     def _variable(self) -> Variable:
-        cursor = self._cursor
-        at = cursor.offset
+        at = self.token.start
         name = self._declare("a variable")
-        cursor.take(":", after=f"the variable {name}")
+        self.expect(":", after=f"the variable {name}")
         low: Node | None = None
         high: Node | None = None
-        if cursor.skip("["):
-            low = self._expressions.expression()
-            cursor.take("..", after="the lowest value")
-            high = self._expressions.expression()
-            cursor.take("]", after="the highest value")
-        elif not cursor.skip("bool"):
-            if cursor.sees("int") or cursor.sees("clock"):
-                self._text.source.refuse(
-                    cursor.offset,
+        if self.accept("["):
+            low = self.expression()
+            self.expect("..", after="the lowest value")
+            high = self.expression()
+            self.expect("]", after="the highest value")
+        elif not self.accept("bool"):
+            if self.sees("int") or self.sees("clock"):
+                self._model.source.refuse(
+                    self.token.start,
                     "unsupported",
                     f"the variable {name!r} is unbounded",
                     hint=f"bound it, for instance {name} : [0..10];",
                 )
-            cursor.expected("'bool' or a range such as [0..3]")
-        initial = self._expressions.expression() if cursor.skip("init") else None
-        cursor.take(";", after=f"the variable {name}")
+            self.expected("'bool' or a range such as [0..3]")
+        initial = self.expression() if self.accept("init") else None
+        self.expect(";", after=f"the variable {name}")
         return Variable(name, low, high, initial, at)
 
     def _module(self) -> None:
-        cursor, text = self._cursor, self._text
-        at = cursor.offset
-        name = cursor.name("a module")
+        text = self._model
+        at = self.token.start
+        name = self.name("a module")
         if name in text.modules:
             text.source.refuse(at, "twice", f"there are two modules {name!r}")
-        if cursor.skip("="):
+        if self.accept("="):
             text.modules[name] = self._copy(name)
             return
         variables: list[Variable] = []
         commands: list[Command] = []
-        while not cursor.skip("endmodule"):
-            if cursor.sees("["):
+        while not self.accept("endmodule"):
+            if self.sees("["):
                 commands.append(self._command())
-            elif cursor.kinds[cursor.at] == "name" and cursor.sees(":", ahead=1):
+            elif self.token.kind == "name" and self.sees(":", ahead=1):
                 variables.append(self._variable())
                 text.variables.append((variables[-1], name))
             else:
-                cursor.expected("a variable, a command or 'endmodule'", hint="a command begins with [] or [action]")
+                self.expected("a variable, a command or 'endmodule'", hint="a command begins with [] or [action]")
         text.modules[name] = Module(name, tuple(variables), tuple(commands))
 
     def _copy(self, name: str) -> Module:
-        cursor, text = self._cursor, self._text
-        at = cursor.offset
-        original = cursor.name("the module to copy")
+        text = self._model
+        at = self.token.start
+        original = self.name("the module to copy")
         if original not in text.modules:
             text.source.unknown(at, "module", original, tuple(text.modules))
         names: dict[str, str] = {}
-        start = cursor.take("[", after="the module to copy")
-        while not names or cursor.skip(","):
-            here = cursor.offset
-            old = cursor.name("what is renamed")
+        start = self.expect("[", after="the module to copy").start
+        while not names or self.accept(","):
+            here = self.token.start
+            old = self.name("what is renamed")
             if old in names:
                 text.source.refuse(here, "twice", f"{old!r} is renamed twice")
-            cursor.take("=", after=f"'{old}'")
-            names[old] = cursor.name("the new name")
-        cursor.take("]", after="the renaming")
-        cursor.take("endmodule", after="the renaming")
+            self.expect("=", after=f"'{old}'")
+            names[old] = self.name("the new name")
+        self.expect("]", after="the renaming")
+        self.expect("endmodule", after="the renaming")
         module = text.modules[original]
         variables: list[Variable] = []
         for variable in module.variables:
@@ -298,56 +295,51 @@ class _Reader:
         return Module(name, tuple(variables), commands, whole)
 
     def _command(self) -> Command:
-        cursor = self._cursor
-        at = cursor.take("[")
-        action = "" if cursor.sees("]") else cursor.name("an action")
-        cursor.take("]", after="the action")
-        guard = self._expressions.expression()
-        cursor.take("->", after="the guard")
+        at = self.expect("[").start
+        action = "" if self.sees("]") else self.name("an action")
+        self.expect("]", after="the action")
+        guard = self.expression()
+        self.expect("->", after="the guard")
         branches = [self._branch()]
-        while cursor.skip("+"):
+        while self.accept("+"):
             branches.append(self._branch())
-        cursor.take(";", after="the command")
+        self.expect(";", after="the command")
         return Command(action, guard, tuple(branches), at)
 
     def _branch(self) -> Branch:
-        cursor = self._cursor
-        at = cursor.offset
+        at = self.token.start
         probability = None
         if not self._at_update():
-            probability = self._expressions.expression()
-            if not cursor.skip(":"):
-                cursor.expected("':' after the probability", hint="an update is written (x'=1)")
+            probability = self.expression()
+            if not self.accept(":"):
+                self.expected("':' after the probability", hint="an update is written (x'=1)")
             if not self._at_update():
-                cursor.expected("an update such as (x'=1), or true")
-        if cursor.skip("true"):
+                self.expected("an update such as (x'=1), or true")
+        if self.accept("true"):
             return Branch(probability, (), at)
         updates = [self._assignment()]
-        while cursor.skip("&"):
+        while self.accept("&"):
             updates.append(self._assignment())
         return Branch(probability, tuple(updates), at)
 
     def _at_update(self) -> bool:
-        cursor = self._cursor
-        if cursor.sees("true"):
-            return cursor.sees(";", ahead=1) or cursor.sees("+", ahead=1)
-        return cursor.sees("(") and cursor.sees("'", ahead=2)
+        if self.sees("true"):
+            return self.sees(";", ahead=1) or self.sees("+", ahead=1)
+        return self.sees("(") and self.sees("'", ahead=2)
 
     def _assignment(self) -> Assignment:
-        cursor = self._cursor
-        cursor.take("(")
-        at = cursor.offset
-        name = cursor.name("the variable that changes")
-        cursor.take("'", after=f"'{name}'")
-        cursor.take("=", after=f"{name}'")
-        value = self._expressions.expression()
-        cursor.take(")", after="the update")
+        self.expect("(")
+        at = self.token.start
+        name = self.name("the variable that changes")
+        self.expect("'", after=f"'{name}'")
+        self.expect("=", after=f"{name}'")
+        value = self.expression()
+        self.expect(")", after="the update")
         return Assignment(name, value, at)
 
     def _over(self, end: str) -> None:
-        cursor = self._cursor
-        at = cursor.offset
-        while not cursor.skip(end):
-            if cursor.kinds[cursor.at] == "end":
-                self._text.source.refuse(at, "syntax", f"expected '{end}', found the end of the text")
-            cursor.at += 1
+        at = self.token.start
+        while not self.accept(end):
+            if self.at_end:
+                self._model.source.refuse(at, "syntax", f"expected '{end}', found the end of the text")
+            self.take()

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NoReturn
 
 from privproof.errors import FormatError
+from privproof.exact.parsing import Cursor, Lexicon, Token
 
 WORDS = frozenset(
     re.findall(
@@ -25,14 +26,13 @@ WORDS = frozenset(
 )
 """The words that are no names."""
 
-_TOKEN = re.compile(
-    r"[ \t\r\n\f]*"
-    r"(?:(?P<comment>//[^\n]*)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|(?<!\.)\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
-    r'|(?P<label>"[^"\n]*")'
-    r"|(?P<sign><=>|=>|<=|>=|!=|->|\.\.|[-+*/()\[\]{}<>=!&|?:;,'~])"
-    r"|(?P<bad>[^ \t\r\n\f]))"
+_LEXICON = Lexicon(
+    space=r"[ \t\r\n\f]",
+    comment=r"//[^\n]*",
+    name="[A-Za-z_][A-Za-z0-9_]*",
+    number=r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|(?<!\.)\.[0-9]+(?:[eE][+-]?[0-9]+)?",
+    label=r'"[^"\n]*"',
+    sign=r"<=>|=>|<=|>=|!=|->|\.\.|[-+*/()\[\]{}<>=!&|?:;,'~]",
 )
 _REMARK = re.compile(r"//@[ \t]*")
 
@@ -73,117 +73,67 @@ class Source:
         self.refuse(offset, "unknown-name", f"unknown {what} {name!r}", hint=hint)
 
 
-@dataclass(frozen=True)
-class Tokens:
-    """The tokens of a source, as parallel lists that end with a token of kind ``end``.
+class Tokens(Cursor):
+    """The tokens of a source, or of a stretch of it: ``name``, ``number``, ``label`` in its quotes, or ``sign``.
 
     Attributes:
         source: the text they are of.
-        kinds: ``name``, ``number``, ``label``, ``sign`` or ``end``.
-        texts: the text of each; a label without its quotes.
-        offsets: where each begins.
         remarks: the ``//@`` comments: where their text begins, and the text.
-    """
 
-    source: Source
-    kinds: list[str]
-    texts: list[str]
-    offsets: list[int]
-    remarks: tuple[tuple[int, str], ...]
-
-
-def tokens(source: Source, *, begin: int = 0, end: int | None = None) -> Tokens:
-    """The tokens of a source, or of a stretch of it.
-
-    >>> found = tokens(Source("", "x' = 0.5; // comment\\n//@ neighbours a ~ b"))
-    >>> found.texts, found.remarks
+    >>> found = Tokens(Source("", "x' = 0.5; // comment\\n//@ neighbours a ~ b"))
+    >>> [found.take().text for _ in range(6)], found.remarks
     (['x', "'", '=', '0.5', ';', ''], ((25, 'neighbours a ~ b'),))
     """
-    kinds: list[str] = []
-    texts: list[str] = []
-    offsets: list[int] = []
-    remarks: list[tuple[int, str]] = []
-    end = begin + len(source.text[begin:end].rstrip(" \t\r\n\f"))
-    last = begin
-    for match in _TOKEN.finditer(source.text, begin, end):
-        kind = match.lastgroup
-        assert kind is not None
-        text, at = match.group(kind), match.start(kind)
-        if kind == "comment":
-            remark = _REMARK.match(text)
-            if remark:
-                remarks.append((at + remark.end(), text[remark.end() :].rstrip()))
-            continue
-        if kind == "bad":
-            if text == '"':
-                source.refuse(at, "syntax", 'a quoted label has no closing "', hint='write "name"')
-            source.refuse(at, "syntax", f"unexpected character {text!r}")
-        last = match.end()
-        kinds.append(kind)
-        texts.append(text[1:-1] if kind == "label" else text)
-        offsets.append(at)
-    kinds.append("end")
-    texts.append("")
-    offsets.append(last)
-    return Tokens(source, kinds, texts, offsets, tuple(remarks))
 
+    def __init__(self, source: Source, *, begin: int = 0, end: int | None = None) -> None:
+        self.source = source
+        kept: list[Token] = []
+        remarks: list[tuple[int, str]] = []
+        for token in _LEXICON.tokens(source.text, begin, end):
+            if token.kind != "comment":
+                kept.append(token)
+            elif remark := _REMARK.match(token.text):
+                remarks.append((token.start + remark.end(), token.text[remark.end() :].rstrip()))
+        self.remarks = tuple(remarks)
+        super().__init__(source.text, kept, begin=begin)
+        if bad := self.unreadable():
+            if bad.text == '"':
+                source.refuse(bad.start, "syntax", 'a quoted label has no closing "', hint='write "name"')
+            source.refuse(bad.start, "syntax", f"unexpected character {bad.text!r}")
 
-class Cursor:
-    """A place among tokens: looks at what comes, takes what is expected, complains otherwise."""
-
-    def __init__(self, stream: Tokens) -> None:
-        self.source = stream.source
-        self.kinds, self.texts, self.offsets = stream.kinds, stream.texts, stream.offsets
-        self.at = 0
-
-    @property
-    def offset(self) -> int:
-        """Where the coming token begins."""
-        return self.offsets[self.at]
-
-    def sees(self, text: str, *, ahead: int = 0) -> bool:
-        """Whether a sign or a word comes."""
-        at = self.at + ahead
-        return at < len(self.texts) and self.texts[at] == text and self.kinds[at] in ("sign", "name")
-
-    def skip(self, text: str) -> bool:
-        """Take a sign or a word if it comes."""
-        if self.texts[self.at] == text and self.kinds[self.at] in ("sign", "name"):
-            self.at += 1
-            return True
-        return False
-
-    def take(self, text: str, *, after: str = "") -> int:
-        """Take a sign or a word that must come; where it was."""
-        if not self.skip(text):
+    def expect(self, text: str, *, after: str = "") -> Token:
+        """Take a sign or a word that must come."""
+        if not self.sees(text):
             self.expected(f"'{text}'" + (f" after {after}" if after else ""))
-        return self.offsets[self.at - 1]
+        return self.take()
 
     def name(self, what: str) -> str:
         """Take a name that must come."""
-        text = self.texts[self.at]
-        if self.kinds[self.at] != "name":
+        token = self.token
+        if token.kind != "name":
             self.expected(f"the name of {what}")
-        if text in WORDS:
+        if token.text in WORDS:
             self.source.refuse(
-                self.offset, "syntax", f"expected the name of {what}, found the keyword {text!r}", hint="rename it"
+                token.start,
+                "syntax",
+                f"expected the name of {what}, found the keyword {token.text!r}",
+                hint="rename it",
             )
-        self.at += 1
-        return text
+        return self.take().text
 
     def label(self) -> str:
         """Take a quoted label that must come."""
-        if self.kinds[self.at] != "label":
+        if self.token.kind != "label":
             self.expected('a quoted label such as "done"')
-        self.at += 1
-        return self.texts[self.at - 1]
+        return self.take().text[1:-1]
 
     def found(self) -> str:
         """How messages call the coming token."""
-        kind, text = self.kinds[self.at], self.texts[self.at]
-        text = text if len(text) <= 40 else f"{text[:36]}..."
-        return {"end": "the end of the text", "label": f'"{text}"'}.get(kind, f"'{text}'")
+        if self.at_end:
+            return "the end of the text"
+        quote, text = ('"', self.token.text[1:-1]) if self.token.kind == "label" else ("'", self.token.text)
+        return f"{quote}{text if len(text) <= 40 else f'{text[:36]}...'}{quote}"
 
     def expected(self, what: str, *, hint: str = "") -> NoReturn:
         """Raise the complaint that something else was expected here."""
-        self.source.refuse(self.offset, "syntax", f"expected {what}, found {self.found()}", hint=hint)
+        self.source.refuse(self.token.start, "syntax", f"expected {what}, found {self.found()}", hint=hint)

@@ -16,7 +16,7 @@ from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.inputs import SIZE, Declared, Input, Scalar, allowed, same, scalar
 from privproof.evidence.checker.programs.polyhedra import Integrator
 from privproof.evidence.checker.programs.trees import probability, read_leaves
-from privproof.exact import INFINITE, Epsilon, Rational, asked_for, epsilon
+from privproof.exact import INFINITE, Epsilon, Rational, epsilon, smallest_epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum, exceeds, loss
 
@@ -87,7 +87,7 @@ def needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
         return INFINITE
     one, two = (_constant(side.at(1)) for side in (above, below))
     if one is not None and two is not None:
-        return asked_for(one, two)
+        return smallest_epsilon(one, two)
     ball = loss(above, below, 1)
     middle = rational_bounds(ball.mid())[0]
     near = Fraction(int(middle.p), int(middle.q)).limit_denominator(_SIMPLE)

@@ -25,9 +25,9 @@ from typing import Any
 
 from privproof.evidence.checker.documents import a_list, a_number
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.evidence.checker.source.declared import PLACE, Findings, Input, Source
 from privproof.evidence.checker.source.forms import Form
 from privproof.evidence.checker.source.machine import Run, Work
+from privproof.evidence.checker.source.source_member import PLACE, Findings, Input, Source
 from privproof.evidence.checker.source.values import (
     NUMBER,
     Beyond,

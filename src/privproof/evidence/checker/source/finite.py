@@ -20,7 +20,10 @@ from privproof.evidence.checker.machines import Machine as Model
 from privproof.evidence.checker.neighbours import Relation
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.source.agreeing import Branch, Mass, State, Transducer, agree
-from privproof.evidence.checker.source.declared import (
+from privproof.evidence.checker.source.exploring import Explorer, Law, Rest, rest
+from privproof.evidence.checker.source.machine import Machine, Run, Work
+from privproof.evidence.checker.source.outputs import Outputs
+from privproof.evidence.checker.source.source_member import (
     PLACE,
     Findings,
     Input,
@@ -29,9 +32,6 @@ from privproof.evidence.checker.source.declared import (
     data_key,
     neighbours,
 )
-from privproof.evidence.checker.source.exploring import Explorer, Law, Rest, rest
-from privproof.evidence.checker.source.machine import Machine, Run, Work
-from privproof.evidence.checker.source.outputs import Outputs
 from privproof.evidence.checker.source.values import (
     END,
     UNREAD,

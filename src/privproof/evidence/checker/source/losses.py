@@ -18,10 +18,10 @@ from privproof.evidence.checker.programs.inputs import Declared, Scalar, read_de
 from privproof.evidence.checker.programs.losses import Arguments, event_probability, read_arguments
 from privproof.evidence.checker.programs.polyhedra import Integrator, Law
 from privproof.evidence.checker.programs.trees import Draw, Leaf, Linear, Step, Test, probability
-from privproof.evidence.checker.source.declared import PLACE, Findings, Input, Source, same_inputs
 from privproof.evidence.checker.source.forms import Deciding, Form, knowing
 from privproof.evidence.checker.source.laws import Continuous, Geometric
 from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, Work
+from privproof.evidence.checker.source.source_member import PLACE, Findings, Input, Source, same_inputs
 from privproof.evidence.checker.source.values import (
     Beyond,
     Cells,

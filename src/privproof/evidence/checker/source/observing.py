@@ -31,10 +31,10 @@ from privproof.evidence.checker.source.following import (
     Following,
     Sink,
 )
-from privproof.evidence.checker.source.given import Given
 from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, scale_of
 from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, law
 from privproof.evidence.checker.source.machine import Run
+from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import elements
 from privproof.evidence.checker.source.recoding import Recoding
 from privproof.evidence.checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus

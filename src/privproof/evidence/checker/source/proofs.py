@@ -20,19 +20,19 @@ from privproof.evidence.checker.programs.instructions import (
     read_program,
 )
 from privproof.evidence.checker.source.cuts import Cut, numbers_of, with_numbers
-from privproof.evidence.checker.source.declared import Findings, Source, same_inputs
 from privproof.evidence.checker.source.facts import Facts, Open, Path
 from privproof.evidence.checker.source.following import (
     HEAD,
     Follower,
     Following,
 )
-from privproof.evidence.checker.source.given import Given
 from privproof.evidence.checker.source.instructed import Executing, Instructed
 from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.observing import Both, Observer
+from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import Fails
 from privproof.evidence.checker.source.sampled import Sampled
+from privproof.evidence.checker.source.source_member import Findings, Source, same_inputs
 from privproof.evidence.checker.source.symbols import PLACE, Term, is_whole, parts_of
 from privproof.evidence.checker.source.values import Beyond
 

@@ -8,10 +8,10 @@ from itertools import product
 
 from privproof.evidence.checker.programs.expressions import Tags
 from privproof.evidence.checker.programs.inputs import Declared
-from privproof.evidence.checker.source.declared import Input, Source
 from privproof.evidence.checker.source.facts import Path
 from privproof.evidence.checker.source.following import Answers
 from privproof.evidence.checker.source.instructed import Held, Tag
+from privproof.evidence.checker.source.source_member import Input, Source
 from privproof.evidence.checker.source.symbols import PLACE, Atom, Term, bound
 from privproof.evidence.checker.source.values import Beyond, Stream, Value
 

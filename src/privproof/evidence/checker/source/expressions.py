@@ -1,0 +1,361 @@
+"""Expressions of Python as instructions, in the order in which Python evaluates: operators, comprehensions and calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from privproof.evidence.checker.source.code import CodeWriter, bound_names
+from privproof.evidence.checker.source.heads import Head, Meaning
+from privproof.evidence.checker.source.laws import SIGNATURES
+from privproof.evidence.checker.source.operations import FUNCTIONS, METHODS
+from privproof.evidence.checker.source.values import Value
+
+OPERATORS = ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Pow")
+_WALKS = ("enumerate", "zip")
+_EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
+
+
+class ExpressionReader(CodeWriter):
+    """Reads the expressions of one function, which may call the others."""
+
+    def __init__(self, head: Head, heads: Sequence[Head]) -> None:
+        super().__init__(head)
+        self.heads = heads
+        self.loaded = {n.id for n in ast.walk(head.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+    def store(self, target: ast.expr) -> None:
+        """Pop a value into a target."""
+        match target:
+            case ast.Name(id=name):
+                self.emit("store", self.variable(name))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                if any(isinstance(element, ast.Starred) for element in elements):
+                    self.refuse(target, "a starred target")
+                self.emit("unpack", len(elements))
+                for element in elements:
+                    self.store(element)
+            case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
+                self.expression(value)
+                self.expression(index)
+                self.emit("put")
+            case _:
+                self.refuse(target, f"a target that is a {type(target).__name__}")
+
+    def expression(self, node: ast.expr) -> None:
+        """Push the value of an expression."""
+        self.enter(node)
+        match node:
+            case ast.Constant(value=value):
+                if type(value) not in (bool, int, str, type(None)):
+                    self.refuse(node, f"a constant that is a {type(value).__name__}")
+                self.emit("constant", value)
+            case ast.Name(id=name) if self.is_local(name):
+                self.emit("load", self.variable(name))
+            case ast.Name() | ast.Attribute():
+                meaning = self.meaning(node)
+                if meaning is None or meaning.kind != "constant":
+                    self.refuse(node, f"`{ast.unparse(node)[:60]}` as a value")
+                self.emit("constant", meaning.value)
+            case ast.BinOp(left=left, op=op, right=right):
+                if type(op).__name__ not in OPERATORS:
+                    self.refuse(node, f"the operator {type(op).__name__}")
+                self.expression(left)
+                self.expression(right)
+                self.emit("operate", type(op).__name__)
+            case ast.UnaryOp(op=op, operand=operand):
+                if isinstance(op, ast.Invert):
+                    self.refuse(node, "the operator ~")
+                self.expression(operand)
+                self.emit("sign", type(op).__name__)
+            case ast.BoolOp(op=op, values=values):
+                jumps = []
+                for i, value in enumerate(values):
+                    if i:
+                        jumps.append(self.emit("and then" if isinstance(op, ast.And) else "or else"))
+                    self.expression(value)
+                self.land(*jumps)
+            case ast.Compare():
+                self.compare(node)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                self.expression(test)
+                jump = self.emit("unless")
+                self.expression(body)
+                over = self.emit("jump")
+                self.land(jump)
+                self.expression(orelse)
+                self.land(over)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                for element in elements:
+                    self.expression(element)
+                self.emit("tuple" if isinstance(node, ast.Tuple) else "list", len(elements))
+            case ast.Dict(keys=keys, values=values):
+                for known, value in zip(keys, values, strict=True):
+                    if known is None:
+                        self.refuse(node, "** in a table")
+                    self.expression(known)
+                    self.expression(value)
+                self.emit("table", len(keys))
+            case ast.Subscript(value=value, slice=ast.Slice(lower=lower, upper=upper, step=None)):
+                self.expression(value)
+                for bound in (lower, upper):
+                    if bound is None:
+                        self.emit("constant", None)
+                    else:
+                        self.expression(bound)
+                self.emit("part")
+            case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
+                self.expression(value)
+                self.expression(index)
+                self.emit("element")
+            case ast.ListComp():
+                self.comprehension(node)
+            case ast.Call():
+                self.call(node)
+            case _:
+                self.refuse(node, f"the expression {type(node).__name__}")
+        self.depth -= 1
+
+    def compare(self, node: ast.Compare) -> None:
+        """A chain: every operand once, and no further than the first comparison that fails."""
+        self.expression(node.left)
+        if len(node.ops) == 1:
+            self.expression(node.comparators[0])
+            self.emit("compare", type(node.ops[0]).__name__)
+            return
+        kept = self.slot("chain")
+        jumps = []
+        for i, (op, operand) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            self.expression(operand)
+            if i < len(node.ops) - 1:
+                self.emit("twice", 1)
+                self.emit("store", kept)
+            self.emit("compare", type(op).__name__)
+            if i < len(node.ops) - 1:
+                jumps.append(self.emit("and then"))
+                self.emit("load", kept)
+        self.land(*jumps)
+
+    def meaning(self, node: ast.expr) -> Meaning | None:
+        """What a dotted name outside of the function stands for."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or self.is_local(root.id):
+            return None
+        return self.head.meanings.get(ast.unparse(node))
+
+    def builtin(self, node: ast.expr) -> str | None:
+        """The built-in function that an expression calls."""
+        meaning = self.meaning(node.func) if isinstance(node, ast.Call) else None
+        return meaning.value if meaning is not None and meaning.kind == "builtin" else None
+
+    # -------------------------------------------------------------------------------------------------------------- loops
+
+    def walk(self, over: ast.expr, target: ast.expr | None = None) -> None:
+        """Begin to walk over what a loop is over; a number of ``enumerate`` that nothing reads is not counted."""
+        name = self.builtin(over)
+        if name not in _WALKS:
+            self.expression(over)
+            self.emit("walk", ("elements", 1))
+            return
+        assert isinstance(over, ast.Call)
+        if any(isinstance(a, ast.Starred) for a in over.args) or not over.args:
+            self.refuse(over, f"{name} with these arguments")
+        if name == "zip":
+            if over.keywords:
+                self.refuse(over, "zip with these arguments")
+            for argument in over.args:
+                self.walk(argument)
+            self.emit("walk", ("zip", len(over.args)))
+            return
+        start = over.args[1:] + [k.value for k in over.keywords if k.arg == "start"]
+        if len(start) > 1 or len(over.args) + len(over.keywords) > 2 or any(k.arg != "start" for k in over.keywords):
+            self.refuse(over, "enumerate with these arguments")
+        self.walk(over.args[0])
+        if start:
+            self.expression(start[0])
+        else:
+            self.emit("constant", 0)
+        match target:
+            case ast.Tuple(elts=[ast.Name(id=name), _]) if name not in self.loaded:
+                self.emit("walk", ("uncounted", 1))
+            case _:
+                self.emit("walk", ("enumerate", 1))
+
+    def generate(self, generators: Sequence[ast.comprehension], last: Any, depth: int = 0) -> None:
+        """The nested loops of a comprehension; `last(n)` writes what is done inside, n walks deep."""
+        if not generators:
+            last(depth)
+            return
+        first = generators[0]
+        if first.is_async:
+            self.refuse(first.iter, "async")
+        self.walk(first.iter, first.target)
+        self.scopes.append({name: self.slot(name) for name in bound_names(first.target)})
+        start = len(self.code)
+        leave = self.emit("next")
+        self.store(first.target)
+        for condition in first.ifs:
+            self.expression(condition)
+            self.code.append(("unless", start, self.line))
+        self.generate(generators[1:], last, depth + 1)
+        self.emit("jump", start)
+        self.land(leave)
+        self.scopes.pop()
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+        """A list of all elements."""
+        self.no_name_twice(node)
+        kept = self.slot("list")
+        self.emit("list", 0)
+        self.emit("store", kept)
+
+        def add(_: int) -> None:
+            self.expression(node.elt)
+            self.emit("add", kept)
+
+        self.generate(node.generators, add)
+        self.emit("load", kept)
+
+    def no_name_twice(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+        """Two loops of one comprehension share their scope in Python; the reader gives each its own."""
+        bound: list[str] = []
+        for generator in node.generators:
+            bound += set(bound_names(generator.target))
+        if len(set(bound)) < len(bound):
+            self.refuse(node, "a name that two loops of a comprehension bind")
+        for i, generator in enumerate(node.generators):
+            later = {name for other in node.generators[i:] for name in bound_names(other.target)}
+            if i and any(isinstance(n, ast.Name) and n.id in later for n in ast.walk(generator.iter)):
+                self.refuse(node, "a name that is bound later in the comprehension")
+            known = {name for other in node.generators[i + 1 :] for name in bound_names(other.target)}
+            if any(isinstance(n, ast.Name) and n.id in known for c in generator.ifs for n in ast.walk(c)):
+                self.refuse(node, "a name that is bound later in the comprehension")
+
+    def quantifier(self, node: ast.GeneratorExp, name: str) -> None:
+        """``any`` and ``all`` of a generator: as far as the first element that decides."""
+        self.no_name_twice(node)
+        decided: list[int] = []
+
+        def test(depth: int) -> None:
+            self.expression(node.elt)
+            if name == "any":
+                self.emit("sign", "Not")
+            onward = self.emit("unless")
+            over = self.emit("jump")
+            self.land(onward)
+            for _ in range(depth):
+                self.emit("pop")
+            self.emit("constant", name == "any")
+            decided.append(self.emit("jump"))
+            self.land(over)
+
+        self.generate(node.generators, test)
+        self.emit("constant", name == "all")
+        self.land(*decided)
+
+    def total(self, node: ast.GeneratorExp) -> None:
+        """``sum`` of a generator."""
+        self.no_name_twice(node)
+        kept = self.slot("sum")
+        self.emit("constant", 0)
+        self.emit("store", kept)
+
+        def add(_: int) -> None:
+            self.emit("load", kept)
+            self.expression(node.elt)
+            self.emit("operate", "Add")
+            self.emit("store", kept)
+
+        self.generate(node.generators, add)
+        self.emit("load", kept)
+
+    # -------------------------------------------------------------------------------------------------------------- calls
+
+    def call(self, node: ast.Call) -> None:
+        """Push what a call returns."""
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            self.refuse(node, "a starred argument")
+        meaning = self.meaning(node.func)
+        if meaning is None:
+            self.method(node)
+            return
+        match meaning.kind:
+            case "builtin":
+                self.built_in(node, meaning.value)
+            case "noise":
+                signature = SIGNATURES[meaning.value]
+                names = self.arguments(node, signature.names, signature.positional, signature.defaults)
+                self.emit("noise", (meaning.value, names))
+            case "function":
+                head = self.heads[meaning.value]
+                if head.generator:
+                    self.refuse(node, "a call of a generator")
+                names = self.arguments(node, head.parameters, head.positional, head.defaults)
+                self.emit("call", (meaning.value, names))
+            case _:
+                self.refuse(node, "a call of a constant")
+
+    def arguments(
+        self, node: ast.Call, parameters: Sequence[str], positional: int, defaults: Mapping[str, Value]
+    ) -> tuple[str, ...]:
+        """Push the arguments in the order in which they are written; which parameters they are for."""
+        if len(node.args) > positional:
+            self.refuse(node, "a call with too many arguments")
+        names = [*parameters[: len(node.args)], *(str(k.arg) for k in node.keywords)]
+        if len(set(names)) < len(names) or not set(names) <= set(parameters):
+            self.refuse(node, "a call with a parameter that is given twice, or does not exist")
+        if not set(parameters) <= {*names, *defaults}:
+            self.refuse(node, "a call without an argument that has no default")
+        for argument in (*node.args, *(k.value for k in node.keywords)):
+            self.expression(argument)
+        self.line = node.lineno
+        return tuple(names)
+
+    def built_in(self, node: ast.Call, name: str) -> None:
+        """A call of a function that is built in."""
+        keywords = [str(k.arg) for k in node.keywords]
+        wanted = name
+        if name in ("max", "min") and keywords == ["default"] and len(node.args) == 1:
+            wanted = f"{name} or"
+        elif name == "sum" and keywords == ["start"] and len(node.args) == 1:
+            pass
+        elif keywords:
+            self.refuse(node, f"{name} with {', '.join(keywords)[:60]}")
+        if wanted not in FUNCTIONS:
+            self.refuse(node, f"the function {name[:40]}")
+        values = [*node.args, *(k.value for k in node.keywords)]
+        _, least, most = FUNCTIONS[wanted]
+        if not least <= len(values) <= most:
+            self.refuse(node, f"{name} with {len(values)} arguments")
+        for i, value in enumerate(values):
+            if isinstance(value, ast.GeneratorExp) and i == 0 and name in _EAGER and len(node.args) == 1:
+                if len(values) == 1 and name in ("any", "all"):
+                    self.quantifier(value, name)
+                    return
+                if len(values) == 1 and name == "sum":
+                    self.total(value)
+                    return
+                self.comprehension(value)
+            else:
+                self.expression(value)
+        self.line = node.lineno
+        self.emit("builtin", (wanted, len(values)))
+
+    def method(self, node: ast.Call) -> None:
+        """A call of a method of a list, a table or a text."""
+        if not isinstance(node.func, ast.Attribute) or node.keywords:
+            self.refuse(node, f"the call `{ast.unparse(node)[:60]}`")
+        name = node.func.attr
+        if name != "append" and name not in METHODS:
+            self.refuse(node, f"the method {name[:40]}")
+        count = 1 if name == "append" else METHODS[name][1]
+        if len(node.args) != count:
+            self.refuse(node, f"the method {name} with {len(node.args)} arguments")
+        self.expression(node.func.value)
+        for argument in node.args:
+            self.expression(argument)
+        self.line = node.lineno
+        self.emit("append" if name == "append" else "method", name)
