@@ -9,7 +9,8 @@ from typing import Any
 
 from privproof.evidence.certificates import certificate
 from privproof.evidence.questions import question_document
-from privproof.evidence.verdicts import AnyWitness, Details, Status
+from privproof.evidence.verdicts import Details, Status
+from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.scenarios import AnyQuestion
 

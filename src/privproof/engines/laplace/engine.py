@@ -31,7 +31,8 @@ from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
 from privproof.evidence.gate import admit
-from privproof.evidence.verdicts import Explanation, LossWitness, ProgramDetails
+from privproof.evidence.verdicts import Explanation, ProgramDetails
+from privproof.evidence.witnesses import LossWitness, ObservedPattern, Witness
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
@@ -249,7 +250,8 @@ def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Answer:
 
 def witnessed(loss: Loss, line: str = "") -> LossWitness:
     """A loss as evidence."""
-    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability, line)
+    observed = ObservedPattern(loss.event, line)
+    return Witness(loss.left, loss.right, observed, loss.left_probability, loss.right_probability)
 
 
 def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: Monitor) -> str:

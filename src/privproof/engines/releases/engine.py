@@ -36,7 +36,8 @@ from privproof.engines.releases.quilts import quilts, spent
 from privproof.errors import PrivproofError, QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
-from privproof.evidence.verdicts import ReleaseWitness, Status
+from privproof.evidence.verdicts import Status
+from privproof.evidence.witnesses import ObservedRelease, ReleaseWitness, Witness
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.probabilities import Ball
@@ -420,10 +421,10 @@ class _Release:
         where = f"X_{laws.node}" if isinstance(laws.node, int) else str(laws.node)
         prior = self.question.priors[laws.prior]
         name = str(prior) + (f", length {laws.length}" if laws.length else "")
-        return ReleaseWitness(
-            name,
-            (f"{where} = {left_value}", f"{where} = {right_value}"),
-            self._said(laws, low, high),
+        return Witness(
+            f"{where} = {left_value}",
+            f"{where} = {right_value}",
+            ObservedRelease(self._said(laws, low, high), name),
             Ball.of(left),
             Ball.of(right),
         )

@@ -18,7 +18,8 @@ from privproof.engines.streams.losses import Loss, can_happen, countable, losses
 from privproof.engines.streams.solving import Solution, solve
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
-from privproof.evidence.verdicts import Leaking, StreamDetails, StreamWitness
+from privproof.evidence.verdicts import Leaking, StreamDetails
+from privproof.evidence.witnesses import StreamWitness
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.scenarios import AnyQuestion, ProgramQuestion, StreamQuestion

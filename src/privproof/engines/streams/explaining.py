@@ -10,7 +10,8 @@ from typing import Any
 from privproof.engines.streams.deciding import Isolated, Leak
 from privproof.engines.streams.losses import Loss, Window
 from privproof.engines.streams.solving import Solution
-from privproof.evidence.verdicts import Leaking, Shifted, StreamWitness
+from privproof.evidence.verdicts import Leaking, Shifted
+from privproof.evidence.witnesses import ObservedStream, StreamWitness, Witness
 from privproof.exact import Rational, fraction
 from privproof.exact.probabilities import Ball
 from privproof.language.patterns import Between
@@ -121,15 +122,12 @@ def witnessed(question: StreamQuestion, found: Loss, times: int | None) -> Strea
     steps = [question.automaton.transitions[number] for number in found.steps]
     word = [written(step, windows) for step, windows in zip(steps, found.windows, strict=True)]
     sides = [tuple(fraction(value) for value in side if value is not None) for side in (found.left, found.right)]
-    return StreamWitness(
+    return Witness(
         sides[0],
         sides[1],
-        tuple(part for part in word if part),
-        found.steps,
+        ObservedStream(tuple(part for part in word if part), found.steps, times, *_called(question, found)),
         Ball.of(found.left_probability),
         Ball.of(found.right_probability),
-        times,
-        *_called(question, found),
     )
 
 

@@ -16,7 +16,7 @@ from privproof.engines.words.margins import margins
 from privproof.engines.words.pumping import Pump
 from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Reached
-from privproof.evidence.verdicts import Witness
+from privproof.evidence.witnesses import WordWitness
 from privproof.exact import ZERO, Rational, fraction, rational, text
 from privproof.exact.matrices import Matrix
 from privproof.models import Distribution, Letter
@@ -38,20 +38,20 @@ def _numbers(entries: Distribution) -> dict[str, str]:
     return {name: str(probability) for name, probability in entries.items()}
 
 
-def word_evidence(witness: Witness) -> dict[str, Any]:
+def word_evidence(witness: WordWitness) -> dict[str, Any]:
     """The word of a witness with both probabilities."""
     return {
         "method": "word",
         "left": _numbers(witness.left),
         "right": _numbers(witness.right),
-        "word": [letter_document(letter) for letter in witness.letters],
-        "ending": witness.ending,
+        "word": [letter_document(letter) for letter in witness.observed.letters],
+        "ending": witness.observed.ending,
         "left_probability": text(witness.left_probability),
         "right_probability": text(witness.right_probability),
     }
 
 
-def event_evidence(event: Sequence[Witness], length: int) -> dict[str, Any]:
+def event_evidence(event: Sequence[WordWitness], length: int) -> dict[str, Any]:
     """The outcomes of an event, for an observer of so many letters."""
     first = event[0]
     return {
@@ -59,7 +59,7 @@ def event_evidence(event: Sequence[Witness], length: int) -> dict[str, Any]:
         "left": _numbers(first.left),
         "right": _numbers(first.right),
         "length": length,
-        "words": [[letter_document(letter) for letter in witness.letters] for witness in event],
+        "words": [[letter_document(letter) for letter in witness.observed.letters] for witness in event],
     }
 
 

@@ -12,13 +12,13 @@ from privproof.engines.words.certificates import word_evidence
 from privproof.engines.words.engine import run_again, witness_of
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
-from privproof.evidence.verdicts import Witness
+from privproof.evidence.witnesses import WordWitness
 from privproof.exact import ZERO, asked_for
 from privproof.models import Letter
 from privproof.scenarios import Question
 
 
-def word_probabilities(question: Question, pair: str | None, letters: tuple[Letter, ...]) -> list[Witness]:
+def word_probabilities(question: Question, pair: str | None, letters: tuple[Letter, ...]) -> list[WordWitness]:
     """Both probabilities of one word, for every ordered pair (of the given name) under which the word is compared.
 
     Raises:

@@ -19,7 +19,8 @@ from privproof.engines.words.certificates import event_evidence, proof_evidence,
 from privproof.engines.words.findings import Finding
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
-from privproof.evidence.verdicts import Growth, Witness, WordDetails
+from privproof.evidence.verdicts import Growth, WordDetails
+from privproof.evidence.witnesses import ObservedWord, Witness, WordWitness
 from privproof.exact import INFINITE, Budget, Rational, epsilon, fraction, show
 from privproof.language.running import Outputs, outputs
 from privproof.models import Transducer, Word, can_halt, compares_something
@@ -143,11 +144,11 @@ def _word_request(request: Request) -> WordRequest:
 # ----------------------------------------------------------------------------------------------------- the findings
 
 
-def witness_of(compiled: Compiled, word: Word) -> Witness:
+def witness_of(compiled: Compiled, word: Word) -> WordWitness:
     """A word as a witness."""
     pair = compiled.begins[word.start].pair
     left, right = fraction(word.left), fraction(word.right)
-    return Witness(pair.name, pair.left, pair.right, word.letters, word.final, left, right)
+    return Witness(pair.left, pair.right, ObservedWord(pair.name, word.letters, word.final), left, right)
 
 
 @dataclass(frozen=True)
@@ -161,11 +162,11 @@ class _Judging:
     tight: bool
 
     @property
-    def witness(self) -> Witness | None:
+    def witness(self) -> WordWitness | None:
         return None if self.finding.word is None else witness_of(self.compiled, self.finding.word)
 
     @property
-    def event(self) -> tuple[Witness, ...]:
+    def event(self) -> tuple[WordWitness, ...]:
         return tuple(witness_of(self.compiled, word) for word in self.finding.event)
 
     def answers(self) -> Iterator[Answer]:
@@ -194,7 +195,6 @@ class _Judging:
     def refutations(self, known: Answer) -> Iterator[Answer]:
         """That there is no epsilon at all, if words grow; otherwise that this one is too small."""
         compiled, finding, witness, event = self.compiled, self.finding, known.witness, self.event
-        assert witness is None or isinstance(witness, Witness)
         more: dict[str, Any] = {}
         if finding.attained is not None:
             more["witness"] = word_evidence(witness_of(compiled, finding.attained))
@@ -210,8 +210,10 @@ class _Judging:
                 lower=INFINITE,
                 details=WordDetails(event, Growth(pair, pump.before, pump.repeated, pump.after, factor)),
             )
-        if event or witness is not None:
-            evidence = event_evidence(event, finding.length) if event else word_evidence(witness)  # type: ignore[arg-type]
+        evidence = (
+            event_evidence(event, finding.length) if event else None if witness is None else word_evidence(witness)
+        )
+        if evidence is not None:
             lower = self.budget.epsilon if finding.pump is not None else finding.lower
             yield replace(known, evidence=evidence, more=more, lower=lower)
 
@@ -221,7 +223,7 @@ class _Judging:
         assert finding.proof is not None
         asked = replace(budget, epsilon=finding.upper) if self.tight else budget
         more: dict[str, Any] = {}
-        if isinstance(known.witness, Witness) and (budget.delta == 0 or budget.pointwise):
+        if known.witness is not None and (budget.delta == 0 or budget.pointwise):
             more["witness"] = word_evidence(known.witness)
         if self.event and finding.lower.compare(epsilon(0)) > 0:
             more["below"] = lower_bound(finding.lower, event_evidence(self.event, finding.length))
@@ -264,10 +266,9 @@ def run_again(answer: Answer) -> Answer:
     event = answer.details.event if isinstance(answer.details, WordDetails) else ()
     shown = (answer.witness,) if answer.witness else event[:_FEW_EVENTS]
     for witness in shown if disagreement is None else ():
-        assert isinstance(witness, Witness)
-        letters = [w.output for w in witness.letters if not origin.collected or w.left is None]
+        letters = [w.output for w in witness.observed.letters if not origin.collected or w.left is None]
         for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
-            arguments = origin.arguments(witness.pair, side, witness.inputs[side])
+            arguments = origin.arguments(witness.observed.pair, side, witness.observed.inputs[side])
             if repr(arguments) not in known:
                 known[repr(arguments)] = outputs(origin.mechanism, arguments, most=_RUNS)
             runs = known[repr(arguments)]
