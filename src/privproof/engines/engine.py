@@ -25,6 +25,7 @@ class Request:
         delta: the delta at which it is wanted.
         pointwise: whether that delta counts for each output instead of each event.
         word: the one word that is asked about; None for all of them.
+        prepared: what is known already, by name; whatever engines prepare for each other is kept here.
     """
 
     question: AnyQuestion
@@ -32,7 +33,7 @@ class Request:
     delta: Rational = ZERO
     pointwise: bool = False
     word: tuple[Letter, ...] | None = None
-    _prepared: dict[str, Any] = field(default_factory=dict, repr=False)
+    prepared: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def budget(self) -> Budget | None:
@@ -41,9 +42,9 @@ class Request:
 
     def once(self, what: str, make: Callable[[], T]) -> T:
         """Something that several engines need of the question, made by the first of them."""
-        if what not in self._prepared:
-            self._prepared[what] = make()
-        found: T = self._prepared[what]
+        if what not in self.prepared:
+            self.prepared[what] = make()
+        found: T = self.prepared[what]
         return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from privproof.compiling.covering import told_coverage
-from privproof.compiling.relational import refuse_outside, relational, unit
+from privproof.compiling.relational import Program, refuse_outside, relational, unit
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Request
@@ -64,16 +64,17 @@ class AlignmentEngine:
             said = "an infinite epsilon claims next to nothing" if infinite else "no budget is given"
             raise QuestionError("budget", said, hint="ask for one, such as 1, or for the tight epsilon")
         with own_context():
-            _in_class(question.mechanism)
-            search: _Tight | _Search = _Tight(question, monitor) if request.tight else _Search(question, monitor)
+            program = _in_class(question.mechanism)
+            kind = _Tight if request.tight else _Search
+            search: _Tight | _Search = kind(question, program, monitor)
             try:
                 yield from search.answers()
             except Stopped:
                 yield from search.stopped(monitor.stopped() or "stopped")
 
 
-def _in_class(mechanism: Mechanism) -> None:
-    """Refuse what is outside the class, with its place."""
+def _in_class(mechanism: Mechanism) -> Program | None:
+    """Refuse what is outside the class, with its place; the program that alignments are about, where there is one."""
     if any(d.within is None and not d.public for d in mechanism.inputs.values()):
         name = next(n for n, d in mechanism.inputs.items() if d.within is None and not d.public)
         raise LanguageError(
@@ -82,18 +83,20 @@ def _in_class(mechanism: Mechanism) -> None:
             place=mechanism.place,
             hint="numbers: real(), integer(), real_queries()",
         )
-    refuse_outside(mechanism.translated.body, mechanism)
     try:
-        refuse_endless(relational(mechanism))
+        program = relational(mechanism)
     except Unsupported:
-        return
+        refuse_outside(mechanism.translated.body, mechanism)
+        return None
+    refuse_endless(program)
+    return program
 
 
 class _Search:
     """The search for a proof and a refutation, in turns."""
 
-    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
-        self.question, self.monitor = question, monitor
+    def __init__(self, question: ProgramQuestion, program: Program | None, monitor: Monitor) -> None:
+        self.question, self.program, self.monitor = question, program, monitor
         self.mechanism = question.mechanism
         assert question.claim is not None
         self.claim: Affine = question.claim
@@ -104,7 +107,9 @@ class _Search:
         """Proofs, refutations, and what is known in the end."""
         last = NoProof("")
         failures = 0
-        for attempt in attempts(self.mechanism, self.claim, self.monitor, size=self.question.size):
+        for attempt in attempts(
+            self.mechanism, self.claim, self.monitor, size=self.question.size, program=self.program
+        ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
                 for answer in proved(self.question, attempt):
@@ -200,6 +205,8 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
 
 def _trees(question: ProgramQuestion, loss: Loss) -> tuple[tuple[Leaf, ...], tuple[Leaf, ...]]:
     """The runs behind a loss, on both sides."""
+    if loss.runs is not None:
+        return loss.runs
     left, right = (tree(question.mechanism, side, loss.event) for side in (loss.left, loss.right))
     return left, right
 
@@ -274,8 +281,9 @@ def _source(mechanism: Mechanism, line: int) -> str:
 class _Tight:
     """The tight epsilon: bounds from both sides."""
 
-    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
+    def __init__(self, question: ProgramQuestion, program: Program | None, monitor: Monitor) -> None:
         self.question = replace(question, claim=None, budget=None)
+        self.program = program
         self.claim = question.claim
         self.monitor = monitor
         self.mechanism = question.mechanism
@@ -297,7 +305,7 @@ class _Tight:
         with few_ways(self.too_many):
             candidates = self.candidates()
         for candidate in candidates:
-            found = prove(self.mechanism, candidate, self.monitor, size=question.size)
+            found = prove(self.mechanism, candidate, self.monitor, size=question.size, program=self.program)
             if isinstance(found, AlignmentProof):
                 self.proof = found
                 break

@@ -26,7 +26,7 @@ from privproof.engines.releases.certificates import (
     network_evidence,
     quilts_evidence,
 )
-from privproof.engines.releases.costs import budget_below, entry_cost, laws_of, laws_work
+from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, laws_work
 from privproof.engines.releases.curves import best_distances, contraction, least_loss
 from privproof.engines.releases.distances import largest_distance
 from privproof.engines.releases.laws import Laws
@@ -57,6 +57,8 @@ _LABORIOUS = 1_000_000_000
 """Multiplications for the laws, beyond which quilts are tried first."""
 _NARROW = Fraction(1, 10**6)
 """Half the width of the interval around the worst output, beside the scale: a single number has no mass."""
+LAWS = "laws"
+"""The name under which a request may bring the laws of its release, computed by whoever calibrated it."""
 _PLAIN = 1e-4
 """A half-line is taken as the witness if it breaks the budget by this much; otherwise the worst output is."""
 
@@ -78,23 +80,25 @@ class ReleaseEngine:
         assert budget is not None
         if budget.delta != 0:
             raise QuestionError("delta", "releases are asked about without a delta", place="delta", hint="drop it")
-        found = _Release(question)
+        laws = request.once(LAWS, lambda: QueryLaws.of(question))
+        found = _Release(question, laws if laws.fit(question) else QueryLaws.of(question))
         yield from found.measured() if request.tight else found.decided(budget.epsilon)
 
 
 @dataclass(frozen=True)
 class _Release:
     question: ReleaseQuestion
+    known: QueryLaws
     bin: str | None = None
     """The bin of a histogram whose count this is about."""
 
     @cached_property
-    def laws(self) -> list[Laws] | str:
+    def laws(self) -> tuple[Laws, ...] | str:
         """The laws, or why they are not computed."""
         if self.question.gaps:
             return "entries may be missing inside the series"
         try:
-            return laws_of(self.question.priors, self.question.lengths, self.question.query)
+            return self.known.by("exact")
         except PrivproofError as problem:
             if problem.code == "secrets":
                 raise
@@ -262,7 +266,8 @@ class _Release:
         if self.question.query.kind != "histogram":
             return
         for state in self.question.query.bins:
-            one = _Release(replace(self.question, query=count(state)), bin=state)
+            asked = replace(self.question, query=count(state))
+            one = _Release(asked, QueryLaws.of(asked), bin=state)
             if not one.laborious and one.loss is not None and Fraction(one.loss.low) > above:
                 quilted = self.quilts_within(self.bound)
                 more = {} if quilted is None else {"above": {"epsilon": str(self.bound), "evidence": quilted}}
