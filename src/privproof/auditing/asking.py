@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from privproof.asking import renamed
 from privproof.auditing.audits import Audit
 from privproof.auditing.exact_side import as_float, exactly, narrowed_to
 from privproof.engines import Monitor
@@ -58,6 +59,7 @@ _SEARCHING = 0.5
 """The share of a time limit that the search may take."""
 
 
+@renamed(epsilon_="epsilon", delta_="delta")
 def audit(
     subject: Mechanism | Runnable | Callable[..., Any] | Any,
     epsilon: EpsilonLike | None = None,

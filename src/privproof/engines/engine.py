@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from privproof.engines.monitor import Monitor
 from privproof.evidence.answers import Answer
@@ -13,6 +13,7 @@ from privproof.models import Letter
 from privproof.scenarios import AnyQuestion
 
 T = TypeVar("T")
+Answers: TypeAlias = Generator[Answer, None, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class Engine(Protocol):
         """Why the engine does not answer the request, or None if it does."""
         ...
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """What it has to say: the first of its answers that passes the gate counts.
 
         Where the gate turns an answer down, the engine is asked to go on.  The last answer is one that always passes: a plain one, or that

@@ -16,7 +16,7 @@ from privproof.compiling.covering import told_coverage
 from privproof.compiling.relational import Program, refuse_outside, relational, unit
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement, refuse_endless
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import explanation
@@ -51,7 +51,7 @@ class AlignmentEngine:
         """Why the engine does not answer the request, or None if it does."""
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """For every size and all public numbers, or at the size that is asked for: a proof or a refutation of the claim, or both bounds."""
         question = request.question
         assert isinstance(question, ProgramQuestion)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.logic.certificates import logic_evidence
 from privproof.engines.logic.checking import Checker
 from privproof.engines.logic.satisfaction import Satisfaction
@@ -85,7 +85,7 @@ class LogicEngine:
         """Why the engine does not answer the request, or None if it does."""
         return "a formula says itself what is claimed" if request.tight else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """Whether the formula holds in all the states that are asked about."""
         question = request.question
         assert isinstance(question, FormulaQuestion)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from privproof.compiling.pufferfish import Compared, run_again
 from privproof.compiling.pufferfish import compared as compared_rows
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Supremum, Violation, certificates, prove, supremum
 from privproof.errors import QuestionError, ScenarioError
@@ -33,7 +33,7 @@ class ParametricEngine:
         """Why the engine does not answer the request, or None if it does."""
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """Whether the budget holds at every prior of the class, or the smallest epsilon that does."""
         assert isinstance(request.question, UnderPriors)
         question = request.question.pinned()

@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import arb
 
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.releases.certificates import (
     contraction_evidence,
@@ -72,7 +72,7 @@ class ReleaseEngine:
         """Why the engine does not answer the request, or None if it does."""
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """Whether the budget holds under every prior of the class, or how private the release is."""
         question = request.question
         assert isinstance(question, ReleaseQuestion)

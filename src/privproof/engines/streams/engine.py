@@ -8,7 +8,7 @@ from math import inf
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.streams import stream_question
-from privproof.engines.engine import Remark, Request
+from privproof.engines.engine import Answers, Remark, Request
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.streams.certificates import coupling_evidence, growth_evidence, loss_evidence
 from privproof.engines.streams.deciding import Leak
@@ -45,7 +45,7 @@ class StreamEngine:
         found = request.once(ENGINE, lambda: _automaton(request.question))
         return found if isinstance(found, str) else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """What the best coupling says, on streams of every length."""
         question = request.once(ENGINE, lambda: _automaton(request.question))
         assert isinstance(question, StreamQuestion)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 from privproof.compiling import word_problem
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.certificates import word_evidence
 from privproof.engines.words.engine import run_again, witness_of
@@ -54,7 +53,7 @@ class DefinitionEngine:
         """Why the engine does not answer the request, or None if it does."""
         return None if request.word is not None else "no word is given"
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """The first pair of situations under which the word breaks the budget.
 
         Raises:

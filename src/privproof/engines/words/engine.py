@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privproof.compiling import Compiled, given_in_advance, translated_rightly, word_problem
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.certificates import event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.engines.words.findings import Finding
@@ -72,7 +72,7 @@ class WordEngine(ABC):
         reason = self.reason_against(compiled, asked.budget)
         return "it needs a budget to compare with" if reason is None and request.tight and self.needs_budget else reason
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """What the search finds, in order: growth without bound before one word that breaks the budget."""
         asked = word_request(request)
         compiled, budget = self._once(request), asked.budget
