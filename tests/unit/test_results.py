@@ -17,12 +17,13 @@ import privproof
 from privproof import check, parse_formula, read_question, tight_epsilon
 from privproof.evidence.checker import Accepted, recheck
 from privproof.evidence.gate import with_bounds
+from privproof.exact import epsilon
 from privproof.exact.probabilities import loss_of
 from privproof.library import EXAMPLES
 from privproof.library.logic import survey
 from privproof.library.noisy_max import noisy_max_question
-from privproof.release import Chain, Laplace, count, verify
-from privproof.scenarios import FormulaQuestion
+from privproof.release import Chain, Laplace, PlanarGeometric, count, verify
+from privproof.scenarios import FormulaQuestion, LocationQuestion
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 
@@ -44,6 +45,7 @@ KINDS = {
     "a stream, refuted": lambda: check(read_question(MODELS / "streams" / "above_threshold.yaml"), "1/100"),
     "a release": lambda: verify(CHAIN, length=6, query=count("walk"), noise=Laplace.of(1), epsilon=1),
     "a formula": lambda: check(FormulaQuestion(survey(), parse_formula("D[ln(3), 0](X out1)"), (0, 1))),
+    "a location": lambda: check(LocationQuestion(PlanarGeometric.of("ln(2)"), epsilon("ln(2)"))),
     "nothing known": lambda: check(noisy_max_question(2, improved=False), "1", engine="smt"),
 }
 

@@ -45,6 +45,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("laplace", ("program",), "laplace.engine", "AlignmentEngine"),
     Registered("parametric", ("secrets",), "parametric.engine", "ParametricEngine"),
     Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
+    Registered("locations", ("location",), "locations.engine", "LocationEngine"),
     Registered("release", ("release",), "releases.engine", "ReleaseEngine"),
 )
 """All engines; of those for one kind of question, the one to try first in front."""

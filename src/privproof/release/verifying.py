@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 from privproof.asking import ask
 from privproof.engines.engine import Request
+from privproof.engines.locations.findings import LocationFinding
 from privproof.engines.releases.engine import LAWS
 from privproof.errors import QuestionError
 from privproof.exact import Budget, EpsilonLike
 from privproof.release.calibrating import Calibrated, asked_about
 from privproof.release.frameworks import Protected
-from privproof.release.locations import Channel, LocationFinding, ResampledLaplace, ShrunkLaplace, verify_locations
-from privproof.release.maps import Clamped, Resampled
-from privproof.release.planar import PlanarGeometric, PlanarLaplace
+from privproof.release.locations import verify_locations
 from privproof.scenarios.asked import AnyQuestion
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.channels import Channel, ResampledLaplace, ShrunkLaplace
+from privproof.scenarios.maps import Clamped, Resampled
 from privproof.scenarios.networks import Network
+from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
 
