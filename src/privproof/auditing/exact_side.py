@@ -17,7 +17,7 @@ from typing import Any
 
 from privproof.asking import check, tight_epsilon
 from privproof.auditing.audits import Audit, Certified
-from privproof.auditing.certifying import as_loss, certified
+from privproof.auditing.certifying import Suspect, as_loss, certified
 from privproof.engines import Monitor, Progress
 from privproof.engines.monitor import Stopped, Timed
 from privproof.engines.sampling.adjacent import Adjacent
@@ -160,7 +160,8 @@ class _Asking:
             self.monitor.listen(Progress("computing exact probabilities"))
             pair, event = candidate.pair, candidate.event
             try:
-                exact = certified(self.mechanism, pair.left, pair.right, event, outputs, audit.budget, self.monitor)
+                suspect = Suspect(self.mechanism, pair.left, pair.right, event, audit.budget)
+                exact = certified(suspect, outputs, self.monitor)
             except Stopped:
                 self.notes.append("there was no time for the exact probabilities of all candidates")
                 break
