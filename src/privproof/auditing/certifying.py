@@ -47,7 +47,7 @@ _Exact: TypeAlias = Fraction | ExponentialSum
 class _Part:
     """A part of an event with its exact probabilities on both sides."""
 
-    pattern: Any
+    pattern: object
     left: Fraction
     right: Fraction
 
@@ -75,7 +75,7 @@ class Suspect:
         return Certified(self.left, self.right, self.event, exactly, p, q, loss, judgement)
 
 
-def certified(suspect: Suspect, outputs: Sequence[Any], monitor: Monitor) -> Certified | None:
+def certified(suspect: Suspect, outputs: Sequence[object], monitor: Monitor) -> Certified | None:
     """A suspect with its exact probabilities; None where its event has no pattern that the exact engines know.
 
     A half-space has no pattern: the output, or the interval of outputs, that tells the two data sets apart most takes its place.
@@ -114,19 +114,19 @@ def certified(suspect: Suspect, outputs: Sequence[Any], monitor: Monitor) -> Cer
     return _discrete(given, some, whole=whole and len(some) == len(patterns))
 
 
-def _intervals(pattern: Any) -> int:
+def _intervals(pattern: object) -> int:
     """How many numbers of a pattern lie in intervals."""
     if isinstance(pattern, list | tuple):
         return sum(map(_intervals, pattern))
     return int(isinstance(pattern, Between))
 
 
-def _continuous(suspect: Suspect, patterns: Sequence[Any], monitor: Monitor, *, whole: bool) -> Certified:
+def _continuous(suspect: Suspect, patterns: Sequence[object], monitor: Monitor, *, whole: bool) -> Certified:
     left, right, budget = suspect.left, suspect.right, suspect.budget
     trees = Trees(suspect.mechanism, monitor)
     losses = [trees.loss(left, right, pattern) for pattern in patterns]
     share = ZERO if budget is None else budget.delta
-    chosen: Sequence[Any] = patterns
+    chosen: Sequence[object] = patterns
     together = losses[0]
     if len(patterns) > 1 and share != 0 and not any(_overlap(trees, left, right, *two) for two in pairs(patterns, 2)):
         for more in losses[1:]:
@@ -166,7 +166,7 @@ def _exceeds(loss: Loss, budget: Budget) -> bool:
     return not loss.left_probability.is_zero and loss.exceeds(budget.epsilon, budget.delta)
 
 
-def _overlap(trees: Trees, left: Mapping[str, Any], right: Mapping[str, Any], one: Any, other: Any) -> bool:
+def _overlap(trees: Trees, left: Mapping[str, object], right: Mapping[str, object], one: Any, other: Any) -> bool:
     """Whether two parts have something in common that is possible on either side."""
     common = _common(one, other)
     if common is _NOTHING:
@@ -203,7 +203,7 @@ def as_loss(found: Certified) -> Loss | None:
     return Loss(found.left, found.right, found.exactly.patterns[0], p, q)
 
 
-def _discrete(suspect: Suspect, patterns: Sequence[Any], *, whole: bool) -> Certified:
+def _discrete(suspect: Suspect, patterns: Sequence[object], *, whole: bool) -> Certified:
     mechanism, budget = suspect.mechanism, suspect.budget
     wanted = [list(_shown(mechanism, _signed(pattern))) for pattern in patterns]
     flat = [output for terms in wanted for _, output in terms]
@@ -245,7 +245,7 @@ def _exceeding(parts: Sequence[_Part], budget: Budget) -> list[_Part]:
     return chosen or list(parts)
 
 
-def _signed(pattern: Any) -> Iterator[tuple[int, Any]]:
+def _signed(pattern: object) -> Iterator[tuple[int, Any]]:
     """A pattern as a signed sum of outputs with tails, as exact discrete probabilities know them."""
     match pattern:
         case Between(None, None):

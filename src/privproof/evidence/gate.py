@@ -125,7 +125,7 @@ def _beyond(answer: Answer, outcome: Accepted) -> str:
     return ""
 
 
-def _differs(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _differs(name: str, one: Mapping[str, object], other: Mapping[str, object]) -> bool:
     return name not in one or name not in other or one[name] != other[name]
 
 
@@ -167,6 +167,7 @@ def with_bounds(
     shows = (
         verdict.witness if witness is None else witness if witness.observed.family == verdict.question.family else None
     )
-    known: dict[str, Any] = {"lower": low, "upper": high, "witness": shows, "certified": certified}
-    seal = None if verdict.seal is None else replace(verdict.seal, **known)
-    return replace(verdict, **known, seal=seal)
+    seal = verdict.seal
+    if seal is not None:
+        seal = replace(seal, lower=low, upper=high, witness=shows, certified=certified)
+    return replace(verdict, lower=low, upper=high, witness=shows, certified=certified, seal=seal)

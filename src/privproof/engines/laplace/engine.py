@@ -10,7 +10,6 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.relational import Program, refuse_outside, relational, unit
@@ -337,7 +336,7 @@ class _Tight:
                 if near[-1]:
                     break
 
-    def reached(self, size: int | None, public: Mapping[str, Any], *, far: bool) -> bool:
+    def reached(self, size: int | None, public: Mapping[str, object], *, far: bool) -> bool:
         """Whether losses come near the least cost at a size."""
         self.monitor.listen(Progress("looking for losses", level=size or 0))
         return approached(self.refuter, size, public, far=far)

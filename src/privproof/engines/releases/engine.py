@@ -207,12 +207,12 @@ class _Release:
                 yield replace(found, evidence=quilted, more={})
         yield replace(found, evidence=laws_evidence(), tentative=False)
 
-    def answer(self, status: Status, claimed: ReleaseQuestion, evidence: Mapping[str, Any], **known: Any) -> Answer:
+    def answer(self, status: Status, claimed: ReleaseQuestion, evidence: Mapping[str, object], **known: Any) -> Answer:
         """What is about to be said."""
         notes = (*self.notes(), *known.pop("notes", ()))
         return Answer(status=status, question=claimed, engine=ENGINE, evidence=evidence, notes=notes, **known)
 
-    def attained(self, loss: Loss) -> dict[str, Any]:
+    def attained(self, loss: Loss) -> dict[str, object]:
         """The laws as evidence, with the output at which the loss is attained."""
         lower, top = _bounds(loss)
         laws = loss.laws
@@ -343,11 +343,11 @@ class _Release:
             yield replace(answer, more={**answer.more, **sharper}, tentative=True)
         yield answers[-1]
 
-    def _from_above(self, loss: Loss, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    def _from_above(self, loss: Loss, evidence: Mapping[str, object]) -> dict[str, object]:
         """A proof of the upper bound of the loss, where that is cheap."""
         return {"above": {"epsilon": str(_bounds(loss)[1]), "evidence": evidence}} if self._cheap(loss) else {}
 
-    def _from_below(self, loss: Loss) -> dict[str, Any]:
+    def _from_below(self, loss: Loss) -> dict[str, object]:
         """The event at which the loss is attained, where nothing else shows it; under Laplace noise between the ends there is none."""
         low, high = self.interval(loss)
         between = low is not None and high is not None and isinstance(self.question.noise, Laplace)
@@ -378,7 +378,9 @@ class _Release:
             **known,
         )
 
-    def _event(self, laws: Laws, left: str, right: str, low: Fraction | None, high: Fraction | None) -> dict[str, Any]:
+    def _event(
+        self, laws: Laws, left: str, right: str, low: Fraction | None, high: Fraction | None
+    ) -> dict[str, object]:
         """An event as evidence."""
         return event_evidence(
             prior=laws.prior,

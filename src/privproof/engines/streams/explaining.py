@@ -139,7 +139,7 @@ def _called(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
     assert mechanism.stream is not None
     sides = []
     for side in (found.left, found.right):
-        given: dict[str, Any] = {}
+        given: dict[str, object] = {}
         for name, declared in mechanism.inputs.items():
             if name == mechanism.stream:
                 given[name] = [_whole(Fraction(0) if value is None else fraction(value)) for value in side[1:]]
@@ -156,7 +156,7 @@ def _called(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
     return (sides[0], sides[1]), event
 
 
-def _numeric(output: Any) -> bool:
+def _numeric(output: object) -> bool:
     if isinstance(output, list | tuple):
         return any(_numeric(part) for part in output)
     return isinstance(output, int | Fraction) and not isinstance(output, bool)
@@ -166,7 +166,7 @@ def _whole(value: Fraction) -> int | Fraction:
     return int(value) if value.denominator == 1 else value
 
 
-def _filled(output: Any, near: Iterator[Between]) -> Any:
+def _filled(output: object, near: Iterator[Between]) -> Any:
     if isinstance(output, list | tuple):
         return type(output)(_filled(part, near) for part in output)
     return next(near) if isinstance(output, Between) else output

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from privproof.compiling import Compiled, given_in_advance, translated_rightly, word_problem
 from privproof.engines.engine import Answers, Request
@@ -195,7 +195,7 @@ class _Judging:
     def refutations(self, known: Answer) -> Iterator[Answer]:
         """That there is no epsilon at all, if words grow; otherwise that this one is too small."""
         compiled, finding, witness, event = self.compiled, self.finding, known.witness, self.event
-        more: dict[str, Any] = {}
+        more: dict[str, object] = {}
         if finding.attained is not None:
             more["witness"] = word_evidence(witness_of(compiled, finding.attained))
         if finding.above is not None and _size(compiled) <= _CHECKED_AT_ONCE:
@@ -222,7 +222,7 @@ class _Judging:
         finding, budget = self.finding, self.budget
         assert finding.proof is not None
         asked = replace(budget, epsilon=finding.upper) if self.tight else budget
-        more: dict[str, Any] = {}
+        more: dict[str, object] = {}
         if known.witness is not None and (budget.delta == 0 or budget.pointwise):
             more["witness"] = word_evidence(known.witness)
         if self.event and finding.lower.compare(epsilon(0)) > 0:
