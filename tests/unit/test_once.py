@@ -17,10 +17,12 @@ from privproof.engines.releases import laws
 from privproof.engines.releases.costs import QueryLaws
 from privproof.errors import FormulaError
 from privproof.formulas import read_formula, reading
+from privproof.language import flow
 from privproof.library.laplace.noisy_max import noisy_max
 from privproof.library.logic import survey
 from privproof.release import Chain, calibrate, count, histogram, verify
 from privproof.release.comparing import errors_by_method
+from privproof.scenarios import programs
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 
@@ -35,6 +37,8 @@ def calls(run):
             "refuse_outside": relational.refuse_outside,
             "optional": rewriting.optional,
             "tree": events.tree,
+            "posed": programs.program_question,
+            "kept": flow.flow,
             "parsed": reading.Reader.whole,
         }.items()
     }
@@ -89,6 +93,8 @@ def test_laws_of_another_query_are_not_taken():
 def test_a_program_is_prepared_once(budget, trees):
     found = calls(lambda: check(noisy_max, budget))
     assert (found["relational"], found["refuse_outside"], found["optional"], found["tree"]) == (1, 1, 1, trees)
+    assert found["posed"] == 1
+    assert found["kept"] <= 2, "the function as it is now, and the program"
 
 
 def test_a_formula_is_read_once():

@@ -36,7 +36,8 @@ from privproof.exact import INFINITE, Budget, Epsilon, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 from privproof.language.branching import Leaf
-from privproof.scenarios import ProgramQuestion, program_question
+from privproof.scenarios import ProgramQuestion
+from privproof.scenarios.programs import claim_in_numbers
 
 ENGINE = "laplace"
 
@@ -231,7 +232,7 @@ def _proportional(question: ProgramQuestion, name: str) -> bool:
     mechanism = question.mechanism
     if mechanism.claim is None or question.claim is None:
         return False
-    claims = [program_question(mechanism.having(**{name: value}), size=question.size).claim for value in (1, 2, 3)]
+    claims = [claim_in_numbers(mechanism.having(**{name: value}), question.size) for value in (1, 2, 3)]
     first = claims[0]
     if first is None or first.times(rational(mechanism.parameters[name])) != question.claim:
         return False
