@@ -7,15 +7,14 @@ from typing import Any
 
 from privproof.evidence.verdicts import Explanation, Refuted, Verdict
 from privproof.evidence.witnesses import LossWitness
-from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.texts import bound_words, enclosing, outward, rounded
+from privproof.exact.texts import bound_words, outward, rounded
 from privproof.language import Mechanism
 from privproof.language.patterns import Between
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import source
-from privproof.reporting.facts import Fact, plain_data
+from privproof.reporting.facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.reports import Report
 from privproof.scenarios import ProgramQuestion
 
@@ -83,7 +82,20 @@ class ProgramReport(Report[ProgramQuestion, LossWitness]):
 
     def witness_data(self, witness: LossWitness, question: ProgramQuestion) -> dict[str, Any]:
         """A witness as plain data."""
-        return loss_data(witness)
+        left, right = witness.left_probability, witness.right_probability
+        return {
+            "left": plain_data(dict(witness.left)),
+            "right": plain_data(dict(witness.right)),
+            "output": [witness.output],
+            "event": witness.output,
+            "left_probability": str(left.at(1)),
+            "right_probability": str(right.at(1)),
+            "left_ball": ["0", "0"] if left.is_zero else ball_data(left),
+            "right_ball": ["0", "0"] if right.is_zero else ball_data(right),
+            "ratio": ratio_data(witness),
+            "loss": ["inf", "inf"] if witness.infinite else loss_data(witness),
+            "where": witness.observed.line,
+        }
 
     def more_data(self, verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
         """The formula, the alignment and repairs."""
@@ -276,29 +288,3 @@ def program_data(verdict: Verdict) -> dict[str, Any]:
     if verdict.repairs:
         result["repairs"] = list(verdict.repairs)
     return result
-
-
-def loss_data(witness: LossWitness) -> dict[str, Any]:
-    """A witness as plain data: closed forms, and balls as pairs of decimals."""
-
-    def ball(value: ExponentialSum) -> list[str]:
-        return ["0", "0"] if value.is_zero else enclosing(value.ball(1, 192))
-
-    loss, ratio = ["inf", "inf"], ["inf", "inf"]
-    if not witness.infinite:
-        loss = enclosing(witness.loss(192)) if witness.loss(192) > 0 else ["0", "0"]
-        with precision(192):
-            ratio = enclosing(witness.loss(192).exp())
-    return {
-        "left": plain_data(dict(witness.left)),
-        "right": plain_data(dict(witness.right)),
-        "output": [witness.output],
-        "event": witness.output,
-        "left_probability": str(witness.left_probability.at(1)),
-        "right_probability": str(witness.right_probability.at(1)),
-        "left_ball": ball(witness.left_probability),
-        "right_ball": ball(witness.right_probability),
-        "ratio": "inf" if witness.infinite else ratio,
-        "loss": loss,
-        "where": witness.observed.line,
-    }

@@ -11,7 +11,7 @@ from privproof.exact.balls import precision
 from privproof.exact.probabilities import enclosed
 from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact
+from privproof.reporting.facts import Fact, ball_data, ratio_data
 from privproof.reporting.reports import Report
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import ReleaseQuestion
@@ -88,15 +88,12 @@ def _ratio(witness: ReleaseWitness) -> str:
 
 def release_witness_data(witness: ReleaseWitness) -> dict[str, Any]:
     """A witness as plain data, with enclosures."""
-    with precision(192):
-        ratio: Any = "inf" if witness.infinite else enclosing(witness.loss().exp())
-    right = "0" if witness.infinite else enclosing(enclosed(witness.right_probability, 192))
     return {
         "left": witness.left,
         "right": witness.right,
         "output": [witness.output],
         "prior": witness.observed.prior,
         "left_probability": enclosing(enclosed(witness.left_probability, 192)),
-        "right_probability": right,
-        "ratio": ratio,
+        "right_probability": ball_data(witness.right_probability),
+        "ratio": ratio_data(witness),
     }

@@ -43,7 +43,23 @@ class SecretsReport(Report[UnderPriors, SecretWitness]):
 
     def witness_data(self, witness: SecretWitness, question: UnderPriors) -> dict[str, Any]:
         """A witness as plain data."""
-        return prior_witness_data(witness)
+
+        def exact(value: Fraction | None) -> str:
+            return "inf" if value is None else str(value)
+
+        observed = witness.observed
+        return {
+            "left": witness.left,
+            "right": witness.right,
+            "output": [observed.output],
+            "parameters": {name: str(value) for name, value in observed.values.items()},
+            "limit": observed.limit,
+            "left_probability": exact(witness.left_probability),
+            "right_probability": exact(witness.right_probability),
+            "ratio": exact(witness.ratio),
+            "prior_odds": exact(observed.prior_odds),
+            "posterior_odds": exact(observed.posterior_odds),
+        }
 
     def drawn(self, verdict: Verdict, question: UnderPriors) -> list[str]:
         """The mechanism and the prior, or the model."""
@@ -108,24 +124,3 @@ def _prior_facts(verdict: Verdict, witness: SecretWitness, *, asked_tight: bool)
         odds = f"{s} against {t}: {_odds(observed.prior_odds)} before the output is seen, {_odds(observed.posterior_odds)} after"
         result.append(Fact("odds", odds))
     return result
-
-
-def prior_witness_data(witness: SecretWitness) -> dict[str, Any]:
-    """A witness under a prior as plain data."""
-
-    def exact(value: Fraction | None) -> str:
-        return "inf" if value is None else str(value)
-
-    observed = witness.observed
-    return {
-        "left": witness.left,
-        "right": witness.right,
-        "output": [observed.output],
-        "parameters": {name: str(value) for name, value in observed.values.items()},
-        "limit": observed.limit,
-        "left_probability": exact(witness.left_probability),
-        "right_probability": exact(witness.right_probability),
-        "ratio": exact(witness.ratio),
-        "prior_odds": exact(observed.prior_odds),
-        "posterior_odds": exact(observed.posterior_odds),
-    }

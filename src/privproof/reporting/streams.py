@@ -9,15 +9,15 @@ from typing import Any
 from privproof.evidence.verdicts import Proved, Refuted, Shifted, Verdict
 from privproof.evidence.witnesses import StreamWitness, counted
 from privproof.exact import epsilon
-from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.balls import rational_bounds
 from privproof.exact.probabilities import Probability, enclosed, is_zero
-from privproof.exact.texts import bound_words, enclosing, outward, rounded
+from privproof.exact.texts import bound_words, outward, rounded
 from privproof.formats import stream_picture, svg
 from privproof.models.stream_automaton import guard_words
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
-from privproof.reporting.facts import Fact, plain_data
+from privproof.reporting.facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.programs import event_source, public_words
 from privproof.reporting.reports import Report
 from privproof.scenarios import StreamQuestion
@@ -61,7 +61,20 @@ class StreamReport(Report[StreamQuestion, StreamWitness]):
 
     def witness_data(self, witness: StreamWitness, question: StreamQuestion) -> dict[str, Any]:
         """A witness as plain data."""
-        return stream_witness_data(witness)
+        observed = witness.observed
+        sides: tuple[Any, Any] = ([str(x) for x in witness.left], [str(x) for x in witness.right])
+        if observed.arguments is not None:
+            sides = (plain_data(dict(observed.arguments[0])), plain_data(dict(observed.arguments[1])))
+        return {
+            "left": sides[0],
+            "right": sides[1],
+            "output": list(observed.word),
+            "repetitions": observed.times,
+            "left_probability": ball_data(witness.left_probability),
+            "right_probability": ball_data(witness.right_probability),
+            "ratio": ratio_data(witness),
+            "loss": "inf" if witness.infinite else loss_data(witness),
+        }
 
     def more_data(self, verdict: Verdict, question: StreamQuestion) -> dict[str, Any]:
         """The structure that leaks, and the table of shifts."""
@@ -263,30 +276,3 @@ def stream_question_data(question: StreamQuestion) -> dict[str, Any]:
     if question.mechanism is not None:
         result["parameters"] = plain_data(dict(question.mechanism.parameters))
     return result
-
-
-def stream_witness_data(witness: StreamWitness) -> dict[str, Any]:
-    """A witness as plain data: probabilities as pairs of decimals that enclose them."""
-
-    def ball(value: Probability) -> Any:
-        return "0" if is_zero(value) else enclosing(enclosed(value, 192))
-
-    loss: Any = "inf"
-    ratio: Any = "inf"
-    if not witness.infinite:
-        loss = enclosing(witness.loss()) if witness.loss() > 0 else ["0", "0"]
-        with precision(192):
-            ratio = enclosing(witness.loss().exp())
-    sides: tuple[Any, Any] = ([str(x) for x in witness.left], [str(x) for x in witness.right])
-    if witness.observed.arguments is not None:
-        sides = (plain_data(dict(witness.observed.arguments[0])), plain_data(dict(witness.observed.arguments[1])))
-    return {
-        "left": sides[0],
-        "right": sides[1],
-        "output": list(witness.observed.word),
-        "repetitions": witness.observed.times,
-        "left_probability": ball(witness.left_probability),
-        "right_probability": ball(witness.right_probability),
-        "ratio": ratio,
-        "loss": loss,
-    }
