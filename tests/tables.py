@@ -6,9 +6,9 @@ from fractions import Fraction
 from itertools import product
 
 from privproof.engines.parametric.certificates import point_evidence, proof_evidence
-from privproof.evidence import PriorWitness
 from privproof.evidence.certificates import certificate
 from privproof.evidence.documents.tables import table_document
+from privproof.evidence.witnesses import ObservedOutput, Witness
 from privproof.exact import ONE, ZERO, Rational, fraction
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
@@ -128,4 +128,5 @@ def as_witness(violation):
     values = {name: fraction(value) for name, value in violation.values.items()}
     left, right = fraction(violation.left), fraction(violation.right)
     condition = violation.condition
-    return PriorWitness(condition.pair, condition.output, values, left, right, Fraction(1), Fraction(1))
+    observed = ObservedOutput(condition.output, values, Fraction(1), Fraction(1), left, right)
+    return Witness(*condition.pair, observed, left, right)

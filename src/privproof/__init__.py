@@ -26,11 +26,24 @@ A mechanism may be an ordinary function:
 Epsilon('ln(8)')
 """
 
+import warnings
+
 import lazy_loader
 
 from privproof.evidence.presenting import Presenter, present_with
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+_WITNESSES = ("LossWitness", "PriorWitness")
+
+
+def __getattr__(name: str) -> object:
+    if name in _WITNESSES:
+        warnings.warn(
+            f"privproof.{name} is privproof.Witness; the old name ends with 0.5", DeprecationWarning, stacklevel=2
+        )
+        name = "Witness"
+    return _load(name)
 
 
 def _presenter() -> Presenter:

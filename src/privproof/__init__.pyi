@@ -24,7 +24,7 @@ from .errors import (
     QuestionError,
     ScenarioError,
 )
-from .evidence import LossWitness, PriorWitness, Proved, Refuted, Unknown, Verdict, Witness
+from .evidence import Proved, Refuted, Unknown, Verdict, Witness
 from .evidence.checker import recheck, recheck_file
 from .exact import Budget, Epsilon, epsilon, from_float, log, rational
 from .formats import read_question, write_question
@@ -101,7 +101,6 @@ __all__ = [
     "Horizon",
     "LanguageError",
     "Letter",
-    "LossWitness",
     "MarkovChain",
     "MarkovPrior",
     "Mechanism",
@@ -110,7 +109,6 @@ __all__ = [
     "NumberError",
     "Pair",
     "Prior",
-    "PriorWitness",
     "PrivproofError",
     "Profile",
     "ProgramQuestion",

@@ -7,14 +7,16 @@ proof's certificate is checked, before the verdict is given (`evidence.gate`).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from privproof.compiling.posing import Subject, pose_question
-from privproof.engines.engine import Remark, Request
+from privproof.engines.engine import Engine, Remark, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
 from privproof.errors import QuestionError
@@ -27,7 +29,33 @@ from privproof.language.inputs import Input
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let keywords have their old names, too, until 0.5: each old name with the new one."""
+
+    def wrap(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            for old, new in names.items():
+                if old in kwargs:
+                    if new in kwargs:
+                        raise TypeError(f"{function.__name__}() got both {new} and {old}, which is its old name")
+                    told = (
+                        f"{function.__name__}({old}=...) is {function.__name__}({new}=...); the old name ends with 0.5"
+                    )
+                    warnings.warn(told, DeprecationWarning, stacklevel=2)
+                    kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return called
+
+    return wrap
+
+
+@renamed(epsilon_="epsilon", delta_="delta")
 def check(
     subject: Subject | str | Path,
     epsilon: EpsilonLike | None = None,
@@ -70,6 +98,7 @@ def check(
     return ask(Request(question), engine, monitor)
 
 
+@renamed(delta_="delta")
 def tight_epsilon(
     subject: Subject | str | Path,
     delta: Number = 0,
@@ -141,7 +170,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     return replace(verdict, notes=(*verdict.notes, *notes), seconds=seconds, asked_tight=request.tight)
 
 
-def _candidates(question: AnyQuestion, name: str | None) -> Any:
+def _candidates(question: AnyQuestion, name: str | None) -> Iterator[Engine]:
     """The engines for a kind of question, or the one named, each loaded when its turn comes."""
     fitting = [each for each in ENGINES if question.family in each.families]
     if name is not None:

@@ -29,9 +29,11 @@ class PrivproofError(Exception):
       hint: add 1/6
     """
 
-    def __init__(self, code: str, message: str, *, place: str = "", hint: str = "") -> None:
+    def __init__(self, code: str, message: str, *, place: str = "", hint: str = "", name: str = "") -> None:
         super().__init__(message)
         self.code = code
+        self.name = name
+        """The name that is complained about, where it is one."""
         self.message = message
         self.place = place
         self.hint = hint

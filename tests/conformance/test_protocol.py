@@ -21,13 +21,16 @@ from privproof.evidence.verdicts import Verdict
 from privproof.exact import Budget, epsilon
 from privproof.library import EXAMPLES
 from privproof.library.logic import survey
-from privproof.scenarios import Family, FormulaQuestion
+from privproof.release import Channel, Map, PlanarGeometric, Resampled, clamped
+from privproof.scenarios import Family, FormulaQuestion, LocationQuestion
 
 
 def example(name):
     return next(e.question() for e in EXAMPLES if e.name == name)
 
 
+TOWN = Map.rectangle((0, 0), (3, 3))
+CHANNEL = Channel.of({(0, 0): {"a": "2/3", "b": "1/3"}, (1, 0): {"a": "1/3", "b": "2/3"}})
 QUESTIONS = {
     "a table": lambda: example("plain-geometric").under(Budget(epsilon("ln(2)"))),
     "a table, broken": lambda: example("plain-geometric").under(Budget(epsilon("1/100"))),
@@ -43,6 +46,9 @@ QUESTIONS = {
     "an unknown prior": lambda: read_question(MODELS / "unknown_prior.yaml"),
     "a release": lambda: example("release-independent"),
     "a formula": lambda: FormulaQuestion(survey(), parse_formula("D[ln(3), 0](X out1)"), (0, 1)),
+    "locations": lambda: LocationQuestion(clamped(PlanarGeometric.of("ln(2)"), TOWN), epsilon("ln(2)")),
+    "locations, broken": lambda: LocationQuestion(Resampled(PlanarGeometric.of("ln(2)"), TOWN), epsilon("ln(2)")),
+    "a channel": lambda: LocationQuestion(CHANNEL, epsilon("ln(2)")),
     **{f"case {case.name}": case.question for case in CASES if case.small},
 }
 
@@ -58,7 +64,7 @@ def test_every_engine_is_registered_once():
     names = [engine.name for engine in ENGINES]
     assert len(set(names)) == len(names)
     families = {family for engine in ENGINES for family in engine.families}
-    assert families == set(get_args(Family)) - {"location"}, "locations are decided where they are released"
+    assert families == set(get_args(Family))
 
 
 @pytest.mark.parametrize("registered", ENGINES, ids=lambda engine: engine.name)

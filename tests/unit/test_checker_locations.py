@@ -11,16 +11,16 @@ import pytest
 from privproof.errors import ScenarioError
 from privproof.evidence.checker.locations import check_location
 from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal
-from privproof.release.location_certificates import location_certificate
 from privproof.release.locations import (
-    Channel,
+    location_certificate,
     resampling_planar_geometric,
     resampling_planar_laplace,
     shrunk_north_south,
     verify_locations,
 )
-from privproof.release.maps import Map, Resampled, clamped, remapped
-from privproof.release.planar import PlanarGeometric, PlanarLaplace
+from privproof.scenarios.channels import Channel
+from privproof.scenarios.maps import Map, Resampled, clamped, remapped
+from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
 
 LIMITS = Limits()
 SQUARE, TOWN = Map.rectangle((0, 0), (1, 1)), Map.rectangle((0, 0), (4, 4))

@@ -388,14 +388,14 @@ def lie_about_formulas(monkeypatch):
 
 
 def lie_about_locations(monkeypatch):
-    from privproof.release import locations
+    from privproof.engines.locations.comparing import Comparison
 
-    true = locations._Comparison._found
+    true = Comparison._found
 
     def proved(self, status, worst, bits, method, reason=""):
         return true(self, "proved", worst, bits, "triangle inequality", reason)
 
-    monkeypatch.setattr(locations._Comparison, "_found", proved)
+    monkeypatch.setattr(Comparison, "_found", proved)
     return lambda: verify_locations(Resampled(PlanarGeometric.of("ln(2)"), Map.rectangle((0, 0), (3, 3))))
 
 
@@ -406,7 +406,7 @@ def lie_about_programs(monkeypatch):
 
     true = about_programs.attempts
 
-    def swapped(mechanism, claim, monitor, size=None):
+    def swapped(mechanism, claim, monitor, size=None, program=None):
         yield from true(honest, claim, monitor, size=size)
 
     monkeypatch.setattr(about_programs, "attempts", swapped)

@@ -14,21 +14,24 @@ from flint import arb
 from scipy.integrate import dblquad
 from scipy.stats import chisquare, gamma, kstest
 
-from privproof.errors import BudgetError, FloatRefused, PrivproofError, ScenarioError
-from privproof.exact import Epsilon, epsilon, fraction, rational
+from privproof import check, tight_epsilon
+from privproof.engines import Monitor
+from privproof.errors import BudgetError, FloatRefused, PrivproofError, QuestionError, ScenarioError
+from privproof.exact import Budget, Epsilon, epsilon, fraction, rational
 from privproof.exact.balls import precision
 from privproof.language import randomness
 from privproof.language.randomness import Seeded
 from privproof.release.locations import (
-    Channel,
-    ResampledLaplace,
     resampling_planar_geometric,
     resampling_planar_laplace,
     shrunk_north_south,
     verify_locations,
 )
-from privproof.release.maps import Clamped, Map, Projection, Resampled, clamped, remapped
-from privproof.release.planar import (
+from privproof.reporting.maps import location_picture
+from privproof.scenarios import LocationQuestion
+from privproof.scenarios.channels import Channel, ResampledLaplace
+from privproof.scenarios.maps import Clamped, Map, Projection, Resampled, clamped, remapped
+from privproof.scenarios.planar import (
     GridLaplace,
     PlanarGeometric,
     PlanarLaplace,
@@ -38,7 +41,6 @@ from privproof.release.planar import (
     per_distance,
     precision_epsilon,
 )
-from privproof.reporting.maps import location_picture
 
 CITY = per_distance("ln(4)", within="0.2")
 
@@ -615,3 +617,46 @@ def test_a_mechanism_says_what_it_is():
     mechanism = Clamped(PlanarGeometric.of("1/2"), MAPS["an L"], {})
     assert str(mechanism).endswith("clamped to a map of 5 sites, step 1")
     assert str(verify_locations(mechanism)).startswith("proved: epsilon = 1/2 = 0.5 per unit of distance")
+
+
+# ------------------------------------------------------------------------------------------------------------------ the engine
+
+
+TWO = {(0, 0): {"a": "2/3", "b": "1/3"}, (1, 0): {"a": "1/3", "b": "2/3"}}
+
+
+@pytest.mark.parametrize(("claim", "status"), [("ln(2)", "proved"), ("0.69", "refuted")])
+def test_locations_are_asked_about_like_everything_else(claim, status):
+    question = LocationQuestion(Channel.of(TWO), epsilon("ln(2)"))
+    verdict = check(question, claim)
+    assert (verdict.status, verdict.engine) == (status, "locations")
+    assert verdict.certificate == verify_locations(Channel.of(TWO), claim).verdict.certificate
+
+
+def test_named_sites_are_the_ones_that_are_compared():
+    mechanism = Resampled(PlanarGeometric.of("ln(2)"), Map.rectangle((0, 0), (3, 3)))
+    corners = LocationQuestion(mechanism, epsilon("ln(2)"), ((0, 0), (3, 3)))
+    assert check(corners).status == "proved"
+    assert check(corners).question.sites == ((0, 0), (3, 3))
+    assert check(LocationQuestion(mechanism, epsilon("ln(2)"))).status == "refuted"
+
+
+def test_a_delta_is_not_read_as_none():
+    question = LocationQuestion(Channel.of(TWO), epsilon("1/2"))
+    with pytest.raises(QuestionError, match="without a delta"):
+        check(question, "1/2", "1/4")
+    with pytest.raises(QuestionError, match="without a delta"):
+        question.under(Budget.of("1/2", "1/4"))
+
+
+def test_a_rate_is_claimed_and_not_looked_for():
+    verdict = tight_epsilon(LocationQuestion(Channel.of(TWO), epsilon("ln(2)")))
+    assert verdict.status == "unknown"
+    assert "claimed, not looked for" in verdict.reason
+
+
+def test_a_search_can_be_stopped():
+    mechanism = Resampled(PlanarGeometric.of("ln(2)"), Map.rectangle((0, 0), (9, 9)))
+    verdict = check(LocationQuestion(mechanism, epsilon(5)), monitor=Monitor(interrupted=True))
+    assert verdict.status == "unknown"
+    assert verdict.reason == "interrupted"

@@ -7,18 +7,23 @@ import pickle
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from multiprocessing import get_context
 
 import pytest
 from tests.commands import MODELS, environment
 
+import privproof
 from privproof import check, parse_formula, read_question, tight_epsilon
 from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.gate import with_bounds
+from privproof.exact import epsilon
+from privproof.exact.probabilities import loss_of
 from privproof.library import EXAMPLES
 from privproof.library.logic import survey
 from privproof.library.noisy_max import noisy_max_question
-from privproof.release import Chain, Laplace, count, verify
-from privproof.scenarios import FormulaQuestion
+from privproof.release import Chain, Laplace, PlanarGeometric, count, verify
+from privproof.scenarios import FormulaQuestion, LocationQuestion
 
 CHAIN = Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
 
@@ -40,6 +45,7 @@ KINDS = {
     "a stream, refuted": lambda: check(read_question(MODELS / "streams" / "above_threshold.yaml"), "1/100"),
     "a release": lambda: verify(CHAIN, length=6, query=count("walk"), noise=Laplace.of(1), epsilon=1),
     "a formula": lambda: check(FormulaQuestion(survey(), parse_formula("D[ln(3), 0](X out1)"), (0, 1))),
+    "a location": lambda: check(LocationQuestion(PlanarGeometric.of("ln(2)"), epsilon("ln(2)"))),
     "nothing known": lambda: check(noisy_max_question(2, improved=False), "1", engine="smt"),
 }
 
@@ -116,3 +122,33 @@ def test_another_process_gives_a_verdict():
         (verdict,) = pool.map(_proved, [2])
     here = _proved(2)
     assert (verdict.status, verdict.tight, verdict.certificate) == (here.status, here.tight, here.certificate)
+
+
+def test_there_is_one_witness(verdict):
+    witness = verdict.witness
+    if witness is None:
+        return
+    assert type(witness) is privproof.Witness
+    assert witness.observed.family == verdict.question.family
+    assert (witness.left, witness.right) == witness.secrets
+    assert witness.event == witness.observed.event
+    for name in vars(witness.observed):
+        assert getattr(witness, name) == getattr(witness.observed, name)
+    with pytest.raises(AttributeError):
+        _ = witness.nonsense
+    if witness.ratio is not None:
+        assert loss_of(witness.ratio, Fraction(1), 192).overlaps(witness.loss())
+
+
+def test_a_witness_of_another_kind_is_not_shown():
+    """A pattern of the function does not go with a verdict about the automaton made from it: only the bound does."""
+    function, stream = KINDS["continuous noise, refuted"]().witness, KINDS["a stream, proved"]()
+    raised = with_bounds(stream, lower=stream.lower, witness=function)
+    assert raised.witness is None
+    assert raised.to_dict()["witness"] is None
+
+
+@pytest.mark.parametrize("name", ["LossWitness", "PriorWitness"])
+def test_the_old_names_of_witnesses_warn(name):
+    with pytest.warns(DeprecationWarning, match=r"privproof\.Witness.*0\.5"):
+        assert getattr(privproof, name) is privproof.Witness

@@ -112,6 +112,23 @@ def test_nobody_asks_what_kind_a_question_is():
     assert not found
 
 
+WITNESSES = re.compile(r"(isinstance\([^()]*|case )(\w*Witness|Observed\w+)\b|isinstance\([\w.]*(witness|observed)\b")
+
+
+def test_nobody_asks_what_kind_a_witness_is():
+    """There is one witness, and what is observed answers for itself."""
+    assert WITNESSES.search("if isinstance(verdict.witness, Something):")
+    assert WITNESSES.search("case ObservedWord(letters):")
+    found = {
+        f"{file}: {line.strip()}"
+        for file in files_in(ROOT)
+        if not file.startswith("evidence/checker/")
+        for line in (ROOT / file).read_text(encoding="utf-8").splitlines()
+        if WITNESSES.search(line)
+    }
+    assert not found
+
+
 DOORS = {
     "z3": {
         "engines/words/solver.py",

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from privproof.asking import renamed
 from privproof.auditing.audits import Audit
 from privproof.auditing.exact_side import as_float, exactly, narrowed_to
 from privproof.engines import Monitor
@@ -58,6 +59,7 @@ _SEARCHING = 0.5
 """The share of a time limit that the search may take."""
 
 
+@renamed(epsilon_="epsilon", delta_="delta")
 def audit(
     subject: Mechanism | Runnable | Callable[..., Any] | Any,
     epsilon: EpsilonLike | None = None,
@@ -67,7 +69,7 @@ def audit(
     inputs: Mapping[str, Input] | None = None,
     neighbours: Relation | None = None,
     size: int | Sequence[int] | None = None,
-    fixed: Mapping[str, Any] | None = None,
+    fixed: Mapping[str, object] | None = None,
     samples: int | None = None,
     search: int | None = None,
     confidence: Number = "0.95",
@@ -182,7 +184,7 @@ def _runs(name: str, number: int | None) -> int | None:
     return number
 
 
-def _settled(made: Runnable, fixed: dict[str, Any]) -> tuple[Runnable, dict[str, Any]]:
+def _settled(made: Runnable, fixed: dict[str, object]) -> tuple[Runnable, dict[str, object]]:
     """The subject with parameters that are given, and the values of its public inputs."""
     parameters = {} if made.mechanism is None else made.mechanism.parameters
     changed = {name: fixed.pop(name) for name in list(fixed) if name in parameters}
@@ -212,7 +214,7 @@ def _two_by_two(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     return listed
 
 
-def _pair(made: Runnable, left: Any, right: Any, fixed: Mapping[str, Any]) -> Adjacent:
+def _pair(made: Runnable, left: Any, right: Any, fixed: Mapping[str, object]) -> Adjacent:
     """A pair that is given; where inputs are declared, it must be one of neighbours."""
     sides = [_arguments(made, side) for side in (left, right)]
     for side in sides:
@@ -257,17 +259,17 @@ def _why_not(made: Runnable, pair: Adjacent) -> str:
     return f"by the relation {made.relation!r}" if isinstance(made.relation, str) else "your relation says so"
 
 
-def _each(value: Any) -> Sequence[Any]:
+def _each(value: object) -> Sequence[object]:
     return value if isinstance(value, list | tuple) else [value]
 
 
-def _common(made: Runnable, pairs: Sequence[Adjacent]) -> dict[str, Any]:
+def _common(made: Runnable, pairs: Sequence[Adjacent]) -> dict[str, object]:
     """The public values that all pairs have in common."""
     public = [name for name, declared in made.inputs.items() if declared.public]
     return {name: pairs[0].left[name] for name in public if all(p.left[name] == pairs[0].left[name] for p in pairs)}
 
 
-def _arguments(made: Runnable, side: Any) -> dict[str, Any]:
+def _arguments(made: Runnable, side: Any) -> dict[str, object]:
     if isinstance(side, Mapping):
         return dict(side)
     private = (name for name, declared in made.inputs.items() if not declared.public)
@@ -275,7 +277,7 @@ def _arguments(made: Runnable, side: Any) -> dict[str, Any]:
 
 
 def _seconds_of(
-    made: Runnable, pairs: Sequence[Adjacent], sizes: Sequence[int | None], fixed: Mapping[str, Any]
+    made: Runnable, pairs: Sequence[Adjacent], sizes: Sequence[int | None], fixed: Mapping[str, object]
 ) -> float:
     """How long one call of an ordinary function takes, about."""
     first = next(iter(pairs or patterns(made.inputs, made.relation, sizes[-1], fixed)), None)
@@ -342,7 +344,7 @@ def _about_inputs(made: Runnable) -> list[str]:
 
 
 def _budget(
-    made: Runnable, given: Budget | None, sizes: list[int | None], fixed: Mapping[str, Any]
+    made: Runnable, given: Budget | None, sizes: list[int | None], fixed: Mapping[str, object]
 ) -> tuple[Budget | None, list[int | None], list[str], bool]:
     """What is tested against, the lengths to try, remarks, and whether it is about one length only.
 

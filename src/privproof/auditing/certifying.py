@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import combinations as pairs
 from itertools import product
 from math import ceil, exp, floor, prod
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from privproof.auditing.audits import Certified, Judgement
 from privproof.compiling.distributions import beginning_probability, output_probabilities, tail
@@ -23,7 +23,7 @@ from privproof.engines.laplace.losses import Loss, Trees
 from privproof.engines.sampling.events import Beginning, Event, OneOf, listed, singled
 from privproof.engines.sampling.forms import numbers_of
 from privproof.errors import QuestionError
-from privproof.exact import ZERO, Budget, epsilon, fraction, smallest_epsilon
+from privproof.exact import ZERO, Budget, Epsilon, epsilon, fraction, smallest_epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
@@ -40,57 +40,70 @@ _MOST_INTERVALS = 8
 
 
 _NOTHING: Final = object()
+_Exact: TypeAlias = Fraction | ExponentialSum
 
 
 @dataclass(frozen=True)
 class _Part:
     """A part of an event with its exact probabilities on both sides."""
 
-    pattern: Any
+    pattern: object
     left: Fraction
     right: Fraction
 
 
-def certified(
-    mechanism: Mechanism,
-    left: Mapping[str, Any],
-    right: Mapping[str, Any],
-    event: Event,
-    outputs: Sequence[Any],
-    budget: Budget | None,
-    monitor: Monitor,
-) -> Certified | None:
-    """A candidate with its exact probabilities; None where its event has no pattern that the exact engines know.
+@dataclass(frozen=True)
+class Suspect:
+    """An event that may tell two data sets apart by more than a budget.
 
-    A half-space has no pattern: the output, or the interval of outputs, that tells the two data sets apart most takes its place.
-
-    Args:
+    Attributes:
         mechanism: the mechanism.
         left: the arguments that make the event likelier.
         right: the other arguments.
         event: the event.
+        budget: what it is compared with; None for nothing.
+    """
+
+    mechanism: Mechanism
+    left: Mapping[str, object]
+    right: Mapping[str, object]
+    event: Event
+    budget: Budget | None
+
+    def judged(self, exactly: Event, p: _Exact, q: _Exact, loss: Epsilon, judgement: Judgement) -> Certified:
+        """The same with exact probabilities of the event, or of a part of it."""
+        return Certified(self.left, self.right, self.event, exactly, p, q, loss, judgement)
+
+
+def certified(suspect: Suspect, outputs: Sequence[object], monitor: Monitor) -> Certified | None:
+    """A suspect with its exact probabilities; None where its event has no pattern that the exact engines know.
+
+    A half-space has no pattern: the output, or the interval of outputs, that tells the two data sets apart most takes its place.
+
+    Args:
+        suspect: the event and the data sets.
         outputs: the outputs that occurred.
-        budget: what it is compared with.
         monitor: an opportunity to stop.
     """
+    event = suspect.event
     patterns = singled(event, outputs)
     whole = isinstance(event, OneOf)
-    mechanism, one = checked(mechanism, left)
-    _, other = checked(mechanism, right)
+    mechanism, one = checked(suspect.mechanism, suspect.left)
+    _, other = checked(mechanism, suspect.right)
+    given = replace(suspect, mechanism=mechanism, left=one, right=other)
     if is_program(mechanism):
         if not patterns:
-            found = privacy_loss(mechanism, left, right)
-            one, other, patterns = dict(found.left), dict(found.right), (found.event,)
+            found = privacy_loss(mechanism, suspect.left, suspect.right)
+            given, patterns = replace(given, left=dict(found.left), right=dict(found.right)), (found.event,)
         few = patterns[:_CONTINUOUS_PARTS]
-        whole = whole and len(few) == len(patterns)
-        return _continuous(mechanism, one, other, event, few, budget, monitor, whole=whole)
+        return _continuous(given, few, monitor, whole=whole and len(few) == len(patterns))
     if (
         isinstance(event, Beginning)
         and not any(map(_intervals, event.items))
         and (mechanism.stream is None or mechanism.generator)
     ):
-        p, q = (beginning_probability(mechanism, event.items, given) for given in (one, other))
-        return _judged(one, other, event, event, p, q, budget, whole=True)
+        p, q = (beginning_probability(mechanism, event.items, side) for side in (one, other))
+        return _judged(given, event, p, q, whole=True)
     patterns = patterns or tuple(outputs)
     if any(isinstance(number, Fraction) for output in outputs for number in numbers_of(output)):
         whole = whole and not any(map(_intervals, patterns))
@@ -98,31 +111,22 @@ def certified(
     if max(map(_intervals, patterns), default=_MOST_INTERVALS + 1) > _MOST_INTERVALS:
         return None
     some = patterns[:_PARTS]
-    return _discrete(mechanism, one, other, event, some, budget, whole=whole and len(some) == len(patterns))
+    return _discrete(given, some, whole=whole and len(some) == len(patterns))
 
 
-def _intervals(pattern: Any) -> int:
+def _intervals(pattern: object) -> int:
     """How many numbers of a pattern lie in intervals."""
     if isinstance(pattern, list | tuple):
         return sum(map(_intervals, pattern))
     return int(isinstance(pattern, Between))
 
 
-def _continuous(
-    mechanism: Mechanism,
-    left: Mapping[str, Any],
-    right: Mapping[str, Any],
-    event: Event,
-    patterns: Sequence[Any],
-    budget: Budget | None,
-    monitor: Monitor,
-    *,
-    whole: bool,
-) -> Certified:
-    trees = Trees(mechanism, monitor)
+def _continuous(suspect: Suspect, patterns: Sequence[object], monitor: Monitor, *, whole: bool) -> Certified:
+    left, right, budget = suspect.left, suspect.right, suspect.budget
+    trees = Trees(suspect.mechanism, monitor)
     losses = [trees.loss(left, right, pattern) for pattern in patterns]
     share = ZERO if budget is None else budget.delta
-    chosen: Sequence[Any] = patterns
+    chosen: Sequence[object] = patterns
     together = losses[0]
     if len(patterns) > 1 and share != 0 and not any(_overlap(trees, left, right, *two) for two in pairs(patterns, 2)):
         for more in losses[1:]:
@@ -146,16 +150,10 @@ def _continuous(
             chosen, together, breaks = [patterns[breaks_too]], losses[breaks_too], True
     reduced = replace(together, left_probability=together.left_probability - ExponentialSum.constant(share))
     asked = reduced.lower() if reduced.left_probability.sign(1) > 0 else epsilon(0)
-    return Certified(
-        left,
-        right,
-        event,
-        OneOf(tuple(chosen)),
-        together.left_probability,
-        together.right_probability,
-        asked if asked.compare(epsilon(0)) > 0 else epsilon(0),
-        "real" if breaks else "spurious" if budget is not None and whole else "exact",
-    )
+    loss = asked if asked.compare(epsilon(0)) > 0 else epsilon(0)
+    judgement: Judgement = "real" if breaks else "spurious" if budget is not None and whole else "exact"
+    p, q = together.left_probability, together.right_probability
+    return suspect.judged(OneOf(tuple(chosen)), p, q, loss, judgement)
 
 
 def _possible(event: Event, *, smaller: bool, larger: bool) -> None:
@@ -168,7 +166,7 @@ def _exceeds(loss: Loss, budget: Budget) -> bool:
     return not loss.left_probability.is_zero and loss.exceeds(budget.epsilon, budget.delta)
 
 
-def _overlap(trees: Trees, left: Mapping[str, Any], right: Mapping[str, Any], one: Any, other: Any) -> bool:
+def _overlap(trees: Trees, left: Mapping[str, object], right: Mapping[str, object], one: Any, other: Any) -> bool:
     """Whether two parts have something in common that is possible on either side."""
     common = _common(one, other)
     if common is _NOTHING:
@@ -205,19 +203,11 @@ def as_loss(found: Certified) -> Loss | None:
     return Loss(found.left, found.right, found.exactly.patterns[0], p, q)
 
 
-def _discrete(
-    mechanism: Mechanism,
-    left: Mapping[str, Any],
-    right: Mapping[str, Any],
-    event: Event,
-    patterns: Sequence[Any],
-    budget: Budget | None,
-    *,
-    whole: bool,
-) -> Certified:
+def _discrete(suspect: Suspect, patterns: Sequence[object], *, whole: bool) -> Certified:
+    mechanism, budget = suspect.mechanism, suspect.budget
     wanted = [list(_shown(mechanism, _signed(pattern))) for pattern in patterns]
     flat = [output for terms in wanted for _, output in terms]
-    sides = [iter(output_probabilities(mechanism, flat, given)) for given in (left, right)]
+    sides = [iter(output_probabilities(mechanism, flat, given)) for given in (suspect.left, suspect.right)]
     parts = []
     for pattern, terms in zip(patterns, wanted, strict=True):
         found = [[sign * next(side) for sign, _ in terms] for side in sides]
@@ -228,26 +218,17 @@ def _discrete(
     else:
         chosen = _exceeding(parts, budget)
     p, q = (sum((getattr(part, side) for part in chosen), Fraction(0)) for side in ("left", "right"))
-    return _judged(left, right, event, OneOf(tuple(part.pattern for part in chosen)), p, q, budget, whole=whole)
+    return _judged(suspect, OneOf(tuple(part.pattern for part in chosen)), p, q, whole=whole)
 
 
-def _judged(
-    left: Mapping[str, Any],
-    right: Mapping[str, Any],
-    event: Event,
-    exactly: Event,
-    p: Fraction,
-    q: Fraction,
-    budget: Budget | None,
-    *,
-    whole: bool,
-) -> Certified:
+def _judged(suspect: Suspect, exactly: Event, p: Fraction, q: Fraction, *, whole: bool) -> Certified:
+    budget = suspect.budget
     for side in (p, q):
         _possible(exactly, smaller=side < 0, larger=side > 1)
     breaks = budget is not None and not budget.epsilon.allows(p, q, budget.delta)
     judgement: Judgement = "real" if breaks else "spurious" if budget is not None and whole else "exact"
     share = Fraction(0) if budget is None else fraction(budget.delta)
-    return Certified(left, right, event, exactly, p, q, smallest_epsilon(p, q, share), judgement)
+    return suspect.judged(exactly, p, q, smallest_epsilon(p, q, share), judgement)
 
 
 def _ratio(part: _Part) -> tuple[bool, Fraction]:
@@ -264,7 +245,7 @@ def _exceeding(parts: Sequence[_Part], budget: Budget) -> list[_Part]:
     return chosen or list(parts)
 
 
-def _signed(pattern: Any) -> Iterator[tuple[int, Any]]:
+def _signed(pattern: object) -> Iterator[tuple[int, Any]]:
     """A pattern as a signed sum of outputs with tails, as exact discrete probabilities know them."""
     match pattern:
         case Between(None, None):

@@ -17,7 +17,7 @@ from typing import Any
 
 from privproof.asking import check, tight_epsilon
 from privproof.auditing.audits import Audit, Certified
-from privproof.auditing.certifying import as_loss, certified
+from privproof.auditing.certifying import Suspect, as_loss, certified
 from privproof.engines import Monitor, Progress
 from privproof.engines.monitor import Stopped, Timed
 from privproof.engines.sampling.adjacent import Adjacent
@@ -25,7 +25,7 @@ from privproof.engines.sampling.intervals import at_least, at_most
 from privproof.engines.sampling.searching import Candidate, Found
 from privproof.engines.sampling.testing import Count
 from privproof.errors import PrivproofError
-from privproof.evidence import LossWitness, Verdict
+from privproof.evidence import Verdict
 from privproof.evidence.gate import admit, with_bounds
 from privproof.exact import Budget, Epsilon, fraction, rational
 from privproof.exact.balls import rational_bounds
@@ -160,7 +160,8 @@ class _Asking:
             self.monitor.listen(Progress("computing exact probabilities"))
             pair, event = candidate.pair, candidate.event
             try:
-                exact = certified(self.mechanism, pair.left, pair.right, event, outputs, audit.budget, self.monitor)
+                suspect = Suspect(self.mechanism, pair.left, pair.right, event, audit.budget)
+                exact = certified(suspect, outputs, self.monitor)
             except Stopped:
                 self.notes.append("there was no time for the exact probabilities of all candidates")
                 break
@@ -179,17 +180,13 @@ class _Asking:
 
 def _raised(tight: Verdict, candidates: Sequence[Certified]) -> Verdict:
     """The verdict with the largest exact loss of the candidates as its lower bound, where that is better."""
+    from privproof.engines.laplace.engine import witnessed
+
     for candidate in candidates:
         if candidate.loss.compare(tight.lower) > 0 and candidate.loss.compare(tight.upper) <= 0:
-            tight = with_bounds(tight, lower=candidate.loss, witness=_witness(candidate))
+            loss = as_loss(candidate)
+            tight = with_bounds(tight, lower=candidate.loss, witness=None if loss is None else witnessed(loss))
     return tight
-
-
-def _witness(candidate: Certified) -> LossWitness | None:
-    loss = as_loss(candidate)
-    if loss is None:
-        return None
-    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability)
 
 
 def _narrowed(

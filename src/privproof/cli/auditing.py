@@ -88,7 +88,7 @@ def audit(
         pairs = [(_literal(left, "--left", exactly=exactly), _literal(right, "--right", exactly=exactly))]
     sizes = named_sizes(size)
 
-    def asked_for(found: Audit) -> str:
+    def smallest_epsilon(found: Audit) -> str:
         """The command that repeats the audit."""
         given: list[tuple[str, object]] = [
             ("--epsilon", epsilon_),
@@ -107,7 +107,7 @@ def audit(
 
     def so_far(found: Audit) -> None:
         """If the command is stopped from now on, this is what the runs say."""
-        told = asked_for(found)
+        told = smallest_epsilon(found)
         if as_json:
             said = {**audit_data(found, command=told), "certificate": None, "reason": WHY}
             unfinished(lambda _: {"object": said})
@@ -138,7 +138,7 @@ def audit(
     if certificate is not None and found.verdict is not None and found.verdict.certificate is not None:
         write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
         written = str(certificate)
-    asked = asked_for(found)
+    asked = smallest_epsilon(found)
     if report is not None:
         write(report, audit_page(found, command=asked))
     if as_json:

@@ -13,7 +13,7 @@ from privproof.cli.common import STATUS, begin, one_size, writable
 from privproof.cli.options import AsJson, CertificateOut, HorizonText, ReportOut, Settings, Size, TimeLimit
 from privproof.cli.working import command, doing, monitored
 from privproof.engines.logic.engine import model_check
-from privproof.formulas import parse_formula
+from privproof.formulas import read_formula
 from privproof.loading import load_process, settings_of
 from privproof.models import Horizon
 from privproof.reporting import Fact, print_satisfaction, satisfaction_data, satisfaction_page
@@ -61,7 +61,7 @@ def logic(
     """
     begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
-    parse_formula(formula)  # a wrong formula is told before a large model is read
+    asked = read_formula(formula)  # a wrong formula is told before a large model is read
     process = load_process(
         target,
         neighbours=neighbours,
@@ -74,7 +74,7 @@ def logic(
     with monitored() as monitor:
         found = model_check(
             process,
-            formula,
+            asked,
             states=states,
             exact=exact,
             tight=tight,

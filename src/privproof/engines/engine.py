@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from privproof.engines.monitor import Monitor
 from privproof.evidence.answers import Answer
@@ -13,6 +13,7 @@ from privproof.models import Letter
 from privproof.scenarios import AnyQuestion
 
 T = TypeVar("T")
+Answers: TypeAlias = Generator[Answer, None, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class Request:
         delta: the delta at which it is wanted.
         pointwise: whether that delta counts for each output instead of each event.
         word: the one word that is asked about; None for all of them.
+        prepared: what is known already, by name; whatever engines prepare for each other is kept here.
     """
 
     question: AnyQuestion
@@ -32,7 +34,7 @@ class Request:
     delta: Rational = ZERO
     pointwise: bool = False
     word: tuple[Letter, ...] | None = None
-    _prepared: dict[str, Any] = field(default_factory=dict, repr=False)
+    prepared: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def budget(self) -> Budget | None:
@@ -41,9 +43,9 @@ class Request:
 
     def once(self, what: str, make: Callable[[], T]) -> T:
         """Something that several engines need of the question, made by the first of them."""
-        if what not in self._prepared:
-            self._prepared[what] = make()
-        found: T = self._prepared[what]
+        if what not in self.prepared:
+            self.prepared[what] = make()
+        found: T = self.prepared[what]
         return found
 
 
@@ -62,7 +64,7 @@ class Engine(Protocol):
         """Why the engine does not answer the request, or None if it does."""
         ...
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """What it has to say: the first of its answers that passes the gate counts.
 
         Where the gate turns an answer down, the engine is asked to go on.  The last answer is one that always passes: a plain one, or that

@@ -46,6 +46,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("runs", ("runs",), "runs.engine", "RunsEngine"),
     Registered("parametric", ("secrets",), "parametric.engine", "ParametricEngine"),
     Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
+    Registered("locations", ("location",), "locations.engine", "LocationEngine"),
     Registered("release", ("release",), "releases.engine", "ReleaseEngine"),
 )
 """All engines; of those for one kind of question, the one to try first in front."""

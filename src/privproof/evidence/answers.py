@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from privproof.evidence.certificates import certificate
 from privproof.evidence.questions import question_document
-from privproof.evidence.verdicts import AnyWitness, Details, Status
+from privproof.evidence.verdicts import Details, Status
+from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.scenarios import AnyQuestion
 
@@ -38,9 +38,9 @@ class Answer:
     status: Status
     question: AnyQuestion
     engine: str
-    evidence: Mapping[str, Any] = field(default_factory=dict)
-    more: Mapping[str, Any] = field(default_factory=dict)
-    compiled: Any = None
+    evidence: Mapping[str, object] = field(default_factory=dict)
+    more: Mapping[str, object] = field(default_factory=dict)
+    compiled: object = None
     lower: Epsilon = field(default_factory=lambda: epsilon(0))
     upper: Epsilon = INFINITE
     witness: AnyWitness | None = None
@@ -51,10 +51,10 @@ class Answer:
     pass_on: bool = False
 
     @cached_property
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> dict[str, object]:
         """The document of the question."""
         return question_document(self.question, self.compiled)
 
-    def certificate(self) -> dict[str, Any]:
+    def certificate(self) -> dict[str, object]:
         """The document that the checker is given, and that goes with the verdict."""
         return {**certificate(self.status, self.asked, self.evidence), **self.more}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from privproof.exact import ZERO, Epsilon, rational
 from privproof.exact.balls import rational_bounds
@@ -13,7 +12,7 @@ _THOUSAND = 1000
 FORMAT, VERSION = "privproof-certificate", 1
 
 
-def certificate(verdict: str, question: Mapping[str, Any], evidence: Mapping[str, Any]) -> dict[str, Any]:
+def certificate(verdict: str, question: Mapping[str, object], evidence: Mapping[str, object]) -> dict[str, object]:
     """A certificate for a verdict on a question that is given as a document."""
     return {
         "format": FORMAT,
@@ -24,7 +23,7 @@ def certificate(verdict: str, question: Mapping[str, Any], evidence: Mapping[str
     }
 
 
-def lower_bound(lower: Epsilon, evidence: Mapping[str, Any]) -> dict[str, Any]:
+def lower_bound(lower: Epsilon, evidence: Mapping[str, object]) -> dict[str, object]:
     """The member ``below`` of a certificate: evidence that refutes every epsilon below a lower bound.
 
     What it says to be refuted is the largest thousandth below the bound; how large the bound is, the checker works out from the evidence.

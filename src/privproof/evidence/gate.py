@@ -19,7 +19,8 @@ from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.evidence.questions import OtherQuestion
 from privproof.evidence.sources import take
-from privproof.evidence.verdicts import AnyWitness, Certified, Proved, Refuted, Seal, Unknown, Verdict
+from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
+from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
 
 
@@ -124,7 +125,7 @@ def _beyond(answer: Answer, outcome: Accepted) -> str:
     return ""
 
 
-def _differs(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _differs(name: str, one: Mapping[str, object], other: Mapping[str, object]) -> bool:
     return name not in one or name not in other or one[name] != other[name]
 
 
@@ -150,6 +151,8 @@ def with_bounds(
 ) -> Verdict:
     """The same verdict with other bounds, from elsewhere: its certificate shows those of them that follow from its own.
 
+    A witness that the question's kind does not show goes without: a pattern of a function, beside the automaton made from it.
+
     Raises:
         ValueError: a bound contradicts one that the certificate shows.
     """
@@ -161,6 +164,10 @@ def with_bounds(
         lower=shown.lower and low.compare(verdict.lower) <= 0,
         upper=shown.upper and high.compare(verdict.upper) >= 0,
     )
-    known: dict[str, Any] = {"lower": low, "upper": high, "witness": witness or verdict.witness, "certified": certified}
-    seal = None if verdict.seal is None else replace(verdict.seal, **known)
-    return replace(verdict, **known, seal=seal)
+    shows = (
+        verdict.witness if witness is None else witness if witness.observed.family == verdict.question.family else None
+    )
+    seal = verdict.seal
+    if seal is not None:
+        seal = replace(seal, lower=low, upper=high, witness=shows, certified=certified)
+    return replace(verdict, lower=low, upper=high, witness=shows, certified=certified, seal=seal)

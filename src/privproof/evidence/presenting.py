@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from privproof.evidence.verdicts import Verdict
@@ -24,7 +24,7 @@ class Presenter(Protocol):
         """A page of its own."""
         ...
 
-    def data(self, verdict: Verdict) -> dict[str, Any]:
+    def data(self, verdict: Verdict) -> dict[str, object]:
         """The object that the command prints with ``--json``."""
         ...
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 from privproof.scenarios import AnyQuestion, Family
 
@@ -25,7 +24,7 @@ class OtherQuestion(ValueError):
     """What an engine worked on is not what was asked."""
 
 
-def question_document(question: AnyQuestion, compiled: Any = None) -> dict[str, Any]:
+def question_document(question: AnyQuestion, compiled: object = None) -> dict[str, object]:
     """A question with its claim as plain data.
 
     Args:
@@ -37,10 +36,10 @@ def question_document(question: AnyQuestion, compiled: Any = None) -> dict[str, 
         OtherQuestion: what it became is that of another question.
     """
     module = import_module(f"privproof.evidence.documents.{_DOCUMENTS[question.family]}")
-    document: Callable[[AnyQuestion, Any], dict[str, Any]] = module.document
+    document: Callable[[AnyQuestion, object], dict[str, object]] = module.document
     return document(question, compiled)
 
 
-def with_source(said: dict[str, Any], source: dict[str, Any] | None) -> dict[str, Any]:
+def with_source(said: dict[str, object], source: dict[str, object] | None) -> dict[str, object]:
     """A document with the source of the mechanism, where there is one."""
     return said if source is None else {**said, "source": source}

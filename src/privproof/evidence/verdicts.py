@@ -1,251 +1,25 @@
-"""The three verdicts, and the witness of a refutation."""
+"""The three verdicts, and what they show."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
-
-from flint import arb
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from privproof.evidence.presenting import presenter
+from privproof.evidence.witnesses import AnyWitness, Arguments, WordWitness
 from privproof.exact import INFINITE, Epsilon, epsilon
 from privproof.exact.affine import Affine
-from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.probabilities import Probability, is_zero, loss_of
 from privproof.formats.whole_files import write_whole
-from privproof.language.patterns import pattern_text
-from privproof.models import Distribution, Letter
+from privproof.models import Letter
 from privproof.scenarios import AnyQuestion
 
 Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 
 _WIDE = 120
 """Characters of a verdict's representation, so that it stays on one line."""
-
-
-class AnyWitness(ABC):
-    """What two situations produce with probabilities too far apart (or exactly as far apart as epsilon says)."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def left_probability(self) -> Probability:
-            """Its probability in the situation that makes it more likely."""
-
-        @property
-        def right_probability(self) -> Probability:
-            """Its probability in the other situation."""
-
-    @property
-    @abstractmethod
-    def seen(self) -> str:
-        """What is observed, in words."""
-
-    @property
-    def infinite(self) -> bool:
-        """Whether it is impossible on the right."""
-        return is_zero(self.right_probability)
-
-    def loss(self, bits: int = 192) -> arb:
-        """The logarithm of the ratio of the probabilities, as a ball."""
-        return loss_of(self.left_probability, self.right_probability, bits)
-
-
-@dataclass(frozen=True)
-class Witness(AnyWitness):
-    """One output that two situations produce with probabilities too far apart (or exactly as far apart as epsilon says).
-
-    Attributes:
-        pair: the name of the pair of situations.
-        left: the initial distribution of the situation that makes the output more likely.
-        right: the initial distribution of the other.
-        letters: the word: inputs on both sides where there are any, and outputs.
-        ending: whether the word is a prefix ("any") or a complete run ("complete").
-        left_probability: the probability of the output in the left situation, exactly.
-        right_probability: the same in the right situation.
-    """
-
-    pair: str
-    left: Distribution
-    right: Distribution
-    letters: tuple[Letter, ...]
-    ending: str
-    left_probability: Fraction
-    right_probability: Fraction
-
-    @property
-    def ratio(self) -> Fraction | None:
-        """How many times likelier the output is on the left; None if it is impossible on the right."""
-        return self.left_probability / self.right_probability if self.right_probability != 0 else None
-
-    @property
-    def output(self) -> tuple[str, ...]:
-        """What is observed."""
-        return tuple(letter.output for letter in self.letters if letter.output is not None)
-
-    @property
-    def seen(self) -> str:
-        """What is observed, in words."""
-        return " ".join(self.output)
-
-    @property
-    def inputs(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The inputs on both sides, empty where the mechanism reads none."""
-        read = [(letter.left, letter.right) for letter in self.letters if letter.left is not None]
-        return tuple(str(x) for x, _ in read), tuple(str(y) for _, y in read)
-
-
-@dataclass(frozen=True)
-class PriorWitness(AnyWitness):
-    """One output that tells two secrets apart, at one prior.
-
-    Attributes:
-        secrets: the secret that makes the output more likely, and the other.
-        output: the output.
-        values: the values of the prior's unknown parameters.
-        left_probability: the probability of the output given the first secret, exactly.
-        right_probability: the same given the second.
-        left_prior: the probability of the first secret before anything is seen.
-        right_prior: the same of the second.
-        limit: whether the values lie on the border and do not belong to the region: the ratio is approached there.
-    """
-
-    secrets: tuple[str, str]
-    output: str
-    values: Mapping[str, Fraction]
-    left_probability: Fraction
-    right_probability: Fraction
-    left_prior: Fraction
-    right_prior: Fraction
-    limit: bool = False
-
-    @property
-    def ratio(self) -> Fraction | None:
-        """How many times likelier the output is given the first secret; None if it is impossible given the second."""
-        return self.left_probability / self.right_probability if self.right_probability != 0 else None
-
-    @property
-    def seen(self) -> str:
-        """The output."""
-        return self.output
-
-    @property
-    def prior_odds(self) -> Fraction | None:
-        """The odds of the first secret against the second before the output is seen; None for infinite."""
-        return self.left_prior / self.right_prior if self.right_prior != 0 else None
-
-    @property
-    def posterior_odds(self) -> Fraction | None:
-        """The odds after the output is seen; None for infinite."""
-        below = self.right_prior * self.right_probability
-        return self.left_prior * self.left_probability / below if below != 0 else None
-
-
-@dataclass(frozen=True)
-class LossWitness(AnyWitness):
-    """An event that two neighbouring data sets make with probabilities too far apart.
-
-    Attributes:
-        left: the arguments that make the event more likely.
-        right: the other arguments.
-        event: the pattern of outputs.
-        left_probability: the probability of the event on the left, exactly: a sum of exponentials.
-        right_probability: the same on the right.
-        line: the line of the mechanism that breaks the claim, if one can be named.
-    """
-
-    left: Mapping[str, Any]
-    right: Mapping[str, Any]
-    event: Any
-    left_probability: ExponentialSum
-    right_probability: ExponentialSum
-    line: str = ""
-
-    @property
-    def output(self) -> str:
-        """The event in words."""
-        return pattern_text(self.event)
-
-    @property
-    def seen(self) -> str:
-        """The event in words."""
-        return self.output
-
-
-@dataclass(frozen=True)
-class StreamWitness(AnyWitness):
-    """What is written on two neighbouring streams, with probabilities too far apart.
-
-    Attributes:
-        left: the numbers of the stream that makes it more likely.
-        right: the numbers of the other stream.
-        word: what is written, step by step; where a noisy number is written, the interval that it shall lie in.
-        steps: the transitions that are taken.
-        left_probability: the probability on the left, as a ball.
-        right_probability: the same on the right; exactly zero where it is impossible.
-        times: how often the cycles of a leaking structure are gone around; None where there is none.
-        arguments: the arguments of the function on both sides, where the automaton was made from one.
-        event: what is written, as the function's own outputs.
-    """
-
-    left: tuple[Fraction, ...]
-    right: tuple[Fraction, ...]
-    word: tuple[str, ...]
-    steps: tuple[int, ...]
-    left_probability: Probability
-    right_probability: Probability
-    times: int | None = None
-    arguments: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
-    event: Any = None
-
-    @property
-    def output(self) -> str:
-        """What is written, in words; what is written again and again is counted."""
-        return counted(self.word)
-
-    @property
-    def seen(self) -> str:
-        """What is written, in words."""
-        return self.output
-
-
-@dataclass(frozen=True)
-class ReleaseWitness(AnyWitness):
-    """What is released, with probabilities too far apart given two values of one entry.
-
-    Attributes:
-        prior: the prior under which they are.
-        secrets: the value of the entry that makes the output more likely, and the other, in words.
-        output: the event, in words.
-        left_probability: its probability given the first, as a ball; exact where it is a fraction.
-        right_probability: the same given the second.
-    """
-
-    prior: str
-    secrets: tuple[str, str]
-    output: str
-    left_probability: Probability
-    right_probability: Probability
-
-    @property
-    def seen(self) -> str:
-        """The event in words."""
-        return self.output
-
-
-def counted(word: Sequence[str]) -> str:
-    """A word in which equal parts in a row are counted.
-
-    >>> counted(["below", "below", "below", "above"])
-    'below x3, above'
-    """
-    runs = [(part, len(list(equal))) for part, equal in groupby(word)]
-    return ", ".join(part if times == 1 else f"{part} x{times}" for part, times in runs)
 
 
 @dataclass(frozen=True)
@@ -346,7 +120,7 @@ class WordDetails:
         growth: words whose ratio grows without bound, where there is no epsilon at all because of them.
     """
 
-    event: tuple[Witness, ...] = ()
+    event: tuple[WordWitness, ...] = ()
     growth: Growth | None = None
 
 
@@ -436,7 +210,7 @@ class Verdict:
             raise TypeError(f"a {self.status} verdict is made by the gate alone: {broken}")
 
     @property
-    def event(self) -> tuple[Witness, ...]:
+    def event(self) -> tuple[WordWitness, ...]:
         """Where a delta counts over events: the outcomes behind the lower bound."""
         return self.details.event if isinstance(self.details, WordDetails) else ()
 
@@ -485,18 +259,10 @@ class Verdict:
         return "the lower bound is not certified" if lower else "the upper bound is not certified" if upper else ""
 
     @property
-    def arguments(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """The arguments of the mechanism on both sides of the witness, where the model was made from a mechanism."""
-        if isinstance(self.witness, LossWitness):
-            return dict(self.witness.left), dict(self.witness.right)
-        if isinstance(self.witness, StreamWitness):
-            sides = self.witness.arguments
-            return None if sides is None else (dict(sides[0]), dict(sides[1]))
-        origin, witness = getattr(self.question, "origin", None), self.witness
-        if origin is None or not isinstance(witness, Witness):
-            return None
-        left, right = (origin.arguments(witness.pair, side, witness.inputs[side]) for side in (0, 1))
-        return left, right
+    def arguments(self) -> tuple[Arguments, Arguments] | None:
+        """The arguments of the mechanism on both sides of the witness, where there is a mechanism."""
+        witness = self.witness
+        return None if witness is None else witness.observed.called(self.question, witness.left, witness.right)
 
     def __repr__(self) -> str:
         budget = self.question.budget

@@ -1,4 +1,4 @@
-from .reading import parse_formula
+from .reading import WrittenFormula, parse_formula, read_formula
 from .readings import note_on_reading
 from .sublogics import sublogic
 from .syntax import (
@@ -39,7 +39,9 @@ __all__ = [
     "Truth",
     "Unary",
     "Until",
+    "WrittenFormula",
     "note_on_reading",
     "parse_formula",
+    "read_formula",
     "sublogic",
 ]

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Literal, cast
 
-from privproof.errors import PrivproofError
+from privproof.errors import FormulaError, PrivproofError
 from privproof.exact import ONE, ZERO, Epsilon, delta, epsilon, show
 from privproof.exact.parsing import Token
 from privproof.formulas.sublogics import is_state_formula, subformulas
@@ -40,7 +41,7 @@ from privproof.formulas.syntax import (
     Unary,
     Until,
 )
-from privproof.formulas.tokens import Tokens
+from privproof.formulas.tokens import Tokens, place_of
 
 _FAMILY = "all k in 0..9: D[1, 0](X out{k})"
 _LISTED = re.compile(r"\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([^,{}\"\s](?:[^,{}\"\n]*[^,{}\"\s])?))\s*([,}])")
@@ -71,6 +72,32 @@ def parse_formula(text: str) -> Formula:
                    ^
     """
     return Reader(text).whole()
+
+
+@dataclass(frozen=True)
+class WrittenFormula:
+    """A formula and the text that it was read from.
+
+    Attributes:
+        text: the text.
+        formula: the formula.
+    """
+
+    text: str
+    formula: Formula
+
+    def complaint(self, problem: PrivproofError) -> FormulaError:
+        """A complaint about a name, with a caret under the name where it stands in the text."""
+        return FormulaError.under(self.text, place_of(self.text, problem.name), problem.message, hint=problem.hint)
+
+
+def read_formula(text: str) -> WrittenFormula:
+    """The state formula that a text denotes, with the text: what is read once need not be read again.
+
+    Raises:
+        FormulaError: the text is no state formula; the message shows where.
+    """
+    return WrittenFormula(text, parse_formula(text))
 
 
 class Reader(Tokens):

@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Literal, cast
 
 from privproof.errors import FormulaError
-from privproof.formulas.reading import Reader
+from privproof.formulas.reading import Reader, WrittenFormula, read_formula
 from privproof.formulas.syntax import (
     Family,
     Formula,
@@ -26,7 +26,7 @@ _LONGEST = 400
 """Characters of a reading in a note: two of them fill half a screen."""
 
 
-def note_on_reading(text: str) -> str | None:
+def note_on_reading(text: str | WrittenFormula) -> str | None:
     """What to tell a reader about a text that textbooks read as another formula; None where both read the same.
 
     >>> print(note_on_reading("P>=1/2 [ F a & b ]"))
@@ -34,9 +34,10 @@ def note_on_reading(text: str) -> str | None:
     >>> note_on_reading("P>=1/2 [ F (a & b) ]") is None
     True
     """
-    taken = Reader(text).whole()
+    written = read_formula(text) if isinstance(text, str) else text
+    taken = written.formula
     try:
-        other = _TextbookReader(text).whole()
+        other = _TextbookReader(written.text).whole()
     except FormulaError as problem:  # the same texts are formulas in both, but one may nest deeper
         return f"read by PRISM's precedence; where temporal operators bind tighter than & and |, {problem.message}"
     if taken == other:

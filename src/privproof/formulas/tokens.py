@@ -21,6 +21,16 @@ _LARGEST_COUNT = 10**6
 """The largest number of steps in a bound; beyond, the formula is refused."""
 
 
+def place_of(text: str, name: str) -> int:
+    """Where a name stands in a text, as a word of its own or in quotation marks; at the beginning where it does not.
+
+    >>> place_of("P>=1/2 [ F P2 ]", "P"), place_of("P>0 [ F out & \\"out\\" ]", "out"), place_of("true", "out3")
+    (0, 8, 0)
+    """
+    found = (token.start for token in _LEXICON.tokens(text) if token.text in (name, f'"{name}"'))
+    return next(found, 0)
+
+
 class Tokens(Cursor):
     """A text as tokens, read from left to right.
 

@@ -80,7 +80,7 @@ def known_name(
     near = get_close_matches(str(name), [str(known) for known in among], n=1)
     listed = ", ".join(list(among)[:8]) + (", ..." if len(among) > 8 else "")
     hint = f"did you mean {near[0]!r}?" if near else f"known: {listed}"
-    raise error("unknown-name", f"unknown {what} {name!r}", place=place, hint=hint)
+    raise error("unknown-name", f"unknown {what} {name!r}", place=place, hint=hint, name=str(name))
 
 
 def distinct_names(names: Collection[str], *, what: str, place: str) -> tuple[str, ...]:

@@ -10,10 +10,11 @@ from privproof.compiling.distributions import given_inputs
 from privproof.compiling.distributions import output_probability as discrete_probability
 from privproof.compiling.relational import unit
 from privproof.engines import Monitor
+from privproof.engines.laplace.engine import witnessed
 from privproof.engines.laplace.events import event_probability, tree
 from privproof.engines.laplace.losses import Loss, Trees, events, words
 from privproof.errors import LanguageError
-from privproof.evidence import LossWitness
+from privproof.evidence.witnesses import LossWitness
 from privproof.exact import rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
@@ -91,8 +92,7 @@ def privacy_loss(mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[s
                 if best is None or value > best[0]:
                     best = (value, trees.loss(near, far, event))
     assert best is not None
-    loss = best[1]
-    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability)
+    return witnessed(best[1])
 
 
 def checked(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:

@@ -1,8 +1,8 @@
 """The other direction: noise that makes a query of correlated data Pufferfish private, and what it costs; imports `asking` and engines.
 
 Quilts, laws and losses are those of `engines.releases`.  Read the rest in this order: `calibrating` (the methods), `drawing` and
-`releasing` (noise and records), `accounting` (several releases), `frameworks` (any finite framework), `planar`, `maps` and `locations`
-(places on a map).
+`releasing` (noise and records), `accounting` (several releases), `frameworks` (any finite framework), `locations`
+(places on a map; the noise in the plane and the maps are in `scenarios`).
 
 >>> from privproof import release
 >>> chain = release.Chain.of({"rest": {"rest": "0.9", "walk": "0.1"}, "walk": {"rest": "0.4", "walk": "0.6"}})
@@ -11,23 +11,27 @@ Quilts, laws and losses are those of `engines.releases`.  Read the rest in this 
 ('exact', Geometric(alpha=1651/2228, step=1))
 """
 
+from privproof.engines.locations.findings import LocationFinding
 from privproof.engines.releases.quilts import Quilts, quilts, spent
 from privproof.release.account_files import read_account, spend, write_account
 from privproof.release.accounting import Accountant, Spending
 from privproof.release.calibrating import METHODS, Calibrated, calibrate
 from privproof.release.comparing import errors_by_method
 from privproof.release.frameworks import Framework, Protected, protect, protected_value, wasserstein_distance
-from privproof.release.location_certificates import location_certificate
 from privproof.release.locations import (
-    Channel,
-    LocationFinding,
+    location_certificate,
     resampling_planar_geometric,
     resampling_planar_laplace,
     shrunk_north_south,
     verify_locations,
 )
-from privproof.release.maps import Clamped, Map, Projection, Resampled, clamped, remapped
-from privproof.release.planar import (
+from privproof.release.releasing import Released, exact_answers, noisy, release
+from privproof.release.verifying import verify
+from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.channels import Channel
+from privproof.scenarios.maps import Clamped, Map, Projection, Resampled, clamped, remapped
+from privproof.scenarios.networks import Network, Node
+from privproof.scenarios.planar import (
     GridLaplace,
     PlanarGeometric,
     PlanarLaplace,
@@ -35,10 +39,6 @@ from privproof.release.planar import (
     precision_epsilon,
     several,
 )
-from privproof.release.releasing import Released, exact_answers, noisy, release
-from privproof.release.verifying import verify
-from privproof.scenarios.chains import Band, Chain
-from privproof.scenarios.networks import Network, Node
 from privproof.scenarios.queries import Query, count, histogram, lipschitz, mean, weighted_sum
 from privproof.scenarios.releases import Geometric, Laplace, ReleaseQuestion
 

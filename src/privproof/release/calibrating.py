@@ -28,10 +28,10 @@ import numpy as np
 from flint import arb
 
 from privproof.engines.releases.costs import (
+    QueryLaws,
     budget_below,
     chain_of,
     entry_cost,
-    laws_of,
     laws_work,
     sensitivity,
     unfit,
@@ -121,11 +121,13 @@ class Calibrated:
         question: the query, the priors, the noise and the budget.
         plan: the method that was taken, and why its noise is enough.
         others: what other methods would need: the expected error, or why they do not apply.
+        laws: the laws of the query, which the verdict on the release needs again.
     """
 
     question: ReleaseQuestion
     plan: Plan
-    others: Mapping[str, Fraction | str] = field(default_factory=dict)
+    others: Mapping[str, Fraction | str] = field(default_factory=dict, kw_only=True)
+    laws: QueryLaws = field(repr=False, compare=False, kw_only=True)
 
     @property
     def method(self) -> str:
@@ -206,18 +208,41 @@ def calibrate(
     >>> f"{float(made.scale):.4f}", made.quilt
     ('12.8400', (45, 55))
     """
+    laws, total = laws_about(priors, query, length, lengths)
+    entries = total if entries is None else entries
+    return calibrated(laws, epsilon=epsilon, entries=entries, gaps=gaps, method=method, noise=noise, name=name)
+
+
+def laws_about(
+    priors: Prior | Sequence[Prior], query: Query, length: int | None, lengths: Sequence[int]
+) -> tuple[QueryLaws, int]:
+    """The laws that a calibration is about, not computed yet, and the number of all entries."""
     listed = _priors(priors)
     sizes, total = _lengths(listed, length, lengths)
-    entries = total if entries is None else entries
+    return QueryLaws(listed, sizes, query), total
+
+
+def calibrated(
+    laws: QueryLaws,
+    *,
+    epsilon: EpsilonLike,
+    entries: int,
+    gaps: bool,
+    method: Method,
+    noise: Literal["geometric", "laplace"],
+    name: str = "",
+) -> Calibrated:
+    """The least noise for a query whose laws may be known already; see `calibrate`."""
+    priors, sizes, query = laws.priors, laws.lengths, laws.query
     if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
         raise ScenarioError("entries", f"entries = {entries!r}", place="entries", hint="how many there are in all")
     budget = Budget.of(epsilon)
     positive(budget.epsilon)
-    _fits(listed, query, max(sizes, default=1))
+    _fits(priors, query, max(sizes, default=1))
     if method != "auto" and method not in METHODS:
         raise QuestionError("method", f"unknown method {method!r}", place="method", hint=f"auto, {', '.join(METHODS)}")
     if gaps:
-        _over_gaps(listed, method)
+        _over_gaps(priors, method)
     found: dict[str, Plan] = {}
     refused: dict[str, str] = {}
     for candidate in _AUTOMATIC if method == "auto" else (method,):
@@ -225,22 +250,22 @@ def calibrate(
             if gaps:
                 refused[candidate] = "entries are missing"
                 continue
-            if query.kind == "sum" and _large(listed, sizes, query):
+            if query.kind == "sum" and _large(laws):
                 refused[candidate] = "the tables of laws would be large; it may still be asked for by name"
                 continue
         try:
-            found[candidate] = _PLANS[candidate](listed, sizes, query, budget.epsilon)
+            found[candidate] = _PLANS[candidate](laws, budget.epsilon)
         except PrivproofError as problem:
             if method != "auto":
                 raise
             refused[candidate] = problem.message
     if not found:
-        found["group"] = _group(listed, sizes, query, budget.epsilon)
+        found["group"] = _group(laws, budget.epsilon)
     largest = max(each.rate for each in found.values()) * (1 - _TIED)
     plan = next(found[each] for each in (*_PREFERRED, *METHODS) if each in found and found[each].rate >= largest)
     drawn = noise_of(plan.rate, query, noise)
     question = ReleaseQuestion(
-        priors=listed,
+        priors=priors,
         lengths=sizes,
         entries=entries,
         gaps=gaps,
@@ -252,7 +277,7 @@ def calibrate(
     others: dict[str, Fraction | str] = {
         each: expected_error(query, noise_of(other.rate, query, noise), entries) for each, other in found.items()
     }
-    return Calibrated(question, plan, {**others, **refused})
+    return Calibrated(question, plan, others={**others, **refused}, laws=laws)
 
 
 def asked_about(
@@ -326,7 +351,7 @@ def accuracy(noise: Noise, beta: Fraction, divisor: int = 1) -> Fraction:
 # ---------------------------------------------------------------------------------------------------------- the methods
 
 
-Planner: TypeAlias = Callable[[tuple[Prior, ...], tuple[int, ...], Query, Epsilon], Plan]
+Planner: TypeAlias = Callable[[QueryLaws, Epsilon], Plan]
 
 
 def positive(epsilon: Epsilon) -> None:
@@ -337,38 +362,37 @@ def positive(epsilon: Epsilon) -> None:
         raise BudgetError("budget", f"epsilon = {epsilon.decimal()}", place="epsilon", hint=hint)
 
 
-def _quilt(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    if isinstance(priors[0], Network):
-        networks = [_network(prior) for prior in priors]
+def _quilt(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+    if isinstance(laws.priors[0], Network):
+        networks = [_network(prior) for prior in laws.priors]
         best = [best_network_quilts(network, epsilon) for network in networks]
-        rate = min(fraction(found.rate / sensitivity(query, n)) for found, n in zip(best, networks, strict=True))
+        rate = min(fraction(found.rate / sensitivity(laws.query, n)) for found, n in zip(best, networks, strict=True))
         return Plan("quilt", rate, network=tuple(found.quilts for found in best))
     budget = budget_below(epsilon)
-    return _by_quilts(priors, query, "quilt", lambda chain: quilts(chain_of(chain, "quilt"), max(lengths), budget))
+    longest = max(laws.lengths)
+    return _by_quilts(laws, "quilt", lambda chain: quilts(chain_of(chain, "quilt"), longest, budget))
 
 
-def _contraction(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
+def _contraction(laws: QueryLaws, epsilon: Epsilon) -> Plan:
     budget = budget_below(epsilon)
 
     def planned(prior: Prior) -> Quilts:
         if isinstance(prior, Network):
             raise unfit("contraction", "a network is no chain", "quilt")
-        return best_distances(contraction(prior), max(lengths), budget, by_entry=isinstance(prior, Chain))
+        return best_distances(contraction(prior), max(laws.lengths), budget, by_entry=isinstance(prior, Chain))
 
-    return _by_quilts(priors, query, "contraction", planned)
-
-
-def _spectral(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    return _by_spectrum(priors, lengths, query, epsilon, "spectral")
+    return _by_quilts(laws, "contraction", planned)
 
 
-def _spectral_tight(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    return _by_spectrum(priors, lengths, query, epsilon, "spectral-tight")
+def _spectral(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+    return _by_spectrum(laws, epsilon, "spectral")
 
 
-def _by_spectrum(
-    priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon, method: Method
-) -> Plan:
+def _spectral_tight(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+    return _by_spectrum(laws, epsilon, "spectral-tight")
+
+
+def _by_spectrum(laws: QueryLaws, epsilon: Epsilon, method: Method) -> Plan:
     budget = budget_below(epsilon)
 
     def planned(prior: Prior) -> Quilts:
@@ -378,20 +402,20 @@ def _by_spectrum(
             raise unfit(method, "a state has stationary probability 0", "quilt")
         tight = spectral_tight(seen, stationary=chain.start == "stationary")
         curves = spectral(seen.least, seen.gap) if method == "spectral" else tight
-        return best_distances(curves, max(lengths), budget)
+        return best_distances(curves, max(laws.lengths), budget)
 
-    return _by_quilts(priors, query, method, planned)
+    return _by_quilts(laws, method, planned)
 
 
-def _by_quilts(priors: tuple[Prior, ...], query: Query, method: Method, planned: Callable[[Prior], Quilts]) -> Plan:
-    found = tuple(planned(prior) for prior in priors)
-    rate = min(f.rate / fraction(sensitivity(query, prior)) for f, prior in zip(found, priors, strict=True))
+def _by_quilts(laws: QueryLaws, method: Method, planned: Callable[[Prior], Quilts]) -> Plan:
+    found = tuple(planned(prior) for prior in laws.priors)
+    rate = min(f.rate / fraction(sensitivity(laws.query, prior)) for f, prior in zip(found, laws.priors, strict=True))
     return Plan(method, rate, quilts=found)
 
 
-def _wasserstein(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    distance = largest_distance(laws_of(priors, lengths, query, "wasserstein"))
-    return Plan("wasserstein", _distance_rate(distance, query, epsilon), distance=distance)
+def _wasserstein(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+    distance = largest_distance(laws.by("wasserstein"))
+    return Plan("wasserstein", _distance_rate(distance, laws.query, epsilon), distance=distance)
 
 
 def _distance_rate(distance: Distance, query: Query, epsilon: Epsilon) -> Fraction:
@@ -399,29 +423,29 @@ def _distance_rate(distance: Distance, query: Query, epsilon: Epsilon) -> Fracti
     return down(Fraction(budget_below(epsilon)) / (steps * fraction(query.step)))
 
 
-def _exact(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    laws = laws_of(priors, lengths, query)
-    step, budget = fraction(query.step), budget_below(epsilon)
-    sure = _group(priors, lengths, query, epsilon).rate
+def _exact(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+    found = laws.by("exact")
+    step, budget = fraction(laws.query.step), budget_below(epsilon)
+    sure = _group(laws, epsilon).rate
     distance = None
-    if all(law.complete for law in laws):
-        distance = largest_distance(laws)
-        sure = max(sure, _distance_rate(distance, query, epsilon))
-    found = largest_rate(laws, budget, low=float(sure * step) * (1 - 1e-12), high=inf)
-    return Plan("exact", down(Fraction(found) * (1 - Fraction(1, 10**14)) / step), distance=distance)
+    if all(law.complete for law in found):
+        distance = largest_distance(found)
+        sure = max(sure, _distance_rate(distance, laws.query, epsilon))
+    rate = largest_rate(found, budget, low=float(sure * step) * (1 - 1e-12), high=inf)
+    return Plan("exact", down(Fraction(rate) * (1 - Fraction(1, 10**14)) / step), distance=distance)
 
 
-def _gk16(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    chains = tuple(chain_of(prior, "gk16") for prior in priors)
-    rate = ghosh_kleinberg(chains, max(lengths), budget_below(epsilon))
+def _gk16(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+    chains = tuple(chain_of(prior, "gk16") for prior in laws.priors)
+    rate = ghosh_kleinberg(chains, max(laws.lengths), budget_below(epsilon))
     if rate is None:
         raise unfit("gk16", "neighbouring entries influence each other too much", "quilt")
-    return Plan("gk16", rate / fraction(sensitivity(query, chains[0])))
+    return Plan("gk16", rate / fraction(sensitivity(laws.query, chains[0])))
 
 
-def _group(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, epsilon: Epsilon) -> Plan:
-    size = max(len(p.nodes) if isinstance(p, Network) else max(lengths) for p in priors)
-    moved = max(fraction(sensitivity(query, prior)) for prior in priors)
+def _group(laws: QueryLaws, epsilon: Epsilon) -> Plan:
+    size = max(len(p.nodes) if isinstance(p, Network) else max(laws.lengths) for p in laws.priors)
+    moved = max(fraction(sensitivity(laws.query, prior)) for prior in laws.priors)
     return Plan("group", down(Fraction(budget_below(epsilon)) / (size * moved)))
 
 
@@ -442,11 +466,12 @@ def _network(prior: Prior) -> Network:
     return prior
 
 
-def _large(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query) -> bool:
+def _large(laws: QueryLaws) -> bool:
     """Whether the tables of laws would be large."""
-    if query.kind != "sum" or isinstance(priors[0], Network):
+    priors = laws.priors
+    if laws.query.kind != "sum" or isinstance(priors[0], Network):
         return False
-    return len(priors) * laws_work(priors[0], lengths, query) > _AUTOMATIC_WORK
+    return len(priors) * laws_work(priors[0], laws.lengths, laws.query) > _AUTOMATIC_WORK
 
 
 # ---------------------------------------------------------------------------------------------------- what is asked for

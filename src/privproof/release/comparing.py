@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from privproof.engines.releases.costs import laws_work
+from privproof.engines.releases.costs import QueryLaws, laws_work
 from privproof.errors import PrivproofError
 from privproof.exact import EpsilonLike
-from privproof.release.calibrating import METHODS, Method, calibrate
+from privproof.release.calibrating import METHODS, Method, calibrated, laws_about
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query
@@ -35,22 +35,18 @@ def errors_by_method(
     listed = (priors,) if isinstance(priors, Chain | Band | Network) else tuple(priors)
     work = laws_work(listed[0], lengths, query) * len(listed) * len(epsilons) if query.kind == "sum" else 0
     result: dict[str, tuple[Fraction | None, ...]] = {}
+    laws: QueryLaws | None = None
+    total = 0
     for method in methods:
         if work > _MOST_WORK and method in ("exact", "wasserstein"):
             continue
         row: list[Fraction | None] = []
         for epsilon in epsilons:
             try:
-                made = calibrate(
-                    listed,
-                    gaps=gaps,
-                    query=query,
-                    epsilon=epsilon,
-                    lengths=lengths,
-                    entries=entries,
-                    method=method,
-                    noise="laplace",
-                )
+                if laws is None:
+                    laws, total = laws_about(listed, query, None, lengths)
+                count = total if entries is None else entries
+                made = calibrated(laws, epsilon=epsilon, entries=count, gaps=gaps, method=method, noise="laplace")
                 row.append(made.expected_error)
             except PrivproofError:
                 row.append(None)

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from privproof.asking import check
 from privproof.engines.releases.costs import upper
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence import Verdict
@@ -21,6 +20,7 @@ from privproof.exact import Epsilon, Number, fraction
 from privproof.formats.tables import Bins, Reading, Summary, summarise
 from privproof.release import Calibrated, Released, calibrate, exact_answers, noisy, spent
 from privproof.release.comparing import errors_by_method
+from privproof.release.verifying import verify_calibrated
 from privproof.scenarios import Band, Chain
 from privproof.scenarios.queries import parse_query
 
@@ -193,7 +193,7 @@ def release_table(request: Request, *, compare: bool = False) -> Record:
         assumptions=_assumptions(summary, priors, gaps=gaps),
         warnings=tuple(text for text, holds in told if holds),
     )
-    verdict = check(made.question)
+    verdict = verify_calibrated(made)
     if verdict.status != "proved":
         return Record(made, verdict, source)
     counts = dict(zip(summary.states, summary.counts, strict=True))

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from privproof.asking import check, tight_epsilon
+from privproof.asking import ask
+from privproof.engines.engine import Request
+from privproof.engines.locations.findings import LocationFinding
+from privproof.engines.releases.engine import LAWS
 from privproof.errors import QuestionError
 from privproof.exact import Budget, EpsilonLike
 from privproof.release.calibrating import Calibrated, asked_about
 from privproof.release.frameworks import Protected
-from privproof.release.locations import Channel, LocationFinding, ResampledLaplace, ShrunkLaplace, verify_locations
-from privproof.release.maps import Clamped, Resampled
-from privproof.release.planar import PlanarGeometric, PlanarLaplace
+from privproof.release.locations import verify_locations
 from privproof.scenarios.asked import AnyQuestion
 from privproof.scenarios.chains import Band, Chain
+from privproof.scenarios.channels import Channel, ResampledLaplace, ShrunkLaplace
+from privproof.scenarios.maps import Clamped, Resampled
 from privproof.scenarios.networks import Network
+from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
 from privproof.scenarios.queries import Query
 from privproof.scenarios.releases import Geometric, Laplace, Noise, Prior, ReleaseQuestion
 
@@ -70,4 +74,10 @@ def verify(
             "question", f"{subject!r} is no mechanism", place="verify", hint="a calibrated release, or priors and noise"
         )
     claimed = question if epsilon is None else question.under(Budget.of(epsilon))
-    return tight_epsilon(claimed) if claimed.budget is None else check(claimed)
+    known = {LAWS: subject.laws} if isinstance(subject, Calibrated) else {}
+    return ask(Request(claimed, tight=claimed.budget is None, prepared=known))
+
+
+def verify_calibrated(made: Calibrated) -> Verdict:
+    """The verdict on a calibrated release; the laws that its noise was found by are not computed again."""
+    return ask(Request(made.question, prepared={LAWS: made.laws}))

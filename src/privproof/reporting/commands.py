@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from privproof.evidence.verdicts import Witness
+from privproof.evidence.witnesses import WordWitness
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,11 @@ class Command:
             kept += [name, *value] if name in ("--size", "--epsilon", "--set") else []
         return " ".join(map(shlex.quote, (self.target, *kept)))
 
-    def replay(self, witness: Witness) -> str:
+    def replay(self, witness: WordWitness) -> str:
         """The command that recomputes both probabilities of a witness."""
-        word = " ".join(_quoted(str(letter)) for letter in witness.letters)
-        chosen = [] if witness.pair == "neighbours" else ["--pair", witness.pair]
+        word = " ".join(_quoted(str(letter)) for letter in witness.observed.letters)
+        pair = witness.observed.pair
+        chosen = [] if pair == "neighbours" else ["--pair", pair]
         parts = ["privproof", "check", self.target, *self.options, *chosen, "--word", word]
         return " ".join(map(shlex.quote, parts))
 

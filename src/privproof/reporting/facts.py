@@ -7,6 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.evidence import Verdict
+from privproof.evidence.witnesses import AnyWitness
+from privproof.exact.balls import precision
+from privproof.exact.probabilities import Probability, enclosed, is_zero
+from privproof.exact.texts import enclosing
 
 
 @dataclass(frozen=True)
@@ -29,3 +33,22 @@ def plain_data(value: object) -> Any:
     if isinstance(value, tuple | list):
         return [plain_data(item) for item in value]
     return str(value) if isinstance(value, Fraction) else value
+
+
+def ball_data(value: Probability) -> str | list[str]:
+    """A probability as two decimals that enclose it; zero is exact."""
+    return "0" if is_zero(value) else enclosing(enclosed(value, 192))
+
+
+def ratio_data(witness: AnyWitness) -> str | list[str]:
+    """How many times likelier a witness is on the left, as two decimals that enclose it."""
+    if witness.infinite:
+        return "inf"
+    with precision(192):
+        return enclosing(witness.loss(192).exp())
+
+
+def loss_data(witness: AnyWitness) -> list[str]:
+    """The loss of a witness that is possible on both sides, as two decimals that enclose it."""
+    loss = witness.loss(192)
+    return enclosing(loss) if loss > 0 else ["0", "0"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from privproof.evidence.verdicts import Verdict
+from privproof.evidence.witnesses import AnyWitness
 from privproof.reporting.facts import Fact
 from privproof.reporting.reports import Report
 from privproof.scenarios import FormulaQuestion, LocationQuestion
@@ -13,7 +14,7 @@ _LISTED = 8
 """States that are named."""
 
 
-class FormulaReport(Report[FormulaQuestion]):
+class FormulaReport(Report[FormulaQuestion, AnyWitness]):
     """How questions about formulas are told."""
 
     def headline(self, verdict: Verdict, question: FormulaQuestion, *, asked_tight: bool) -> str:
@@ -36,7 +37,7 @@ class FormulaReport(Report[FormulaQuestion]):
         return {"kind": "formula", "formula": str(question.formula), "scenario": _states(question)}
 
 
-class LocationReport(Report[LocationQuestion]):
+class LocationReport(Report[LocationQuestion, AnyWitness]):
     """How questions about locations are told."""
 
     def compared(self, question: LocationQuestion) -> list[Fact]:

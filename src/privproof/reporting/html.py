@@ -8,7 +8,8 @@ from html import escape
 from math import exp
 from typing import Any
 
-from privproof.evidence.verdicts import AnyWitness, Verdict
+from privproof.evidence.verdicts import Verdict
+from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import decimal
 from privproof.exact.probabilities import enclosed, is_zero
 from privproof.exact.texts import rounded

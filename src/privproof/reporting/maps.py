@@ -9,10 +9,10 @@ from xml.sax.saxutils import escape
 
 from flint import arb
 
+from privproof.engines.locations.findings import LocationFinding
 from privproof.exact import Number, rational
-from privproof.release.locations import LocationFinding
-from privproof.release.maps import Clamped, Map, Resampled
-from privproof.release.planar import PlanarGeometric, PlanarLaplace
+from privproof.scenarios.maps import Clamped, Map, Resampled
+from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
 
 Spot = tuple[float, float]
 
@@ -53,7 +53,7 @@ def location_picture(
         finding: whose pair of places and report are marked.
         title: the first line.
 
-    >>> from privproof.release.maps import clamped
+    >>> from privproof.scenarios.maps import clamped
     >>> town = Map.rectangle((0, 0), (9, 9), step=100)
     >>> drawn = location_picture(clamped(PlanarGeometric.of("1/200", step=100), town), location=(4, 4), reports=[(3, 4), (6, 6)])
     >>> drawn.startswith("<svg"), drawn.count('class="report"'), drawn.count('class="radius"')

@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from privproof.evidence.verdicts import AnyWitness, Explanation, LossWitness, Refuted, Verdict
-from privproof.exact.balls import precision
+from privproof.evidence.verdicts import Explanation, Refuted, Verdict
+from privproof.evidence.witnesses import LossWitness
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.texts import bound_words, enclosing, outward, rounded
+from privproof.exact.texts import bound_words, outward, rounded
 from privproof.language import Mechanism
 from privproof.language.patterns import Between
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import source
-from privproof.reporting.facts import Fact, plain_data
+from privproof.reporting.facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.reports import Report
 from privproof.scenarios import ProgramQuestion
 
@@ -22,7 +22,7 @@ _LONGEST = 120
 """A probability with a longer exact text is shown as a decimal number only."""
 
 
-class ProgramReport(Report[ProgramQuestion]):
+class ProgramReport(Report[ProgramQuestion, LossWitness]):
     """How questions about programs with continuous noise are told."""
 
     def claim(self, question: ProgramQuestion) -> str:
@@ -48,7 +48,7 @@ class ProgramReport(Report[ProgramQuestion]):
         """The event that breaks the claim, or what every line pays."""
         target = None if command is None or asked_tight else command.explaining()
         result: list[Fact] = []
-        if isinstance(verdict.witness, LossWitness):
+        if verdict.witness is not None:
             result += _loss_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
         if verdict.explanation is not None:
             result += _proof_facts(verdict.explanation)
@@ -63,9 +63,8 @@ class ProgramReport(Report[ProgramQuestion]):
         """What is known about the smallest epsilon."""
         return tight_words(verdict)
 
-    def sides(self, witness: AnyWitness, question: ProgramQuestion) -> str:
+    def sides(self, witness: LossWitness, question: ProgramQuestion) -> str:
         """Both data sets of a witness and its event, in one line."""
-        assert isinstance(witness, LossWitness)
         left, right = arguments_words(witness.left), arguments_words(witness.right)
         return f"{left} against {right}, output {witness.output}"
 
@@ -81,10 +80,22 @@ class ProgramReport(Report[ProgramQuestion]):
             "size": question.size,
         }
 
-    def witness_data(self, witness: AnyWitness, question: ProgramQuestion) -> dict[str, Any]:
+    def witness_data(self, witness: LossWitness, question: ProgramQuestion) -> dict[str, Any]:
         """A witness as plain data."""
-        assert isinstance(witness, LossWitness)
-        return loss_data(witness)
+        left, right = witness.left_probability, witness.right_probability
+        return {
+            "left": plain_data(dict(witness.left)),
+            "right": plain_data(dict(witness.right)),
+            "output": [witness.output],
+            "event": witness.output,
+            "left_probability": str(left.at(1)),
+            "right_probability": str(right.at(1)),
+            "left_ball": ["0", "0"] if left.is_zero else ball_data(left),
+            "right_ball": ["0", "0"] if right.is_zero else ball_data(right),
+            "ratio": ratio_data(witness),
+            "loss": ["inf", "inf"] if witness.infinite else loss_data(witness),
+            "where": witness.observed.line,
+        }
 
     def more_data(self, verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
         """The formula, the alignment and repairs."""
@@ -153,7 +164,7 @@ def tight_words(verdict: Verdict) -> str:
     if verdict.formula is not None:
         witness = verdict.witness
         at = ""
-        if isinstance(witness, LossWitness):
+        if witness is not None:
             known = {n: v for n, v in witness.left.items() if isinstance(v, int) and not isinstance(v, bool)}
             size = max((len(v) for v in witness.left.values() if isinstance(v, list)), default=0)
             values = {**known, "size": size}
@@ -179,8 +190,8 @@ def _loss_facts(verdict: Verdict, question: ProgramQuestion, witness: LossWitnes
         Fact("right", f"{right}: probability {shown_probability(witness.right_probability)}"),
         Fact("loss", loss),
     ]
-    if witness.line:
-        result.append(Fact("where", witness.line))
+    if witness.observed.line:
+        result.append(Fact("where", witness.observed.line))
     result.append(Fact("in Python", python_lines(question.mechanism, witness)))
     return result
 
@@ -218,7 +229,7 @@ def event_source(event: Any) -> str:
 
 def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
     """A few lines of Python that recompute both probabilities."""
-    event = event_source(witness.event)
+    event = event_source(witness.observed.event)
     fractions = any(
         isinstance(v, Fraction)
         for side in (witness.left, witness.right)
@@ -277,29 +288,3 @@ def program_data(verdict: Verdict) -> dict[str, Any]:
     if verdict.repairs:
         result["repairs"] = list(verdict.repairs)
     return result
-
-
-def loss_data(witness: LossWitness) -> dict[str, Any]:
-    """A witness as plain data: closed forms, and balls as pairs of decimals."""
-
-    def ball(value: ExponentialSum) -> list[str]:
-        return ["0", "0"] if value.is_zero else enclosing(value.ball(1, 192))
-
-    loss, ratio = ["inf", "inf"], ["inf", "inf"]
-    if not witness.infinite:
-        loss = enclosing(witness.loss(192)) if witness.loss(192) > 0 else ["0", "0"]
-        with precision(192):
-            ratio = enclosing(witness.loss(192).exp())
-    return {
-        "left": plain_data(dict(witness.left)),
-        "right": plain_data(dict(witness.right)),
-        "output": [witness.output],
-        "event": witness.output,
-        "left_probability": str(witness.left_probability.at(1)),
-        "right_probability": str(witness.right_probability.at(1)),
-        "left_ball": ball(witness.left_probability),
-        "right_ball": ball(witness.right_probability),
-        "ratio": "inf" if witness.infinite else ratio,
-        "loss": loss,
-        "where": witness.line,
-    }

@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from privproof.evidence import ReleaseWitness
 from privproof.evidence.documents.releases import release_document
 from privproof.exact import decimal, rational
 from privproof.exact.texts import outward
@@ -42,7 +41,7 @@ def record_data(record: Record) -> dict[str, Any]:
         "entries": question.entries,
         "epsilon": str(question.budget.epsilon),
         "loss": {"lower": outward(verdict.lower, up=False), "upper": outward(verdict.upper, up=True)},
-        "worst": release_witness_data(witness) if isinstance(witness, ReleaseWitness) else None,
+        "worst": None if witness is None else release_witness_data(witness),
         "method": made.method,
         "quilt": None if made.quilt is None else list(made.quilt),
         "node": None if made.worst_quilts is None else made.worst_quilts.node,
@@ -105,9 +104,9 @@ def facts(record: Record) -> list[Fact]:
         Fact("error", _error(record)),
         Fact("loss", loss_words(verdict)),
     ]
-    if isinstance(verdict.witness, ReleaseWitness):
-        worst = verdict.witness
-        result.append(Fact("worst case", f"{worst.output}: {worst.secrets[0]} against {worst.secrets[1]}"))
+    worst = verdict.witness
+    if worst is not None:
+        result.append(Fact("worst case", f"{worst.output}: {worst.left} against {worst.right}"))
     others = [
         f"{name}: {'expected error ' + decimal(value) if isinstance(value, Fraction) else value}"
         for name, value in made.others.items()

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from privproof.evidence.documents.releases import release_document
-from privproof.evidence.verdicts import AnyWitness, ReleaseWitness, Verdict
+from privproof.evidence.verdicts import Verdict
+from privproof.evidence.witnesses import ReleaseWitness
 from privproof.exact.balls import precision
 from privproof.exact.probabilities import enclosed
 from privproof.exact.texts import bound_words, enclosing, outward, rounded
 from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact
+from privproof.reporting.facts import Fact, ball_data, ratio_data
 from privproof.reporting.reports import Report
 from privproof.scenarios.networks import Network
 from privproof.scenarios.releases import ReleaseQuestion
 
 
-class ReleaseReport(Report[ReleaseQuestion]):
+class ReleaseReport(Report[ReleaseQuestion, ReleaseWitness]):
     """How questions about releases are told."""
 
     def compared(self, question: ReleaseQuestion) -> list[Fact]:
@@ -31,19 +32,17 @@ class ReleaseReport(Report[ReleaseQuestion]):
     ) -> list[Fact]:
         """The output that tells two values of an entry apart."""
         witness = verdict.witness
-        if not isinstance(witness, ReleaseWitness):
+        if witness is None:
             return []
         ratio = "infinite" if witness.infinite else _ratio(witness)
         if verdict.status == "refuted" and question.budget is not None:
             ratio += f", beyond e^epsilon = {bound_words(question.budget.epsilon)}"
         return [
-            Fact("output", witness.output),
-            Fact("left", f"given {witness.secrets[0]}: probability {rounded(enclosed(witness.left_probability, 192))}"),
-            Fact(
-                "right", f"given {witness.secrets[1]}: probability {rounded(enclosed(witness.right_probability, 192))}"
-            ),
+            Fact("output", witness.seen),
+            Fact("left", f"given {witness.left}: probability {rounded(enclosed(witness.left_probability, 192))}"),
+            Fact("right", f"given {witness.right}: probability {rounded(enclosed(witness.right_probability, 192))}"),
             Fact("ratio", ratio),
-            Fact("prior", witness.prior),
+            Fact("prior", witness.observed.prior),
         ]
 
     def tight(self, verdict: Verdict, question: ReleaseQuestion) -> str:
@@ -54,9 +53,8 @@ class ReleaseReport(Report[ReleaseQuestion]):
         """A question about a release as plain data."""
         return {**release_document(question), "horizon": None, "scenario": release_words(question)}
 
-    def witness_data(self, witness: AnyWitness, question: ReleaseQuestion) -> dict[str, Any]:
+    def witness_data(self, witness: ReleaseWitness, question: ReleaseQuestion) -> dict[str, Any]:
         """A witness as plain data."""
-        assert isinstance(witness, ReleaseWitness)
         return release_witness_data(witness)
 
 
@@ -90,15 +88,12 @@ def _ratio(witness: ReleaseWitness) -> str:
 
 def release_witness_data(witness: ReleaseWitness) -> dict[str, Any]:
     """A witness as plain data, with enclosures."""
-    with precision(192):
-        ratio: Any = "inf" if witness.infinite else enclosing(witness.loss().exp())
-    right = "0" if witness.infinite else enclosing(enclosed(witness.right_probability, 192))
     return {
-        "left": witness.secrets[0],
-        "right": witness.secrets[1],
+        "left": witness.left,
+        "right": witness.right,
         "output": [witness.output],
-        "prior": witness.prior,
+        "prior": witness.observed.prior,
         "left_probability": enclosing(enclosed(witness.left_probability, 192)),
-        "right_probability": right,
-        "ratio": ratio,
+        "right_probability": ball_data(witness.right_probability),
+        "ratio": ratio_data(witness),
     }

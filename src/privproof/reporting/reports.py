@@ -6,16 +6,18 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
-from privproof.evidence.verdicts import AnyWitness, Unknown, Verdict
+from privproof.evidence.verdicts import Unknown, Verdict
+from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.texts import outward
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, tight_fact
 from privproof.scenarios import AnyQuestion, Family
 
 Q = TypeVar("Q", bound=AnyQuestion)
+W = TypeVar("W", bound=AnyWitness)
 
 
-class Report(ABC, Generic[Q]):
+class Report(ABC, Generic[Q, W]):
     """How questions of one kind, and the verdicts on them, are told; the general words are here."""
 
     def claim(self, question: Q) -> str:
@@ -73,7 +75,7 @@ class Report(ABC, Generic[Q]):
         result.append(Fact("engine", f"{verdict.engine}, {verdict.seconds:.2f} s"))
         return [*result, *(Fact("note", note) for note in verdict.notes)]
 
-    def sides(self, witness: AnyWitness, question: Q) -> str:
+    def sides(self, witness: W, question: Q) -> str:
         """Both situations of a witness and its output, in one line; empty where that is not short."""
         return ""
 
@@ -81,7 +83,7 @@ class Report(ABC, Generic[Q]):
     def question_data(self, question: Q) -> dict[str, Any]:
         """The question as plain data, beyond its name and its budget."""
 
-    def witness_data(self, witness: AnyWitness, question: Q) -> dict[str, Any]:
+    def witness_data(self, witness: W, question: Q) -> dict[str, Any]:
         """A witness as plain data: what every witness has."""
         return {
             "output": [witness.seen],
@@ -110,8 +112,8 @@ _REPORTS: dict[Family, tuple[str, str]] = {
 }
 
 
-def report_of(question: AnyQuestion) -> Report[Any]:
+def report_of(question: AnyQuestion) -> Report[Any, Any]:
     """The report of a question's kind."""
     module, name = _REPORTS[question.family]
-    report: Report[Any] = getattr(import_module(f"privproof.reporting.{module}"), name)()
+    report: Report[Any, Any] = getattr(import_module(f"privproof.reporting.{module}"), name)()
     return report

@@ -6,16 +6,17 @@ import inspect
 from html import escape
 from typing import Any
 
-from privproof.evidence.verdicts import AnyWitness, LossWitness, Refuted, Verdict
+from privproof.evidence.verdicts import Refuted, Verdict
+from privproof.evidence.witnesses import RunWitness
 from privproof.exact.texts import bound_words, outward
 from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact, plain_data
-from privproof.reporting.programs import arguments_words, loss_data, public_words, shown_probability, tight_words
+from privproof.reporting.facts import Fact, ball_data, loss_data, plain_data, ratio_data
+from privproof.reporting.programs import arguments_words, public_words, shown_probability, tight_words
 from privproof.reporting.reports import Report
 from privproof.scenarios import RunsQuestion
 
 
-class RunsReport(Report[RunsQuestion]):
+class RunsReport(Report[RunsQuestion, RunWitness]):
     """How questions about functions that are run are told."""
 
     def compared(self, question: RunsQuestion) -> list[Fact]:
@@ -30,7 +31,7 @@ class RunsReport(Report[RunsQuestion]):
     ) -> list[Fact]:
         """The event on two data sets."""
         witness = verdict.witness
-        if not isinstance(witness, LossWitness):
+        if witness is None:
             return []
         left, right = (arguments_words(side) for side in (witness.left, witness.right))
         loss = "infinite" if witness.infinite else outward(verdict.lower, up=False, digits=9)
@@ -50,9 +51,8 @@ class RunsReport(Report[RunsQuestion]):
         """What is known about the smallest epsilon."""
         return tight_words(verdict)
 
-    def sides(self, witness: AnyWitness, question: RunsQuestion) -> str:
+    def sides(self, witness: RunWitness, question: RunsQuestion) -> str:
         """Both data sets of a witness and its event, in one line."""
-        assert isinstance(witness, LossWitness)
         return f"{arguments_words(witness.left)} against {arguments_words(witness.right)}, output {witness.output}"
 
     def question_data(self, question: RunsQuestion) -> dict[str, Any]:
@@ -65,10 +65,21 @@ class RunsReport(Report[RunsQuestion]):
             "sizes": list(question.sizes or ()),
         }
 
-    def witness_data(self, witness: AnyWitness, question: RunsQuestion) -> dict[str, Any]:
+    def witness_data(self, witness: RunWitness, question: RunsQuestion) -> dict[str, Any]:
         """A witness as plain data."""
-        assert isinstance(witness, LossWitness)
-        return loss_data(witness)
+        left, right = witness.left_probability, witness.right_probability
+        return {
+            "left": plain_data(dict(witness.left)),
+            "right": plain_data(dict(witness.right)),
+            "output": [witness.output],
+            "event": witness.output,
+            "left_probability": str(left.at(1)),
+            "right_probability": str(right.at(1)),
+            "left_ball": ["0", "0"] if left.is_zero else ball_data(left),
+            "right_ball": ["0", "0"] if right.is_zero else ball_data(right),
+            "ratio": ratio_data(witness),
+            "loss": ["inf", "inf"] if witness.infinite else loss_data(witness),
+        }
 
     def drawn(self, verdict: Verdict, question: RunsQuestion) -> list[str]:
         """The function."""

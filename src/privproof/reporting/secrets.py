@@ -6,7 +6,8 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from privproof.evidence.verdicts import AnyWitness, PriorWitness, Verdict
+from privproof.evidence.verdicts import Verdict
+from privproof.evidence.witnesses import SecretWitness
 from privproof.exact import show
 from privproof.exact.texts import bound_words
 from privproof.formats import svg
@@ -17,7 +18,7 @@ from privproof.reporting.reports import Report
 from privproof.scenarios import ParametricQuestion, PufferfishQuestion, UnderPriors
 
 
-class SecretsReport(Report[UnderPriors]):
+class SecretsReport(Report[UnderPriors, SecretWitness]):
     """How questions about secrets under a prior are told."""
 
     def compared(self, question: UnderPriors) -> list[Fact]:
@@ -29,7 +30,7 @@ class SecretsReport(Report[UnderPriors]):
     ) -> list[Fact]:
         """The output and the prior that tell two secrets apart."""
         witness = verdict.witness
-        return _prior_facts(verdict, witness, asked_tight=asked_tight) if isinstance(witness, PriorWitness) else []
+        return [] if witness is None else _prior_facts(verdict, witness, asked_tight=asked_tight)
 
     def question_data(self, question: UnderPriors) -> dict[str, Any]:
         """The question as plain data."""
@@ -40,10 +41,25 @@ class SecretsReport(Report[UnderPriors]):
             "scenario": prior_words(question),
         }
 
-    def witness_data(self, witness: AnyWitness, question: UnderPriors) -> dict[str, Any]:
+    def witness_data(self, witness: SecretWitness, question: UnderPriors) -> dict[str, Any]:
         """A witness as plain data."""
-        assert isinstance(witness, PriorWitness)
-        return prior_witness_data(witness)
+
+        def exact(value: Fraction | None) -> str:
+            return "inf" if value is None else str(value)
+
+        observed = witness.observed
+        return {
+            "left": witness.left,
+            "right": witness.right,
+            "output": [observed.output],
+            "parameters": {name: str(value) for name, value in observed.values.items()},
+            "limit": observed.limit,
+            "left_probability": exact(witness.left_probability),
+            "right_probability": exact(witness.right_probability),
+            "ratio": exact(witness.ratio),
+            "prior_odds": exact(observed.prior_odds),
+            "posterior_odds": exact(observed.posterior_odds),
+        }
 
     def drawn(self, verdict: Verdict, question: UnderPriors) -> list[str]:
         """The mechanism and the prior, or the model."""
@@ -89,42 +105,22 @@ def _odds(value: Fraction | None) -> str:
     return "infinite" if value is None else show(value)
 
 
-def _prior_facts(verdict: Verdict, witness: PriorWitness, *, asked_tight: bool) -> list[Fact]:
+def _prior_facts(verdict: Verdict, witness: SecretWitness, *, asked_tight: bool) -> list[Fact]:
     budget = verdict.question.budget
-    s, t = witness.secrets
+    s, t, observed = witness.left, witness.right, witness.observed
     ratio = _odds(witness.ratio)
     if verdict.status == "refuted" and not asked_tight and budget is not None and budget.delta == 0:
         ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
-    values = ", ".join(f"{name} = {value}" for name, value in witness.values.items())
-    result = [Fact("output", witness.output)]
+    values = ", ".join(f"{name} = {value}" for name, value in observed.values.items())
+    result = [Fact("output", observed.output)]
     if values:
-        result.append(Fact("prior", f"in the limit {values}" if witness.limit else values))
+        result.append(Fact("prior", f"in the limit {values}" if observed.limit else values))
     result += [
         Fact("left", f"given {s}: probability {show(witness.left_probability)}"),
         Fact("right", f"given {t}: probability {show(witness.right_probability)}"),
         Fact("ratio", ratio),
     ]
-    if not witness.limit and verdict.question.functions:
-        odds = f"{s} against {t}: {_odds(witness.prior_odds)} before the output is seen, {_odds(witness.posterior_odds)} after"
+    if not observed.limit and verdict.question.functions:
+        odds = f"{s} against {t}: {_odds(observed.prior_odds)} before the output is seen, {_odds(observed.posterior_odds)} after"
         result.append(Fact("odds", odds))
     return result
-
-
-def prior_witness_data(witness: PriorWitness) -> dict[str, Any]:
-    """A witness under a prior as plain data."""
-
-    def exact(value: Fraction | None) -> str:
-        return "inf" if value is None else str(value)
-
-    return {
-        "left": witness.secrets[0],
-        "right": witness.secrets[1],
-        "output": [witness.output],
-        "parameters": {name: str(value) for name, value in witness.values.items()},
-        "limit": witness.limit,
-        "left_probability": exact(witness.left_probability),
-        "right_probability": exact(witness.right_probability),
-        "ratio": exact(witness.ratio),
-        "prior_odds": exact(witness.prior_odds),
-        "posterior_odds": exact(witness.posterior_odds),
-    }

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from privproof.evidence.verdicts import AnyWitness, Proved, Refuted, Shifted, StreamWitness, Verdict, counted
+from privproof.evidence.verdicts import Proved, Refuted, Shifted, Verdict
+from privproof.evidence.witnesses import StreamWitness, counted
 from privproof.exact import epsilon
-from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.balls import rational_bounds
 from privproof.exact.probabilities import Probability, enclosed, is_zero
-from privproof.exact.texts import bound_words, enclosing, outward, rounded
+from privproof.exact.texts import bound_words, outward, rounded
 from privproof.formats import stream_picture, svg
 from privproof.models.stream_automaton import guard_words
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
-from privproof.reporting.facts import Fact, plain_data
+from privproof.reporting.facts import Fact, ball_data, loss_data, plain_data, ratio_data
 from privproof.reporting.programs import event_source, public_words
 from privproof.reporting.reports import Report
 from privproof.scenarios import StreamQuestion
@@ -26,7 +27,7 @@ _LONGEST = 24
 _TIMES = {0: "↻ again and again", 1: ""}
 
 
-class StreamReport(Report[StreamQuestion]):
+class StreamReport(Report[StreamQuestion, StreamWitness]):
     """How questions about stream automata are told."""
 
     def compared(self, question: StreamQuestion) -> list[Fact]:
@@ -44,7 +45,7 @@ class StreamReport(Report[StreamQuestion]):
         if verdict.shifts:
             result.append(Fact("shifts", shift_words(verdict.shifts)))
             result.append(Fact("in all", f"{verdict.upper}, and no execution costs more"))
-        if isinstance(verdict.witness, StreamWitness):
+        if verdict.witness is not None:
             if isinstance(verdict, Proved):
                 result.append(Fact("approached", "by the loss on two streams that are far apart:"))
             result += _witness_facts(verdict, question, verdict.witness, asked_tight=asked_tight)
@@ -58,10 +59,22 @@ class StreamReport(Report[StreamQuestion]):
         """The question as plain data."""
         return stream_question_data(question)
 
-    def witness_data(self, witness: AnyWitness, question: StreamQuestion) -> dict[str, Any]:
+    def witness_data(self, witness: StreamWitness, question: StreamQuestion) -> dict[str, Any]:
         """A witness as plain data."""
-        assert isinstance(witness, StreamWitness)
-        return stream_witness_data(witness)
+        observed = witness.observed
+        sides: tuple[Any, Any] = ([str(x) for x in witness.left], [str(x) for x in witness.right])
+        if observed.arguments is not None:
+            sides = (plain_data(dict(observed.arguments[0])), plain_data(dict(observed.arguments[1])))
+        return {
+            "left": sides[0],
+            "right": sides[1],
+            "output": list(observed.word),
+            "repetitions": observed.times,
+            "left_probability": ball_data(witness.left_probability),
+            "right_probability": ball_data(witness.right_probability),
+            "ratio": ratio_data(witness),
+            "loss": "inf" if witness.infinite else loss_data(witness),
+        }
 
     def more_data(self, verdict: Verdict, question: StreamQuestion) -> dict[str, Any]:
         """The structure that leaks, and the table of shifts."""
@@ -125,7 +138,7 @@ def shift_words(shifts: tuple[Shifted, ...]) -> str:
 def tight_words(verdict: Verdict) -> str:
     """What is known about the smallest epsilon."""
     if verdict.lower.infinite:
-        infinite = isinstance(verdict.witness, StreamWitness) and verdict.witness.infinite
+        infinite = verdict.witness is not None and verdict.witness.infinite
         grows = "the loss grows with every repetition"
         return f"none: {grows if not infinite else 'what is written is impossible on one side'}"
     if verdict.tight is not None:
@@ -148,21 +161,22 @@ def _witness_facts(
                 loss += f" (the ratio of the probabilities is beyond e^epsilon = {bound_words(budget.epsilon)})"
         else:
             loss += f"; the left exceeds e^({budget.epsilon}) * right + {budget.delta}"
-    result = [Fact("written", witness.output or "nothing")]
-    if witness.times is not None and verdict.leak is not None:
+    result = [Fact("written", witness.seen or "nothing")]
+    observed = witness.observed
+    if observed.times is not None and verdict.leak is not None:
         cycles = sum(repeated for _, repeated in verdict.leak.segments)
         if cycles:
             what = "the cycle" if cycles == 1 else "each cycle"
             fewest = ", the fewest that do" if isinstance(verdict, Refuted) and not asked_tight else ""
-            often = "once" if witness.times == 1 else f"{witness.times} times"
+            often = "once" if observed.times == 1 else f"{observed.times} times"
             result.append(Fact("repetitions", f"{what} {often}{fewest}"))
     result += [
         Fact("left", f"{side_words(question, witness, 0)}: probability {shown_ball(witness.left_probability)}"),
         Fact("right", f"{side_words(question, witness, 1)}: probability {shown_ball(witness.right_probability)}"),
         Fact("loss", loss),
     ]
-    told = witness.arguments is not None and witness.event is not None
-    if question.mechanism is not None and told and len(witness.steps) <= _LONGEST:
+    told = witness.observed.arguments is not None and witness.observed.event is not None
+    if question.mechanism is not None and told and len(witness.observed.steps) <= _LONGEST:
         result.append(Fact("in Python", python_lines(question, witness)))
     return result
 
@@ -182,9 +196,9 @@ def side_words(question: StreamQuestion, witness: StreamWitness, side: int) -> s
     """The numbers of one side; a number beside the stream by its name."""
     numbers = (witness.left, witness.right)[side]
     beside = secrets(question)
-    if not beside or witness.arguments is None:
+    if not beside or witness.observed.arguments is None:
         return stream_words(numbers)
-    given = witness.arguments[side]
+    given = witness.observed.arguments[side]
     assert question.mechanism is not None
     assert question.mechanism.stream is not None
     stream = tuple(Fraction(value) for value in given[question.mechanism.stream])
@@ -208,11 +222,11 @@ def python_lines(question: StreamQuestion, witness: StreamWitness) -> str:
     """A few lines of Python that recompute both probabilities."""
     mechanism = question.mechanism
     assert mechanism is not None
-    assert witness.arguments is not None
+    assert witness.observed.arguments is not None
     lines = ["from privproof import output_probability", imported(mechanism)]
-    for side in witness.arguments:
+    for side in witness.observed.arguments:
         given = "".join(f", {n}={v!r}" for n, v in side.items())
-        lines.append(f"output_probability({called(mechanism)}, {event_source(witness.event)}{given})")
+        lines.append(f"output_probability({called(mechanism)}, {event_source(witness.observed.event)}{given})")
     if any("Fraction(" in line for line in lines):
         lines.insert(0, "from fractions import Fraction")
     return "\n".join(lines)
@@ -262,30 +276,3 @@ def stream_question_data(question: StreamQuestion) -> dict[str, Any]:
     if question.mechanism is not None:
         result["parameters"] = plain_data(dict(question.mechanism.parameters))
     return result
-
-
-def stream_witness_data(witness: StreamWitness) -> dict[str, Any]:
-    """A witness as plain data: probabilities as pairs of decimals that enclose them."""
-
-    def ball(value: Probability) -> Any:
-        return "0" if is_zero(value) else enclosing(enclosed(value, 192))
-
-    loss: Any = "inf"
-    ratio: Any = "inf"
-    if not witness.infinite:
-        loss = enclosing(witness.loss()) if witness.loss() > 0 else ["0", "0"]
-        with precision(192):
-            ratio = enclosing(witness.loss().exp())
-    sides: tuple[Any, Any] = ([str(x) for x in witness.left], [str(x) for x in witness.right])
-    if witness.arguments is not None:
-        sides = (plain_data(dict(witness.arguments[0])), plain_data(dict(witness.arguments[1])))
-    return {
-        "left": sides[0],
-        "right": sides[1],
-        "output": list(witness.word),
-        "repetitions": witness.times,
-        "left_probability": ball(witness.left_probability),
-        "right_probability": ball(witness.right_probability),
-        "ratio": ratio,
-        "loss": loss,
-    }

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.compiling import printable
-from privproof.evidence.verdicts import AnyWitness, Growth, Verdict, Witness
+from privproof.evidence.verdicts import Growth, Verdict
+from privproof.evidence.witnesses import WordWitness
 from privproof.exact import fraction, show, text
 from privproof.exact.texts import bound_words
 from privproof.formats import svg
@@ -22,7 +23,7 @@ from privproof.scenarios import Origin, Question, Several, ordered_pairs
 _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
 
 
-class WordReport(Report[Question]):
+class WordReport(Report[Question, WordWitness]):
     """How questions about words are told."""
 
     def compared(self, question: Question) -> list[Fact]:
@@ -33,7 +34,7 @@ class WordReport(Report[Question]):
         """The word, or the event, and words that grow."""
         result: list[Fact] = []
         witness = verdict.witness
-        if isinstance(witness, Witness):
+        if witness is not None:
             result += _witness_facts(verdict, question, witness, asked_tight=asked_tight)
             if command is not None:
                 result.append(Fact("replay", command.replay(witness)))
@@ -45,11 +46,10 @@ class WordReport(Report[Question]):
             result += _growth_facts(verdict.growth)
         return result
 
-    def sides(self, witness: AnyWitness, question: Question) -> str:
+    def sides(self, witness: WordWitness, question: Question) -> str:
         """Both situations of a witness and its output, in one line."""
-        assert isinstance(witness, Witness)
         left, right = (side_words(question, witness, side) for side in (0, 1))
-        return f"{left} against {right}, output {' '.join(witness.output)}"
+        return f"{left} against {right}, output {' '.join(witness.observed.output)}"
 
     def question_data(self, question: Question) -> dict[str, Any]:
         """The question as plain data."""
@@ -63,9 +63,8 @@ class WordReport(Report[Question]):
             result["size"] = origin_size(question)
         return result
 
-    def witness_data(self, witness: AnyWitness, question: Question) -> dict[str, Any]:
+    def witness_data(self, witness: WordWitness, question: Question) -> dict[str, Any]:
         """A witness as plain data."""
-        assert isinstance(witness, Witness)
         return witness_data(witness, question)
 
     def more_data(self, verdict: Verdict, question: Question) -> dict[str, Any]:
@@ -131,12 +130,12 @@ def horizon_words(question: Question) -> str:
     return f"words of length {horizon.high}" if horizon.low == horizon.high else f"words of length {horizon}"
 
 
-def side_words(question: Question, witness: Witness, side: int) -> str:
+def side_words(question: Question, witness: WordWitness, side: int) -> str:
     """One of the two situations of a witness."""
     if question.origin is not None:
-        arguments = question.origin.arguments(witness.pair, side, witness.inputs[side])
+        arguments = question.origin.arguments(witness.observed.pair, side, witness.observed.inputs[side])
         return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-    inputs = witness.inputs[side]
+    inputs = witness.observed.inputs[side]
     initial = witness.left if side == 0 else witness.right
     state = ", ".join(name if p == 1 else f"{name}: {p}" for name, p in initial.items())
     if not inputs:
@@ -145,30 +144,30 @@ def side_words(question: Question, witness: Witness, side: int) -> str:
     return listed if witness.left == witness.right else f"{listed} from {state}"
 
 
-def python_lines(origin: Origin, witness: Witness) -> str:
+def python_lines(origin: Origin, witness: WordWitness) -> str:
     """A few lines of Python that recompute both probabilities of a witness."""
     output = _output(origin, witness)
     lines = ["from privproof import output_probability", imported(origin.mechanism)]
     for side, probability in enumerate((witness.left_probability, witness.right_probability)):
-        arguments = origin.arguments(witness.pair, side, witness.inputs[side])
+        arguments = origin.arguments(witness.observed.pair, side, witness.observed.inputs[side])
         given = "".join(f", {n}={v!r}" for n, v in arguments.items())
         lines.append(f"output_probability({called(origin.mechanism)}, {output!r}{given})  # {show(probability)}")
     return "\n".join(lines)
 
 
-def _replayable(origin: Origin, witness: Witness) -> bool:
+def _replayable(origin: Origin, witness: WordWitness) -> bool:
     """Whether the list of outputs says all that a witness shows: not where a step of a stream is silent, or its end is shown."""
     if origin.collected or origin.mechanism.stream is None:
         return True
-    shown = [letter.output for letter in witness.letters]
+    shown = [letter.output for letter in witness.observed.letters]
     values = [origin.outputs[name] for name in shown if name is not None]
     ended = any(v is ENDED for value in values for v in (value.values if isinstance(value, Several) else (value,)))
     return None not in shown and not ended
 
 
-def _output(origin: Origin, witness: Witness) -> object:
+def _output(origin: Origin, witness: WordWitness) -> object:
     """A witness's output as `output_probability` takes it."""
-    shown = [letter.output for letter in witness.letters if letter.output is not None]
+    shown = [letter.output for letter in witness.observed.letters if letter.output is not None]
     values = [origin.outputs[name] for name in shown]
     if origin.collected and not origin.mechanism.generator:
         return printable(values[0])
@@ -176,14 +175,14 @@ def _output(origin: Origin, witness: Witness) -> object:
     return [printable(value) for value in (flat[0].items if origin.collected else flat)]
 
 
-def _witness_facts(verdict: Verdict, question: Question, witness: Witness, *, asked_tight: bool) -> list[Fact]:
+def _witness_facts(verdict: Verdict, question: Question, witness: WordWitness, *, asked_tight: bool) -> list[Fact]:
     budget = question.budget
-    output = _output_words(question, witness) + (" (complete)" if witness.ending == "complete" else "")
+    output = _output_words(question, witness) + (" (complete)" if witness.observed.ending == "complete" else "")
     ratio = "infinite" if witness.ratio is None else show(witness.ratio)
     beyond = verdict.status == "refuted" and not asked_tight and budget is not None
     if beyond and budget is not None and budget.delta == 0:
         ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
-    result = [] if question.origin is not None else [Fact("pair", witness.pair)]
+    result = [] if question.origin is not None else [Fact("pair", witness.observed.pair)]
     result += [
         Fact("output", output),
         Fact("left", f"{side_words(question, witness, 0)}: probability {show(witness.left_probability)}"),
@@ -198,11 +197,11 @@ def _witness_facts(verdict: Verdict, question: Question, witness: Witness, *, as
     return result
 
 
-def _output_words(question: Question, witness: Witness) -> str:
+def _output_words(question: Question, witness: WordWitness) -> str:
     """What is observed; on a stream also the steps at which nothing is."""
     if question.origin is not None and question.origin.mechanism.stream is not None:
-        return " ".join(letter.output or "(nothing)" for letter in witness.letters)
-    return " ".join(witness.output) or "nothing"
+        return " ".join(letter.output or "(nothing)" for letter in witness.observed.letters)
+    return " ".join(witness.observed.output) or "nothing"
 
 
 def _growth_facts(growth: Growth) -> list[Fact]:
@@ -218,9 +217,9 @@ def _event_facts(verdict: Verdict) -> list[Fact]:
     event, budget = verdict.event, verdict.question.budget
     left = sum((w.left_probability for w in event), Fraction(0))
     right = sum((w.right_probability for w in event), Fraction(0))
-    listed = ", ".join(" ".join(map(str, w.letters)) for w in event[:4]) + (", ..." if len(event) > 4 else "")
+    listed = ", ".join(" ".join(map(str, w.observed.letters)) for w in event[:4]) + (", ..." if len(event) > 4 else "")
     result = [
-        Fact("pair", event[0].pair),
+        Fact("pair", event[0].observed.pair),
         Fact("event", f"{len(event)} outcome{'s' if len(event) != 1 else ''}: {listed}"),
         Fact("left", f"probability of the event {show(left)}"),
         Fact("right", f"probability of the event {show(right)}"),
@@ -239,30 +238,30 @@ def origin_size(question: Question) -> int | None:
     return len(model.steps)
 
 
-def witness_data(witness: Witness, question: Question) -> dict[str, Any]:
+def witness_data(witness: WordWitness, question: Question) -> dict[str, Any]:
     """A witness as plain data."""
 
     def exact(value: Fraction | None) -> str:
         return "inf" if value is None else text(value)
 
     left, right = ({n: str(p) for n, p in side.items()} for side in (witness.left, witness.right))
-    inputs = witness.inputs
+    inputs = witness.observed.inputs
     sides: tuple[Any, Any] = (list(inputs[0]), list(inputs[1])) if inputs[0] else (left, right)
     if question.origin is not None:
         origin = question.origin
         sides = (
-            plain_data(origin.arguments(witness.pair, 0, inputs[0])),
-            plain_data(origin.arguments(witness.pair, 1, inputs[1])),
+            plain_data(origin.arguments(witness.observed.pair, 0, inputs[0])),
+            plain_data(origin.arguments(witness.observed.pair, 1, inputs[1])),
         )
     return {
-        "pair": witness.pair,
+        "pair": witness.observed.pair,
         "left": sides[0],
         "right": sides[1],
-        "output": list(witness.output),
-        "ending": witness.ending,
+        "output": list(witness.observed.output),
+        "ending": witness.observed.ending,
         "left_initial": left,
         "right_initial": right,
-        "word": [str(letter) for letter in witness.letters],
+        "word": [str(letter) for letter in witness.observed.letters],
         "left_probability": exact(witness.left_probability),
         "right_probability": exact(witness.right_probability),
         "ratio": exact(witness.ratio),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from privproof.errors import QuestionError
 from privproof.exact import Budget, Epsilon
 from privproof.scenarios.asked import AnyQuestion, Family
+from privproof.scenarios.channels import LocationMechanism
+from privproof.scenarios.planar import Site
 
 
 @dataclass(frozen=True)
@@ -21,12 +24,14 @@ class LocationQuestion(AnyQuestion):
 
     family: ClassVar[Family] = "location"
 
-    mechanism: Any
+    mechanism: LocationMechanism
     epsilon: Epsilon
-    sites: tuple[tuple[int, int], ...] | None = None
+    sites: tuple[Site, ...] | None = None
 
     def under(self, budget: Budget | None) -> LocationQuestion:
         """The same question with another claim for each unit of distance."""
+        if budget is not None and budget.delta != 0:
+            raise QuestionError("delta", "locations are asked about without a delta", place="delta", hint="drop it")
         return self if budget is None else replace(self, epsilon=budget.epsilon)
 
     @property

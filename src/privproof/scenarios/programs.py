@@ -125,20 +125,32 @@ def program_question(mechanism: Mechanism, *, size: int | None = None) -> Progra
                 hint=f"widen its range or its sensitivity, or declare it public({declared})",
             )
     question = ProgramQuestion(mechanism=mechanism.pinned(), size=size)
+    claim = own_claim(mechanism, size)
+    return question.under(claim) if isinstance(claim, Budget) else replace(question, claim=claim)
+
+
+def own_claim(mechanism: Mechanism, size: int | None) -> Budget | Affine | None:
+    """What a mechanism claims of itself: a budget, or an expression in the size and public numbers."""
     if mechanism.claim is None:
-        return question
-    symbols = mechanism.public_numbers
+        return None
     try:
         budget = mechanism.budget(size)
     except (LanguageError, BudgetError):
         budget = None
     if budget is not None:
-        return question.under(budget)
+        return budget
     text = mechanism.claim.written(mechanism.parameters)
     if mechanism.claim.delta != 0:
         raise BudgetError("budget", f"the claim {text!r} has a delta", hint="a delta needs an epsilon that is a number")
-    claim = read_affine(text, [*symbols, "size"] if open_ended else symbols)
-    return replace(question, claim=claim)
+    symbols = mechanism.public_numbers
+    open_ended = any(i.shape == "list" and i.size is None for i in mechanism.inputs.values())
+    return read_affine(text, [*symbols, "size"] if open_ended else symbols)
+
+
+def claim_in_numbers(mechanism: Mechanism, size: int | None) -> Affine | None:
+    """The epsilon that a mechanism claims of itself, as an expression in the size and public numbers."""
+    claim = own_claim(mechanism, size)
+    return _bound(claim.epsilon) if isinstance(claim, Budget) else claim
 
 
 def _bound(value: Epsilon) -> Affine | None:

@@ -30,13 +30,13 @@ CONDITIONS = (
 """The side conditions of the soundness theorem, as the checker verifies them."""
 
 
-def _affine(value: Affine) -> dict[str, Any]:
+def _affine(value: Affine) -> dict[str, object]:
     return {"constant": str(value.constant), "terms": {name: str(factor) for name, factor in value.terms}}
 
 
-def alignment_evidence(proof: AlignmentProof) -> dict[str, Any]:
+def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
     """The evidence of a proof by alignment."""
-    bounds: list[dict[str, Any]] = []
+    bounds: list[dict[str, object]] = []
     for bound in proof.bounds:
         if bound.group:
             bounds.append({"names": list(bound.group), "factor": str(bound.limit.constant)})
@@ -57,7 +57,7 @@ def _smt(formula: Any) -> str:
     return " ".join(text.split())
 
 
-def _paths(proof: AlignmentProof) -> list[dict[str, Any]]:
+def _paths(proof: AlignmentProof) -> list[dict[str, object]]:
     result = []
     for path in proof.blocks.paths:
         listed = []
@@ -75,7 +75,7 @@ def _paths(proof: AlignmentProof) -> list[dict[str, Any]]:
     return result
 
 
-def _atom(atom: tuple[Any, ...], program: Program) -> list[Any]:
+def _atom(atom: tuple[Any, ...], program: Program) -> list[object]:
     match atom:
         case ("output", k, bool() as value, holds):
             return ["output", k, ["bool", value], holds]
@@ -85,13 +85,13 @@ def _atom(atom: tuple[Any, ...], program: Program) -> list[Any]:
             return list(atom)
 
 
-def _shift(shift: Shift) -> dict[str, Any]:
+def _shift(shift: Shift) -> dict[str, object]:
     reads = [[feature[1], str(f)] for feature, f in shift.factors.items() if feature[0] == "read" and f]
     distances = [[feature[1], str(f)] for feature, f in shift.factors.items() if feature[0] == "distance" and f]
     return {"constant": str(shift.factors.get(CONSTANT, Fraction(0))), "reads": reads, "distances": distances}
 
 
-def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) -> dict[str, Any]:
+def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) -> dict[str, object]:
     """The evidence of a refutation: both trees, and which leaves the event has."""
     sides = [
         {"arguments": _arguments(arguments), "leaves": [_leaf(leaf, loss.event) for leaf in leaves]}
@@ -101,7 +101,7 @@ def loss_evidence(loss: Loss, trees: tuple[tuple[Leaf, ...], tuple[Leaf, ...]]) 
     return {"method": "loss", **event, "left": sides[0], "right": sides[1]}
 
 
-def pattern_document(pattern: Any) -> dict[str, Any]:
+def pattern_document(pattern: Any) -> dict[str, object]:
     """An event as plain data: values with their types, and ``between`` in the place of noisy numbers."""
     match pattern:
         case Between(low, high):
@@ -117,7 +117,7 @@ def pattern_document(pattern: Any) -> dict[str, Any]:
             return typed_document(Fraction(pattern))
 
 
-def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(values: Mapping[str, object]) -> dict[str, object]:
     def plain(value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [plain(item) for item in value]
@@ -126,12 +126,12 @@ def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: plain(value) for name, value in values.items()}
 
 
-def _form(form: Linear) -> dict[str, Any]:
+def _form(form: Linear) -> dict[str, object]:
     terms = sorted((atom, factor) for atom, factor in form.terms.items() if isinstance(atom, int))
     return {"x": [[atom, str(factor)] for atom, factor in terms], "constant": str(form.constant)}
 
 
-def _leaf(leaf: Leaf, event: Any) -> dict[str, Any]:
+def _leaf(leaf: Leaf, event: Any) -> dict[str, object]:
     also = leaf.within(event) if leaf.complete else None
     return {
         "noises": [[noise.kind, str(noise.scale)] for noise in leaf.noises],
@@ -142,7 +142,7 @@ def _leaf(leaf: Leaf, event: Any) -> dict[str, Any]:
     }
 
 
-def _step(step: Branching | Draw, noises: Sequence[Drawn]) -> list[Any]:
+def _step(step: Branching | Draw, noises: Sequence[Drawn]) -> list[object]:
     if isinstance(step, Draw):
         return ["draw", [str(p) for p in step.probabilities], step.chosen]
     return ["test", _form(_without_ties(step, noises)), step.outcome]

@@ -10,13 +10,12 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from privproof.compiling.covering import told_coverage
-from privproof.compiling.relational import prepare_program, refuse_outside, unit
+from privproof.compiling.relational import Program, refuse_outside, relational, unit
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement, refuse_endless
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import explanation
@@ -31,12 +30,14 @@ from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
 from privproof.evidence.gate import admit
-from privproof.evidence.verdicts import Explanation, LossWitness, ProgramDetails
+from privproof.evidence.verdicts import Explanation, ProgramDetails
+from privproof.evidence.witnesses import LossWitness, ObservedPattern, Witness
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 from privproof.language.branching import Leaf
-from privproof.scenarios import ProgramQuestion, program_question
+from privproof.scenarios import ProgramQuestion
+from privproof.scenarios.programs import claim_in_numbers
 
 ENGINE = "laplace"
 
@@ -50,7 +51,7 @@ class AlignmentEngine:
         """Why the engine does not answer the request, or None if it does."""
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """For every size and all public numbers, or at the size that is asked for: a proof or a refutation of the claim, or both bounds."""
         question = request.question
         assert isinstance(question, ProgramQuestion)
@@ -63,16 +64,17 @@ class AlignmentEngine:
             said = "an infinite epsilon claims next to nothing" if infinite else "no budget is given"
             raise QuestionError("budget", said, hint="ask for one, such as 1, or for the tight epsilon")
         with own_context():
-            _in_class(question.mechanism)
-            search: _Tight | _Search = _Tight(question, monitor) if request.tight else _Search(question, monitor)
+            program = _in_class(question.mechanism)
+            kind = _Tight if request.tight else _Search
+            search: _Tight | _Search = kind(question, program, monitor)
             try:
                 yield from search.answers()
             except Stopped:
                 yield from search.stopped(monitor.stopped() or "stopped")
 
 
-def _in_class(mechanism: Mechanism) -> None:
-    """Refuse what is outside the class, with its place."""
+def _in_class(mechanism: Mechanism) -> Program | None:
+    """Refuse what is outside the class, with its place; the program that alignments are about, where there is one."""
     if any(d.within is None and not d.public for d in mechanism.inputs.values()):
         name = next(n for n, d in mechanism.inputs.items() if d.within is None and not d.public)
         raise LanguageError(
@@ -81,18 +83,20 @@ def _in_class(mechanism: Mechanism) -> None:
             place=mechanism.place,
             hint="numbers: real(), integer(), real_queries()",
         )
-    refuse_outside(mechanism.translated.body, mechanism)
     try:
-        refuse_endless(prepare_program(mechanism))
+        program = relational(mechanism)
     except Unsupported:
-        return
+        refuse_outside(mechanism.translated.body, mechanism)
+        return None
+    refuse_endless(program)
+    return program
 
 
 class _Search:
     """The search for a proof and a refutation, in turns."""
 
-    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
-        self.question, self.monitor = question, monitor
+    def __init__(self, question: ProgramQuestion, program: Program | None, monitor: Monitor) -> None:
+        self.question, self.program, self.monitor = question, program, monitor
         self.mechanism = question.mechanism
         assert question.claim is not None
         self.claim: Affine = question.claim
@@ -103,7 +107,9 @@ class _Search:
         """Proofs, refutations, and what is known in the end."""
         last = NoProof("")
         failures = 0
-        for attempt in attempts(self.mechanism, self.claim, self.monitor, size=self.question.size):
+        for attempt in attempts(
+            self.mechanism, self.claim, self.monitor, size=self.question.size, program=self.program
+        ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
                 for answer in proved(self.question, attempt):
@@ -199,6 +205,8 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
 
 def _trees(question: ProgramQuestion, loss: Loss) -> tuple[tuple[Leaf, ...], tuple[Leaf, ...]]:
     """The runs behind a loss, on both sides."""
+    if loss.runs is not None:
+        return loss.runs
     left, right = (tree(question.mechanism, side, loss.event) for side in (loss.left, loss.right))
     return left, right
 
@@ -224,7 +232,7 @@ def _proportional(question: ProgramQuestion, name: str) -> bool:
     mechanism = question.mechanism
     if mechanism.claim is None or question.claim is None:
         return False
-    claims = [program_question(mechanism.having(**{name: value}), size=question.size).claim for value in (1, 2, 3)]
+    claims = [claim_in_numbers(mechanism.having(**{name: value}), question.size) for value in (1, 2, 3)]
     first = claims[0]
     if first is None or first.times(rational(mechanism.parameters[name])) != question.claim:
         return False
@@ -249,7 +257,8 @@ def refuted(question: ProgramQuestion, loss: Loss, line: str = "") -> Answer:
 
 def witnessed(loss: Loss, line: str = "") -> LossWitness:
     """A loss as evidence."""
-    return LossWitness(loss.left, loss.right, loss.event, loss.left_probability, loss.right_probability, line)
+    observed = ObservedPattern(loss.event, line)
+    return Witness(loss.left, loss.right, observed, loss.left_probability, loss.right_probability)
 
 
 def breaking(question: ProgramQuestion, loss: Loss, attempt: NoProof, monitor: Monitor) -> str:
@@ -272,8 +281,9 @@ def _source(mechanism: Mechanism, line: int) -> str:
 class _Tight:
     """The tight epsilon: bounds from both sides."""
 
-    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
+    def __init__(self, question: ProgramQuestion, program: Program | None, monitor: Monitor) -> None:
         self.question = replace(question, claim=None, budget=None)
+        self.program = program
         self.claim = question.claim
         self.monitor = monitor
         self.mechanism = question.mechanism
@@ -295,7 +305,7 @@ class _Tight:
         with few_ways(self.too_many):
             candidates = self.candidates()
         for candidate in candidates:
-            found = prove(self.mechanism, candidate, self.monitor, size=question.size)
+            found = prove(self.mechanism, candidate, self.monitor, size=question.size, program=self.program)
             if isinstance(found, AlignmentProof):
                 self.proof = found
                 break
@@ -327,7 +337,7 @@ class _Tight:
                 if near[-1]:
                     break
 
-    def reached(self, size: int | None, public: Mapping[str, Any], *, far: bool) -> bool:
+    def reached(self, size: int | None, public: Mapping[str, object], *, far: bool) -> bool:
         """Whether losses come near the least cost at a size."""
         self.monitor.listen(Progress("looking for losses", level=size or 0))
         return approached(self.refuter, size, public, far=far)

@@ -44,7 +44,7 @@ def _share(leaf: Leaf, also: Sequence[Linear]) -> ExponentialSum:
     return probability(noises, [halfspace(form) for form in forms]) * leaf.weight
 
 
-def measure(found: Sequence[Leaf], pattern: Any) -> ExponentialSum:
+def measure(found: Sequence[Leaf], pattern: object) -> ExponentialSum:
     """The probability of an event, from the leaves of a mechanism's tree."""
     total = ExponentialSum.constant(0)
     for leaf in found:
@@ -53,7 +53,7 @@ def measure(found: Sequence[Leaf], pattern: Any) -> ExponentialSum:
     return total
 
 
-def measure_ball(found: Sequence[Leaf], pattern: Any, bits: int = 128) -> arb:
+def measure_ball(found: Sequence[Leaf], pattern: object, bits: int = 128) -> arb:
     """The same as a ball."""
     with precision(bits):
         total = arb(0)
@@ -70,12 +70,12 @@ def measure_ball(found: Sequence[Leaf], pattern: Any, bits: int = 128) -> arb:
     return total
 
 
-def following(pattern: Any, *, discrete: bool = False) -> Follow | None:
+def following(pattern: object, *, discrete: bool = False) -> Follow | None:
     """For a generator: whether what is written so far may still become an output of the pattern."""
     if not isinstance(pattern, list):
         return None
 
-    def follow(written: Sequence[Any]) -> bool:
+    def follow(written: Sequence[object]) -> bool:
         if len(written) > len(pattern):
             return False
         return matching(pattern[len(written) - 1], written[-1], discrete=discrete) is not None
@@ -83,13 +83,15 @@ def following(pattern: Any, *, discrete: bool = False) -> Follow | None:
     return follow
 
 
-def tree(mechanism: Mechanism, arguments: Mapping[str, Any], pattern: Any = None, **options: Any) -> tuple[Leaf, ...]:
+def tree(
+    mechanism: Mechanism, arguments: Mapping[str, object], pattern: object = None, **options: Any
+) -> tuple[Leaf, ...]:
     """The leaves of a mechanism's tree; those that cannot lie in the pattern may be left early."""
     discrete = any(sample.noise == "geometric" for sample in samples(mechanism.translated.body))
     follow = following(pattern, discrete=discrete) if mechanism.generator else None
     return leaves(mechanism, arguments, follow=follow, **options)
 
 
-def event_probability(mechanism: Mechanism, pattern: Any, arguments: Mapping[str, Any]) -> ExponentialSum:
+def event_probability(mechanism: Mechanism, pattern: object, arguments: Mapping[str, object]) -> ExponentialSum:
     """The probability that the output lies in a pattern, exactly."""
     return measure(tree(mechanism, arguments, pattern), pattern)

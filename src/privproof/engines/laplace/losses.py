@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +32,7 @@ class Loss:
         event: the event.
         left_probability: exactly.
         right_probability: exactly.
+        runs: the runs of the mechanism on both sides, where they are known as far as the event asks.
     """
 
     left: Mapping[str, Any]
@@ -39,6 +40,7 @@ class Loss:
     event: Any
     left_probability: ExponentialSum
     right_probability: ExponentialSum
+    runs: tuple[tuple[Leaf, ...], tuple[Leaf, ...]] | None = field(default=None, repr=False, compare=False)
 
     @property
     def infinite(self) -> bool:
@@ -110,8 +112,10 @@ class Trees:
 
     def loss(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> Loss:
         """An event with its exact probabilities."""
-        p, q = (measure(self.at(side, event), event) for side in (left, right))
-        return Loss(left, right, event, p, q)
+        runs = self.at(left, event), self.at(right, event)
+        p, q = (measure(leaves, event) for leaves in runs)
+        pruned = self.mechanism.generator  # by the event: evidence then follows fewer runs than these
+        return Loss(left, right, event, p, q, None if pruned else runs)
 
 
 def events(pattern: Any, silent: Any) -> list[Any]:

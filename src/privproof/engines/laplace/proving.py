@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
@@ -90,15 +90,28 @@ def attempts(
     *,
     size: int | None = None,
     forms: Sequence[Form] = FORMS,
+    program: Program | None = None,
 ) -> Iterator[AlignmentProof | NoProof]:
-    """Attempts to prove a budget, one for every form of alignments; the last one says most."""
+    """Attempts to prove a budget, one for every form of alignments; the last one says most.
+
+    Args:
+        mechanism: the mechanism.
+        budget: the budget.
+        monitor: an interrupt.
+        size: the length of its lists; None for every length.
+        forms: the forms, in order.
+        program: the mechanism prepared with its tests converted and its loops not looked ahead, where that was done already.
+    """
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[bool, bool], tuple[Blocks, list[Counterexample]]] = {}
     for form in forms:
         shape_of = (form.convert, form.ahead)
         try:
             if shape_of not in known:
-                blocks = Blocks(relational(mechanism, size=size, convert=form.convert, ahead=form.ahead))
+                if program is not None and shape_of == (True, False):
+                    blocks = Blocks(replace(program, size=size))
+                else:
+                    blocks = Blocks(relational(mechanism, size=size, convert=form.convert, ahead=form.ahead))
                 _ = blocks.paths, blocks.fixed, blocks.groups
                 known[shape_of] = (blocks, [])
         except Unsupported as problem:
@@ -158,10 +171,11 @@ def prove(
     *,
     size: int | None = None,
     forms: Sequence[Form] = FORMS,
+    program: Program | None = None,
 ) -> AlignmentProof | NoProof:
     """A proof that a mechanism keeps a budget, by the first form of alignments that gives one."""
     last: NoProof | None = None
-    for attempt in attempts(mechanism, budget, monitor, size=size, forms=forms):
+    for attempt in attempts(mechanism, budget, monitor, size=size, forms=forms, program=program):
         if isinstance(attempt, AlignmentProof):
             return attempt
         last = attempt if last is None or attempt.last is not None else last

@@ -51,7 +51,7 @@ def symbol(name: str, sort: Sort) -> Term:
             return z3.Int(name)
 
 
-def number(value: Any) -> Term:
+def number(value: object) -> Term:
     """A rational as a term."""
     return z3.RealVal(str(value))
 

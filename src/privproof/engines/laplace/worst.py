@@ -85,9 +85,9 @@ def private_names(mechanism: Mechanism, size: int | None) -> list[str]:
     return [n for name, declared in inputs if not declared.public for n in open_names(name, declared, size)]
 
 
-def atoms(mechanism: Mechanism, size: int | None, public: Mapping[str, Any]) -> dict[str, Any]:
+def atoms(mechanism: Mechanism, size: int | None, public: Mapping[str, object]) -> dict[str, object]:
     """Arguments with a symbol for every private and every real public number; other public inputs have their value."""
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, object] = {}
     for name, declared in mechanism.inputs.items():
         if declared.public and not declared.real:
             some = [declared.values[0] if declared.values else 0]
@@ -101,7 +101,7 @@ def atoms(mechanism: Mechanism, size: int | None, public: Mapping[str, Any]) -> 
 def regions(
     mechanism: Mechanism,
     size: int | None,
-    public: Mapping[str, Any],
+    public: Mapping[str, object],
     pause: Callable[[], None] = lambda: None,
     follow: Any = None,
     most: int = 4_000,
@@ -159,7 +159,7 @@ def _term(form: Linear) -> Any:
     return total
 
 
-def long_regions(mechanism: Mechanism, size: int, public: Mapping[str, Any], monitor: Monitor) -> list[Region]:
+def long_regions(mechanism: Mechanism, size: int, public: Mapping[str, object], monitor: Monitor) -> list[Region]:
     """Ways through the mechanism at a larger size: all of them where they are few, otherwise those that change their letter once."""
     if not mechanism.generator:
         try:
@@ -168,7 +168,7 @@ def long_regions(mechanism: Mechanism, size: int, public: Mapping[str, Any], mon
             if problem.code != "paths":
                 raise
             return []
-    letters: dict[str, Any] = {}
+    letters: dict[str, object] = {}
     for region in regions(mechanism, min(2, size), public, monitor.pause):
         if isinstance(region.word, list):
             for letter in region.word:
@@ -184,8 +184,8 @@ def long_regions(mechanism: Mechanism, size: int, public: Mapping[str, Any], mon
     return list(found.values())
 
 
-def _prefix(pattern: Sequence[Any]) -> Any:
-    def follow(written: Sequence[Any]) -> bool:
+def _prefix(pattern: Sequence[object]) -> Any:
+    def follow(written: Sequence[object]) -> bool:
         return len(written) <= len(pattern) and key(word(written[-1])) == key(pattern[len(written) - 1])
 
     return follow
@@ -198,7 +198,7 @@ def region(leaf: Leaf) -> Region:
     return Region(word(leaf.output), leaf.noises, tuple(test.halfspace for test in leaf.tests), released, draws)
 
 
-def _forms(output: Any) -> Iterator[Linear]:
+def _forms(output: object) -> Iterator[Linear]:
     if isinstance(output, Linear):
         yield output
     elif isinstance(output, list | tuple):
@@ -355,7 +355,7 @@ def _steepest(relation: str, names: Sequence[str], within: Mapping[str, Fraction
     return {n: within[n] if g > 0 else -within[n] for n, g in zip(names, slope, strict=True)}
 
 
-def _letters(pattern: Any, count: int) -> list[str]:
+def _letters(pattern: object, count: int) -> list[str]:
     """One letter of the output for every value, where the output is a list; the last one is repeated."""
     listed = [repr(part) for part in pattern] if isinstance(pattern, list) else []
     listed = listed[:count]

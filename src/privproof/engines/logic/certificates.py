@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from privproof.engines.logic.measures import Closeness, Gap
 from privproof.engines.logic.queries import ByWords, Extremes, Lasso, Tree
 from privproof.engines.logic.satisfaction import Satisfaction
@@ -14,9 +12,9 @@ from privproof.formats import document
 from privproof.models import DecisionProcess
 
 
-def logic_evidence(found: Satisfaction) -> dict[str, Any]:
+def logic_evidence(found: Satisfaction) -> dict[str, object]:
     """The evidence of an answer that is proved or refuted."""
-    evidence: dict[str, Any] = {"method": "logic"}
+    evidence: dict[str, object] = {"method": "logic"}
     if found.computed == "refuted":
         evidence["state"] = next(s for s in found.asked if found.truth[s] == 0)
     if not found.process.is_chain:
@@ -26,10 +24,10 @@ def logic_evidence(found: Satisfaction) -> dict[str, Any]:
     return evidence
 
 
-def _operator(process: DecisionProcess, close: Closeness) -> dict[str, Any]:
+def _operator(process: DecisionProcess, close: Closeness) -> dict[str, object]:
     """What decides one D formula: for every ordered pair of neighbours the reason."""
-    pairs: list[dict[str, Any]] = []
-    certificates: list[dict[str, Any]] = []
+    pairs: list[dict[str, object]] = []
+    certificates: list[dict[str, object]] = []
     known: dict[int, int] = {}
     for gap in close.directions:
         how = _how(gap, certificates, known)
@@ -38,7 +36,7 @@ def _operator(process: DecisionProcess, close: Closeness) -> dict[str, Any]:
     return {"formula": structured(close.formula, process), "pairs": pairs, "certificates": certificates}
 
 
-def _how(gap: Gap, certificates: list[dict[str, Any]], known: dict[int, int]) -> dict[str, Any] | None:
+def _how(gap: Gap, certificates: list[dict[str, object]], known: dict[int, int]) -> dict[str, object] | None:
     proof = gap.proof
     if isinstance(proof, Extremes):
         return {"kind": "extremes"}
@@ -55,7 +53,7 @@ def _how(gap: Gap, certificates: list[dict[str, Any]], known: dict[int, int]) ->
     return None
 
 
-def _by_words(proof: ByWords) -> dict[str, Any]:
+def _by_words(proof: ByWords) -> dict[str, object]:
     budget = proof.compiled.question.budget
     assert budget is not None
     assert proof.finding.proof is not None

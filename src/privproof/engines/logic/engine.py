@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.logic.certificates import logic_evidence
 from privproof.engines.logic.checking import Checker
 from privproof.engines.logic.satisfaction import Satisfaction
 from privproof.engines.monitor import Monitor, Stopped
-from privproof.errors import FormulaError, QuestionError
+from privproof.errors import QuestionError
 from privproof.evidence import Unknown
 from privproof.evidence.answers import Answer
 from privproof.evidence.gate import admit
-from privproof.formulas import Formula, Next, Private, Unary, Until, note_on_reading, parse_formula
+from privproof.formulas import Formula, Next, Private, Unary, Until, WrittenFormula, note_on_reading, read_formula
 from privproof.formulas.sublogics import subformulas
 from privproof.models import DecisionProcess
 from privproof.scenarios import FormulaQuestion
@@ -33,7 +32,7 @@ _STEPS = 1_000
 
 def model_check(
     process: DecisionProcess,
-    formula: Formula | str,
+    formula: Formula | WrittenFormula | str,
     *,
     states: Collection[str] | None = None,
     exact: bool = False,
@@ -45,8 +44,8 @@ def model_check(
 
     Args:
         process: a labelled Markov chain or decision process.
-        formula: the formula, or its text; a text that is read otherwise where temporal operators bind tighter than ``&``, such as
-            ``P>=1/2 [ F a & b ]``, gets a note with both readings.
+        formula: the formula, or its text, or both (`read_formula`); a text that is read otherwise where temporal operators bind
+            tighter than ``&``, such as ``P>=1/2 [ F a & b ]``, gets a note with both readings.
         states: the states the verdict is about; without it those that have neighbours (for a formula with D), or those a run starts
             in, or all.
         exact: never be content with enclosures, however long exact numbers take.
@@ -61,16 +60,17 @@ def model_check(
     ('proved', 3/4, 1/4, Epsilon('ln(3)'))
     """
     begun = time.perf_counter()
-    parsed = parse_formula(formula) if isinstance(formula, str) else formula
+    written = read_formula(formula) if isinstance(formula, str) else formula
+    parsed = written.formula if isinstance(written, WrittenFormula) else written
     asked, chosen = _asked(process, parsed, states)
     checker = Checker(process, monitor or Monitor(), always_exact=exact, tight=tight)
     try:
         found = _satisfied(checker, FormulaQuestion(process, parsed, asked), chosen)
     except QuestionError as problem:
-        if problem.code == "unknown-name" and isinstance(formula, str):
-            raise _under(formula, problem) from None
+        if problem.code == "unknown-name" and isinstance(written, WrittenFormula):
+            raise written.complaint(problem) from None
         raise
-    reading = note_on_reading(formula) if isinstance(formula, str) else None
+    reading = note_on_reading(written) if isinstance(written, WrittenFormula) else None
     found = replace(found, notes=(*process.relies, *(() if reading is None else (reading,))))
     found = _confirmed(found, certify=certify)
     return replace(found, seconds=time.perf_counter() - begun)
@@ -85,7 +85,7 @@ class LogicEngine:
         """Why the engine does not answer the request, or None if it does."""
         return "a formula says itself what is claimed" if request.tight else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """Whether the formula holds in all the states that are asked about."""
         question = request.question
         assert isinstance(question, FormulaQuestion)
@@ -110,13 +110,6 @@ def _answer(found: Satisfaction) -> Answer:
     if computed == "unknown":
         return Answer(status="unknown", question=question, engine=found.engine, reason="; ".join(found.reasons))
     return Answer(status=computed, question=question, engine=found.engine, evidence=logic_evidence(found))
-
-
-def _under(text: str, problem: QuestionError) -> FormulaError:
-    """A complaint about an unknown name, with a caret under it where it stands in the text."""
-    name = re.search(r"'(.*)'$", problem.message)
-    place = text.find(name[1]) if name else -1
-    return FormulaError.under(text, max(place, 0), problem.message, hint=problem.hint)
 
 
 def _asked(process: DecisionProcess, formula: Formula, states: Collection[str] | None) -> tuple[tuple[int, ...], str]:

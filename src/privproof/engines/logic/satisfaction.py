@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from privproof.engines.logic.measures import Between, Closeness, Gap, Likelihood, Truths, worst_of
 from privproof.evidence.verdicts import Status, Verdict
@@ -54,7 +53,7 @@ class Satisfaction:
         return "unknown" if self.verdict is None else self.verdict.status
 
     @property
-    def certificate(self) -> Mapping[str, Any] | None:
+    def certificate(self) -> Mapping[str, object] | None:
         """The certificate that the checker has accepted, if there is one."""
         return None if self.verdict is None else self.verdict.certificate
 

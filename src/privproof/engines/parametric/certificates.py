@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Coordinate, Proof, non_negative
-from privproof.evidence.verdicts import PriorWitness
+from privproof.evidence.witnesses import SecretWitness
 from privproof.exact import Rational, rational, text
 from privproof.models.conditions import Table
 
 
-def proof_evidence(table: Table, proof: Proof, monitor: Monitor) -> dict[str, Any] | None:
+def proof_evidence(table: Table, proof: Proof, monitor: Monitor) -> dict[str, object] | None:
     """The evidence of a proof of the table's conditions; None where the sign of a weight is not established.
 
     Args:
@@ -47,10 +46,10 @@ def proof_evidence(table: Table, proof: Proof, monitor: Monitor) -> dict[str, An
     }
 
 
-def point_evidence(witness: PriorWitness) -> dict[str, Any]:
+def point_evidence(witness: SecretWitness) -> dict[str, object]:
     """An output under two secrets at values of the parameters, as a witness or as evidence of a refutation."""
     return {
-        "values": _values({name: rational(value) for name, value in witness.values.items()}),
+        "values": _values({name: rational(value) for name, value in witness.observed.values.items()}),
         "pair": list(witness.secrets),
         "output": witness.output,
         "left": text(witness.left_probability),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from privproof.compiling.pufferfish import Compared, run_again
 from privproof.compiling.pufferfish import compared as compared_rows
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Supremum, Violation, certificates, prove, supremum
 from privproof.errors import QuestionError, ScenarioError
 from privproof.evidence.answers import Answer
-from privproof.evidence.verdicts import PriorWitness
+from privproof.evidence.witnesses import ObservedOutput, SecretWitness, Witness
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, rational, show, smallest_epsilon
 from privproof.models.conditions import Condition, conditions_of
 from privproof.scenarios import UnderPriors
@@ -33,7 +33,7 @@ class ParametricEngine:
         """Why the engine does not answer the request, or None if it does."""
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """Whether the budget holds at every prior of the class, or the smallest epsilon that does."""
         assert isinstance(request.question, UnderPriors)
         question = request.question.pinned()
@@ -132,7 +132,7 @@ def _proved(
     proof: Proof,
     lower: Epsilon,
     upper: Epsilon,
-    witness: PriorWitness | None,
+    witness: SecretWitness | None,
     notes: tuple[str, ...],
     monitor: Monitor,
 ) -> Answer:
@@ -159,7 +159,7 @@ def _refuted(
     question: UnderPriors,
     compared: Compared,
     lower: Epsilon,
-    witness: PriorWitness,
+    witness: SecretWitness,
     notes: tuple[str, ...],
 ) -> Answer:
     """The verdict of values that violate the budget."""
@@ -175,7 +175,7 @@ def _refuted(
     )
 
 
-def _lower(compared: Compared, found: Supremum) -> tuple[Epsilon, PriorWitness | None]:
+def _lower(compared: Compared, found: Supremum) -> tuple[Epsilon, SecretWitness | None]:
     """The lower bound of a supremum, and a witness at it or near it."""
     witness = None
     if found.condition is not None:
@@ -226,13 +226,14 @@ def _near(compared: Compared, found: Supremum) -> dict[str, Rational] | None:
     return None
 
 
-def _witness(compared: Compared, condition: Condition, values: Mapping[str, Rational]) -> PriorWitness:
+def _witness(compared: Compared, condition: Condition, values: Mapping[str, Rational]) -> SecretWitness:
     """The witness at given values, from the definition: joint probabilities over the probabilities of the secrets."""
     (s, t), output = condition.pair, condition.output
     chance = {secret: fraction(compared.table.probability(secret).at(values)) for secret in (s, t)}
     joint = {secret: fraction(compared.table.probability(secret, output).at(values)) for secret in (s, t)}
-    exact = {name: fraction(value) for name, value in values.items()}
-    return PriorWitness((s, t), output, exact, joint[s] / chance[s], joint[t] / chance[t], chance[s], chance[t])
+    exact = {name: fraction(rational(value)) for name, value in values.items()}
+    observed = ObservedOutput(output, exact, chance[s], chance[t], joint[s], joint[t])
+    return Witness(s, t, observed, joint[s] / chance[s], joint[t] / chance[t])
 
 
 def _sign_reason(compared: Compared) -> str:
@@ -268,13 +269,9 @@ def _corners(compared: Compared) -> list[dict[str, Rational]]:
 def _run_again(answer: Answer, compared: Compared) -> Answer:
     """The answer if running the functions agrees with its witness, otherwise unknown."""
     question, witness = answer.question, answer.witness
-    if (
-        answer.status == "unknown"
-        or not isinstance(question, PufferfishQuestion)
-        or not isinstance(witness, PriorWitness)
-    ):
+    if answer.status == "unknown" or not isinstance(question, PufferfishQuestion) or witness is None:
         return answer
-    again = run_again(question, compared.shown[witness.output], witness.values, witness.secrets)
+    again = run_again(question, compared.shown[witness.observed.output], witness.observed.values, witness.secrets)
     if again is None:
         return answer
     bounds, whole = again

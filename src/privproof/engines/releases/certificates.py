@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privproof.exact import rational
 from privproof.scenarios.releases import ReleaseQuestion
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from privproof.engines.releases.quilts import Quilts
 
 
-def quilts_evidence(question: ReleaseQuestion, found: Sequence[Quilts]) -> dict[str, Any]:
+def quilts_evidence(question: ReleaseQuestion, found: Sequence[Quilts]) -> dict[str, object]:
     """For every prior and length the ranges of entries with the distances of their quilt nodes.
 
     Quilts of the longest series serve the shorter ones: where a node is missing it only helps.
@@ -33,23 +33,23 @@ def quilts_evidence(question: ReleaseQuestion, found: Sequence[Quilts]) -> dict[
     return {"method": "quilts", "ranges": ranges}
 
 
-def network_evidence(found: Sequence[Sequence[NetworkQuilt]]) -> dict[str, Any]:
+def network_evidence(found: Sequence[Sequence[NetworkQuilt]]) -> dict[str, object]:
     """For every network the quilt of every node."""
     return {"method": "quilts", "quilts": [[[q.node, list(q.quilt)] for q in quilts] for quilts in found]}
 
 
-def contraction_evidence(question: ReleaseQuestion, found: Sequence[Quilts]) -> dict[str, Any]:
+def contraction_evidence(question: ReleaseQuestion, found: Sequence[Quilts]) -> dict[str, object]:
     """For every prior and length the distances of the quilt nodes, the same for all entries."""
     cells = [quilts.worst.cell for quilts in found]
     return {"method": "contraction", "ranges": [[[cell.left, cell.right] for _ in question.lengths] for cell in cells]}
 
 
-def distance_evidence() -> dict[str, Any]:
+def distance_evidence() -> dict[str, object]:
     """The distance between the laws: the checker computes it."""
     return {"method": "distance"}
 
 
-def laws_evidence(attained: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def laws_evidence(attained: Mapping[str, object] | None = None) -> dict[str, object]:
     """The laws themselves: the checker computes them."""
     return {"method": "laws"} if attained is None else {"method": "laws", "attained": dict(attained)}
 
@@ -64,7 +64,7 @@ def event_evidence(
     low: Fraction | None,
     high: Fraction | None,
     bin: str | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """An event that two values of an entry make with probabilities too far apart; None for an end that is open."""
     counted = {} if bin is None else {"bin": bin}
     return {

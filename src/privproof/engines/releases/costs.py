@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from flint import arb
 
@@ -47,19 +49,54 @@ def sensitivity(query: Query, prior: Prior) -> Rational:
     return query.moved(prior.states)
 
 
-def laws_of(priors: tuple[Prior, ...], lengths: tuple[int, ...], query: Query, method: str = "exact") -> list[Laws]:
-    """The laws of the query given every entry, under every prior."""
-    result: list[Laws] = []
-    for number, prior in enumerate(priors):
-        if isinstance(prior, Network):
-            result += network_laws_of(prior, query, number)
-            continue
-        chain = chain_of(prior, method)
-        for length in lengths:
-            result += (laws for laws in chain_laws(chain, length, query, number) if len(laws.values) > 1)
-    if not result:
-        raise ScenarioError("secrets", "no entry has two possible values: there is nothing to hide", place="priors")
-    return result
+@dataclass(frozen=True, eq=False)
+class QueryLaws:
+    """The laws of a query given every entry, under every prior: computed when they are first asked for, and known from then on.
+
+    Attributes:
+        priors: the priors.
+        lengths: the lengths of the series; none for networks.
+        query: the query.
+    """
+
+    priors: tuple[Prior, ...]
+    lengths: tuple[int, ...]
+    query: Query
+
+    @classmethod
+    def of(cls, question: ReleaseQuestion) -> QueryLaws:
+        """The laws that a question is about."""
+        return cls(question.priors, question.lengths, question.query)
+
+    def fit(self, question: ReleaseQuestion) -> bool:
+        """Whether a question is about these laws."""
+        same = self.priors is question.priors and self.query is question.query
+        return same and self.lengths == question.lengths
+
+    def by(self, method: str) -> tuple[Laws, ...]:
+        """The laws, for a method; a prior that has none is refused in its name."""
+        for prior in self.priors:
+            if not isinstance(prior, Network):
+                chain_of(prior, method)
+        return self._all
+
+    @cached_property
+    def _all(self) -> tuple[Laws, ...]:
+        result: list[Laws] = []
+        for number, prior in enumerate(self.priors):
+            if isinstance(prior, Network):
+                result += network_laws_of(prior, self.query, number)
+                continue
+            chain = chain_of(prior, "exact")
+            for length in self.lengths:
+                result += (laws for laws in chain_laws(chain, length, self.query, number) if len(laws.values) > 1)
+        if not result:
+            raise ScenarioError("secrets", "no entry has two possible values: there is nothing to hide", place="priors")
+        return tuple(result)
+
+    def __reduce__(self) -> tuple[type[QueryLaws], tuple[object, ...]]:
+        """It crosses processes without its tables."""
+        return QueryLaws, (self.priors, self.lengths, self.query)
 
 
 def chain_of(prior: Prior, method: str) -> Chain:

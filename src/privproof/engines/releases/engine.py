@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import arb
 
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.releases.certificates import (
     contraction_evidence,
@@ -26,7 +26,7 @@ from privproof.engines.releases.certificates import (
     network_evidence,
     quilts_evidence,
 )
-from privproof.engines.releases.costs import budget_below, entry_cost, laws_of, laws_work
+from privproof.engines.releases.costs import QueryLaws, budget_below, entry_cost, laws_work
 from privproof.engines.releases.curves import best_distances, contraction, least_loss
 from privproof.engines.releases.distances import largest_distance
 from privproof.engines.releases.laws import Laws
@@ -36,7 +36,8 @@ from privproof.engines.releases.quilts import quilts, spent
 from privproof.errors import PrivproofError, QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
-from privproof.evidence.verdicts import ReleaseWitness, Status
+from privproof.evidence.verdicts import Status
+from privproof.evidence.witnesses import ObservedRelease, ReleaseWitness, Witness
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon, fraction, log, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.probabilities import Ball
@@ -56,6 +57,8 @@ _LABORIOUS = 1_000_000_000
 """Multiplications for the laws, beyond which quilts are tried first."""
 _NARROW = Fraction(1, 10**6)
 """Half the width of the interval around the worst output, beside the scale: a single number has no mass."""
+LAWS = "laws"
+"""The name under which a request may bring the laws of its release, computed by whoever calibrated it."""
 _PLAIN = 1e-4
 """A half-line is taken as the witness if it breaks the budget by this much; otherwise the worst output is."""
 
@@ -69,7 +72,7 @@ class ReleaseEngine:
         """Why the engine does not answer the request, or None if it does."""
         return None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """Whether the budget holds under every prior of the class, or how private the release is."""
         question = request.question
         assert isinstance(question, ReleaseQuestion)
@@ -77,23 +80,25 @@ class ReleaseEngine:
         assert budget is not None
         if budget.delta != 0:
             raise QuestionError("delta", "releases are asked about without a delta", place="delta", hint="drop it")
-        found = _Release(question)
+        laws = request.once(LAWS, lambda: QueryLaws.of(question))
+        found = _Release(question, laws if laws.fit(question) else QueryLaws.of(question))
         yield from found.measured() if request.tight else found.decided(budget.epsilon)
 
 
 @dataclass(frozen=True)
 class _Release:
     question: ReleaseQuestion
+    known: QueryLaws
     bin: str | None = None
     """The bin of a histogram whose count this is about."""
 
     @cached_property
-    def laws(self) -> list[Laws] | str:
+    def laws(self) -> tuple[Laws, ...] | str:
         """The laws, or why they are not computed."""
         if self.question.gaps:
             return "entries may be missing inside the series"
         try:
-            return laws_of(self.question.priors, self.question.lengths, self.question.query)
+            return self.known.by("exact")
         except PrivproofError as problem:
             if problem.code == "secrets":
                 raise
@@ -202,12 +207,12 @@ class _Release:
                 yield replace(found, evidence=quilted, more={})
         yield replace(found, evidence=laws_evidence(), tentative=False)
 
-    def answer(self, status: Status, claimed: ReleaseQuestion, evidence: Mapping[str, Any], **known: Any) -> Answer:
+    def answer(self, status: Status, claimed: ReleaseQuestion, evidence: Mapping[str, object], **known: Any) -> Answer:
         """What is about to be said."""
         notes = (*self.notes(), *known.pop("notes", ()))
         return Answer(status=status, question=claimed, engine=ENGINE, evidence=evidence, notes=notes, **known)
 
-    def attained(self, loss: Loss) -> dict[str, Any]:
+    def attained(self, loss: Loss) -> dict[str, object]:
         """The laws as evidence, with the output at which the loss is attained."""
         lower, top = _bounds(loss)
         laws = loss.laws
@@ -261,7 +266,8 @@ class _Release:
         if self.question.query.kind != "histogram":
             return
         for state in self.question.query.bins:
-            one = _Release(replace(self.question, query=count(state)), bin=state)
+            asked = replace(self.question, query=count(state))
+            one = _Release(asked, QueryLaws.of(asked), bin=state)
             if not one.laborious and one.loss is not None and Fraction(one.loss.low) > above:
                 quilted = self.quilts_within(self.bound)
                 more = {} if quilted is None else {"above": {"epsilon": str(self.bound), "evidence": quilted}}
@@ -337,11 +343,11 @@ class _Release:
             yield replace(answer, more={**answer.more, **sharper}, tentative=True)
         yield answers[-1]
 
-    def _from_above(self, loss: Loss, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    def _from_above(self, loss: Loss, evidence: Mapping[str, object]) -> dict[str, object]:
         """A proof of the upper bound of the loss, where that is cheap."""
         return {"above": {"epsilon": str(_bounds(loss)[1]), "evidence": evidence}} if self._cheap(loss) else {}
 
-    def _from_below(self, loss: Loss) -> dict[str, Any]:
+    def _from_below(self, loss: Loss) -> dict[str, object]:
         """The event at which the loss is attained, where nothing else shows it; under Laplace noise between the ends there is none."""
         low, high = self.interval(loss)
         between = low is not None and high is not None and isinstance(self.question.noise, Laplace)
@@ -372,7 +378,9 @@ class _Release:
             **known,
         )
 
-    def _event(self, laws: Laws, left: str, right: str, low: Fraction | None, high: Fraction | None) -> dict[str, Any]:
+    def _event(
+        self, laws: Laws, left: str, right: str, low: Fraction | None, high: Fraction | None
+    ) -> dict[str, object]:
         """An event as evidence."""
         return event_evidence(
             prior=laws.prior,
@@ -420,10 +428,10 @@ class _Release:
         where = f"X_{laws.node}" if isinstance(laws.node, int) else str(laws.node)
         prior = self.question.priors[laws.prior]
         name = str(prior) + (f", length {laws.length}" if laws.length else "")
-        return ReleaseWitness(
-            name,
-            (f"{where} = {left_value}", f"{where} = {right_value}"),
-            self._said(laws, low, high),
+        return Witness(
+            f"{where} = {left_value}",
+            f"{where} = {right_value}",
+            ObservedRelease(self._said(laws, low, high), name),
             Ball.of(left),
             Ball.of(right),
         )

@@ -23,7 +23,7 @@ from privproof.engines.runs.measures import Event, Interval, constant, likelihoo
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
-from privproof.evidence.verdicts import LossWitness
+from privproof.evidence.witnesses import ObservedRun, RunWitness, Witness
 from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction, rational, smallest_epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.linear import Linear
@@ -438,7 +438,7 @@ class _Deciding:
     def texts(self) -> dict[str, str]:
         return dict(self.document["outputs"])
 
-    def witness(self, found: _Found | None) -> LossWitness | None:
+    def witness(self, found: _Found | None) -> RunWitness | None:
         if found is None:
             return None
         sides = [
@@ -446,16 +446,7 @@ class _Deciding:
             for k in (found.left, found.right)
         ]
         event = found.event_of(self.texts)
-        return LossWitness(sides[0], sides[1], _Shown(event.text), found.p, found.q)
-
-
-class _Shown(str):
-    """An event in words, which prints as it is."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+        return Witness(sides[0], sides[1], ObservedRun(event.text), found.p, found.q)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from privproof.engines.sampling.samples import Record, Samples
 from privproof.errors import LanguageError
 from privproof.language.randomness import seeded
 
-Draw: TypeAlias = Callable[[Mapping[str, Any], int, int], Samples]
+Draw: TypeAlias = Callable[[Mapping[str, object], int, int], Samples]
 
 _CALLS = 2**12
 """Calls in one parcel, each with a seed of its own, so that the runs do not depend on how many processes share them."""
@@ -75,7 +75,7 @@ class Calls:
     adapt: Callable[[str, Any], Any] | None = None
     seeding: Callable[[int], Callable[..., Any]] | None = None
     independent: bool = False
-    constants: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, object] = field(default_factory=dict)
 
     def takes(self, name: str) -> bool:
         """Whether the callable has a parameter of a name."""
@@ -84,12 +84,12 @@ class Calls:
         except (TypeError, ValueError):
             return False
 
-    def having(self, constants: Mapping[str, Any]) -> Calls:
+    def having(self, constants: Mapping[str, object]) -> Calls:
         """The same callable with some arguments given; fractions are passed as floats."""
         floats = {name: float(v) if isinstance(v, Fraction) else v for name, v in constants.items()}
         return replace(self, constants={**self.constants, **floats})
 
-    def __call__(self, arguments: Mapping[str, Any], count: int, seed: int) -> Samples:
+    def __call__(self, arguments: Mapping[str, object], count: int, seed: int) -> Samples:
         """The outputs of so many runs.
 
         Raises:
@@ -103,14 +103,14 @@ class Calls:
         job = _Job(self, dict(arguments), count, seed)
         return job.samples(together=self.processes > 1 and job.chunks > 1 and self._divisible(arguments))
 
-    def _divisible(self, arguments: Mapping[str, Any]) -> bool:
+    def _divisible(self, arguments: Mapping[str, object]) -> bool:
         """Whether processes that begin with a copy of this one make independent runs."""
         return self.independent or repeats(
             lambda given, count, seed: _Job(self, dict(given), count, seed).samples(together=False), arguments
         )
 
 
-def repeats(draw: Draw, arguments: Mapping[str, Any], *, seed: int = 0) -> bool:
+def repeats(draw: Draw, arguments: Mapping[str, object], *, seed: int = 0) -> bool:
     """Whether a few runs are the same when they are made twice with one seed.
 
     >>> repeats(Calls("coin", lambda: random.random() < 0.5), {})
@@ -154,7 +154,7 @@ class _Job:
     """So many runs on the same arguments."""
 
     calls: Calls
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     count: int
     seed: int
 
@@ -305,8 +305,8 @@ def _chunk(number: int) -> list[Piece] | _Failure:
 
 
 def _passed(
-    function: Callable[..., Any], arguments: Mapping[str, Any], *, positional: bool
-) -> tuple[list[Any], dict[str, Any]]:
+    function: Callable[..., Any], arguments: Mapping[str, object], *, positional: bool
+) -> tuple[list[Any], dict[str, object]]:
     """The arguments by position, and those by name."""
     try:
         parameters = {} if positional else dict(inspect.signature(function).parameters)
@@ -326,7 +326,7 @@ def _passed(
 
 
 def _call(
-    function: Callable[..., Any], positional: list[Any], named: dict[str, Any], *, kept: str | None
+    function: Callable[..., Any], positional: list[Any], named: dict[str, object], *, kept: str | None
 ) -> Callable[[], Any]:
     """One call; what it could change of its arguments is copied for it, but not the generator that it is given."""
     copiers = {name: _copier(value) for name, value in named.items() if name != kept and not _fixed(value)}
@@ -346,14 +346,14 @@ def _call(
 _FIXED = (bool, int, float, complex, str, bytes, Fraction, range, type(None), np.generic, type)
 
 
-def _fixed(value: Any) -> bool:
+def _fixed(value: object) -> bool:
     """Whether nothing can change a value."""
     if isinstance(value, tuple | frozenset):
         return all(map(_fixed, value))
     return isinstance(value, (*_FIXED, FunctionType, BuiltinFunctionType))
 
 
-def _copier(value: Any) -> Callable[[], Any]:
+def _copier(value: object) -> Callable[[], Any]:
     if type(value) is list and all(map(_fixed, value)):
         return value.copy
     if type(value) is np.ndarray and value.dtype != object:
@@ -369,7 +369,7 @@ def _each(call: Callable[[], Any], count: int) -> list[Any]:
     return outputs
 
 
-def _listed(output: Any) -> Any:
+def _listed(output: object) -> Any:
     if not isinstance(output, Iterator):
         return output
     found = list(islice(output, _LONGEST + 1))
@@ -378,7 +378,7 @@ def _listed(output: Any) -> Any:
     return found
 
 
-def as_floats(value: Any) -> Any:
+def as_floats(value: object) -> Any:
     """A number, or the numbers of a list, as floats; for callables that compute with floats."""
     if isinstance(value, list | tuple):
         return type(value)(map(as_floats, value))

@@ -153,7 +153,7 @@ class Draws:
         pieces = [self._from(self._law(noise, a), n) for a, n in zip(tuples, sizes, strict=True)]
         return ordered(pieces, order, sizes)
 
-    def _law(self, noise: str, arguments: tuple[Any, ...]) -> Law:
+    def _law(self, noise: str, arguments: tuple[object, ...]) -> Law:
         key = (noise, identity(arguments))
         if key not in self.laws:
             self.laws[key] = NOISES[noise].law(*map(plain, arguments))

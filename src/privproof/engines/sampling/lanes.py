@@ -52,7 +52,7 @@ _WRONG = (TypeError, ValueError, IndexError, KeyError, ZeroDivisionError, Overfl
 _POSITION = "#position"
 
 
-def sample(mechanism: Mechanism, arguments: Mapping[str, Any], count: int, *, seed: int | None = None) -> Samples:
+def sample(mechanism: Mechanism, arguments: Mapping[str, object], count: int, *, seed: int | None = None) -> Samples:
     """The outputs of independent runs of a mechanism.
 
     Discrete noise is drawn exactly.  A run that has read all of a stream is cut: its output is what it has written until then.
@@ -89,7 +89,7 @@ Step: TypeAlias = Callable[[Batch], "list[tuple[int, Batch]]"]
 class _Machine:
     """Executes the instructions of one mechanism."""
 
-    def __init__(self, mechanism: Mechanism, arguments: Mapping[str, Any], draws: Draws, record: Record) -> None:
+    def __init__(self, mechanism: Mechanism, arguments: Mapping[str, object], draws: Draws, record: Record) -> None:
         self.flow = mechanism.flow
         self.draws = draws
         self.record = record
@@ -276,12 +276,12 @@ def _turns(code: tuple[Instruction, ...]) -> list[int]:
 # ------------------------------------------------------------------------------------------------------------ arguments
 
 
-def _start(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[dict[str, Column], tuple[Any, ...]]:
+def _start(mechanism: Mechanism, arguments: Mapping[str, object]) -> tuple[dict[str, Column], tuple[object, ...]]:
     """The variables at the beginning, and the answers of the stream."""
     given = {name: value for name, value in arguments.items() if name in mechanism.inputs}
     changed_parameters = {name: value for name, value in arguments.items() if name not in mechanism.inputs}
     store = {name: held(value) for name, value in mechanism.having(**changed_parameters).parameters.items()}
-    answers: tuple[Any, ...] = ()
+    answers: tuple[object, ...] = ()
     for name, declared in mechanism.inputs.items():
         if name not in given:
             raise LanguageError(
@@ -304,7 +304,7 @@ def _start(mechanism: Mechanism, arguments: Mapping[str, Any]) -> tuple[dict[str
     return columns, answers
 
 
-def _exact(value: Any) -> Any:
+def _exact(value: object) -> Any:
     """The value; a float is refused."""
     if isinstance(value, float):
         rational(value)  # type: ignore[arg-type]

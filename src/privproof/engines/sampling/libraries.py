@@ -185,7 +185,7 @@ _FLOATING = ("f64", "f32", "Vec<f64>", "Vec<f32>")
 _WHOLE = ("i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize")
 
 
-def _as_floats(_: str, value: Any) -> Any:
+def _as_floats(_: str, value: object) -> Any:
     return as_floats(value)
 
 
@@ -194,7 +194,7 @@ def _membership(measurement: Any, name: str) -> Callable[[str, Any], Any]:
     domain = measurement.input_domain
     floating = str(domain.carrier_type) in _FLOATING
 
-    def adapt(key: str, value: Any) -> Any:
+    def adapt(key: str, value: object) -> Any:
         passed = as_floats(value) if floating else value
         try:
             inside = domain.member(passed)

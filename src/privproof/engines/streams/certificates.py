@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import inf
-from typing import Any
 
 from privproof.engines.streams.deciding import Leak
 from privproof.engines.streams.fronts import Fronts, Product
@@ -17,9 +16,9 @@ def _number(value: Rational | None) -> str | None:
     return None if value is None else str(value)
 
 
-def coupling_evidence(solution: Solution, *, attained: bool) -> dict[str, Any]:
+def coupling_evidence(solution: Solution, *, attained: bool) -> dict[str, object]:
     """The evidence of a coupling: for every node the costs that the adversary can reach, which no step leads out of."""
-    evidence: dict[str, Any] = {
+    evidence: dict[str, object] = {
         "method": "coupling",
         "unit": str(solution.arena.unit),
         "arenas": [_arena(fronts) for fronts in solution.everywhere],
@@ -39,7 +38,7 @@ def _steps(solution: Solution, edges: Iterable[int], changes: Iterable[int]) -> 
     return [[arena.edges[number].step, change] for number, change in zip(edges, changes, strict=True)]
 
 
-def _arena(fronts: Fronts) -> dict[str, Any]:
+def _arena(fronts: Fronts) -> dict[str, object]:
     arena = fronts.arena
     nodes = []
     for node, (changed, known) in enumerate(arena.marks):
@@ -61,14 +60,14 @@ def _arena(fronts: Fronts) -> dict[str, Any]:
     return {"changes": list(arena.changes), "nodes": nodes}
 
 
-def _product(found: Product) -> list[dict[str, Any]]:
+def _product(found: Product) -> list[dict[str, object]]:
     return [
         {"names": list(names), "front": [[None if c == inf else c for c in vector] for vector in front]}
         for names, front in found.items()
     ]
 
 
-def loss_evidence(found: Loss) -> dict[str, Any]:
+def loss_evidence(found: Loss) -> dict[str, object]:
     """The evidence of a loss: the transitions, both streams, and where written numbers shall lie."""
     return {
         "method": "loss",
@@ -79,7 +78,7 @@ def loss_evidence(found: Loss) -> dict[str, Any]:
     }
 
 
-def growth_evidence(solution: Solution, leak: Leak) -> dict[str, Any]:
+def growth_evidence(solution: Solution, leak: Leak) -> dict[str, object]:
     """The evidence of a structure whose cost grows without bound."""
     return {
         "method": "growth",

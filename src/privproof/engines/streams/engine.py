@@ -8,7 +8,7 @@ from math import inf
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.streams import stream_question
-from privproof.engines.engine import Remark, Request
+from privproof.engines.engine import Answers, Remark, Request
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.streams.certificates import coupling_evidence, growth_evidence, loss_evidence
 from privproof.engines.streams.deciding import Leak
@@ -18,7 +18,8 @@ from privproof.engines.streams.losses import Loss, can_happen, countable, losses
 from privproof.engines.streams.solving import Solution, solve
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
-from privproof.evidence.verdicts import Leaking, StreamDetails, StreamWitness
+from privproof.evidence.verdicts import Leaking, StreamDetails
+from privproof.evidence.witnesses import StreamWitness
 from privproof.exact import INFINITE, Budget, Epsilon, Rational, epsilon
 from privproof.exact.balls import rational_bounds
 from privproof.scenarios import AnyQuestion, ProgramQuestion, StreamQuestion
@@ -44,7 +45,7 @@ class StreamEngine:
         found = request.once(ENGINE, lambda: _automaton(request.question))
         return found if isinstance(found, str) else None
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """What the best coupling says, on streams of every length."""
         question = request.once(ENGINE, lambda: _automaton(request.question))
         assert isinstance(question, StreamQuestion)

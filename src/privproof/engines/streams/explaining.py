@@ -10,7 +10,8 @@ from typing import Any
 from privproof.engines.streams.deciding import Isolated, Leak
 from privproof.engines.streams.losses import Loss, Window
 from privproof.engines.streams.solving import Solution
-from privproof.evidence.verdicts import Leaking, Shifted, StreamWitness
+from privproof.evidence.verdicts import Leaking, Shifted
+from privproof.evidence.witnesses import ObservedStream, StreamWitness, Witness
 from privproof.exact import Rational, fraction
 from privproof.exact.probabilities import Ball
 from privproof.language.patterns import Between
@@ -121,15 +122,12 @@ def witnessed(question: StreamQuestion, found: Loss, times: int | None) -> Strea
     steps = [question.automaton.transitions[number] for number in found.steps]
     word = [written(step, windows) for step, windows in zip(steps, found.windows, strict=True)]
     sides = [tuple(fraction(value) for value in side if value is not None) for side in (found.left, found.right)]
-    return StreamWitness(
+    return Witness(
         sides[0],
         sides[1],
-        tuple(part for part in word if part),
-        found.steps,
+        ObservedStream(tuple(part for part in word if part), found.steps, times, *_called(question, found)),
         Ball.of(found.left_probability),
         Ball.of(found.right_probability),
-        times,
-        *_called(question, found),
     )
 
 
@@ -141,7 +139,7 @@ def _called(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
     assert mechanism.stream is not None
     sides = []
     for side in (found.left, found.right):
-        given: dict[str, Any] = {}
+        given: dict[str, object] = {}
         for name, declared in mechanism.inputs.items():
             if name == mechanism.stream:
                 given[name] = [_whole(Fraction(0) if value is None else fraction(value)) for value in side[1:]]
@@ -158,7 +156,7 @@ def _called(question: StreamQuestion, found: Loss) -> tuple[Any, Any]:
     return (sides[0], sides[1]), event
 
 
-def _numeric(output: Any) -> bool:
+def _numeric(output: object) -> bool:
     if isinstance(output, list | tuple):
         return any(_numeric(part) for part in output)
     return isinstance(output, int | Fraction) and not isinstance(output, bool)
@@ -168,7 +166,7 @@ def _whole(value: Fraction) -> int | Fraction:
     return int(value) if value.denominator == 1 else value
 
 
-def _filled(output: Any, near: Iterator[Between]) -> Any:
+def _filled(output: object, near: Iterator[Between]) -> Any:
     if isinstance(output, list | tuple):
         return type(output)(_filled(part, near) for part in output)
     return next(near) if isinstance(output, Between) else output

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from privproof.compiling import Begin, Classes, Compiled
 from privproof.engines.words.cone_trimming import trim_cone
@@ -16,12 +16,12 @@ from privproof.engines.words.margins import margins
 from privproof.engines.words.pumping import Pump
 from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Reached
-from privproof.evidence.verdicts import Witness
+from privproof.evidence.witnesses import WordWitness
 from privproof.exact import ZERO, Rational, fraction, rational, text
 from privproof.exact.matrices import Matrix
 from privproof.models import Distribution, Letter
 
-Multiples: TypeAlias = "list[list[Any]] | dict[str, Any]"
+Multiples: TypeAlias = "list[list[object]] | dict[str, object]"
 _ANY_LEVEL = -1
 """Stands for all lengths, where one set of generators serves them."""
 _NOTHING = Reached((), (), 0, 0)
@@ -38,20 +38,20 @@ def _numbers(entries: Distribution) -> dict[str, str]:
     return {name: str(probability) for name, probability in entries.items()}
 
 
-def word_evidence(witness: Witness) -> dict[str, Any]:
+def word_evidence(witness: WordWitness) -> dict[str, object]:
     """The word of a witness with both probabilities."""
     return {
         "method": "word",
         "left": _numbers(witness.left),
         "right": _numbers(witness.right),
-        "word": [letter_document(letter) for letter in witness.letters],
-        "ending": witness.ending,
+        "word": [letter_document(letter) for letter in witness.observed.letters],
+        "ending": witness.observed.ending,
         "left_probability": text(witness.left_probability),
         "right_probability": text(witness.right_probability),
     }
 
 
-def event_evidence(event: Sequence[Witness], length: int) -> dict[str, Any]:
+def event_evidence(event: Sequence[WordWitness], length: int) -> dict[str, object]:
     """The outcomes of an event, for an observer of so many letters."""
     first = event[0]
     return {
@@ -59,14 +59,14 @@ def event_evidence(event: Sequence[Witness], length: int) -> dict[str, Any]:
         "left": _numbers(first.left),
         "right": _numbers(first.right),
         "length": length,
-        "words": [[letter_document(letter) for letter in witness.letters] for witness in event],
+        "words": [[letter_document(letter) for letter in witness.observed.letters] for witness in event],
     }
 
 
-def pump_evidence(compiled: Compiled, pump: Pump) -> dict[str, Any]:
+def pump_evidence(compiled: Compiled, pump: Pump) -> dict[str, object]:
     """A pump: three words, two vectors, two rates."""
     pair = compiled.begins[pump.start].pair
-    result: dict[str, Any] = {"method": "pump", "left": _numbers(pair.left), "right": _numbers(pair.right)}
+    result: dict[str, object] = {"method": "pump", "left": _numbers(pair.left), "right": _numbers(pair.right)}
     if pair.only is not None:
         result["only"] = pair.only
     left, right = compiled.left[pump.location], compiled.right[pump.location]
@@ -84,7 +84,7 @@ def pump_evidence(compiled: Compiled, pump: Pump) -> dict[str, Any]:
     }
 
 
-def proof_evidence(compiled: Compiled, proof: Proof) -> dict[str, Any]:
+def proof_evidence(compiled: Compiled, proof: Proof) -> dict[str, object]:
     """The evidence of a proof."""
     if isinstance(proof, ConeProof):
         return trim_cone(_Cone(compiled, proof.trace).evidence())
@@ -120,24 +120,24 @@ class _Cone:
             return (level, location)
         return (_ANY_LEVEL, location) if self.margins[location] else None
 
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> dict[str, object]:
         return {
             "method": "cone",
             "nodes": [*(self._node(place) for place in self.places), *self._hopeless()],
             "starts": [self._start(number, begin) for number, begin in enumerate(self.compiled.begins)],
         }
 
-    def _hopeless(self) -> list[dict[str, Any]]:
+    def _hopeless(self) -> list[dict[str, object]]:
         """A node without any coordinate, for starts from which no compared word can occur on the left."""
         if len(self.trace.starts) == len(self.compiled.begins):
             return []
         nowhere = [None] * len(self.compiled.question.model.states)
         return [{"generators": [_generator(_NOTHING)], "next": [], "classes": {"left": nowhere, "right": nowhere}}]
 
-    def _start(self, number: int, begin: Begin) -> dict[str, Any]:
+    def _start(self, number: int, begin: Begin) -> dict[str, object]:
         place = self._at(0, self.problem.starts[number].location)
         covered = self.trace.starts.get(number)
-        result: dict[str, Any] = {"left": _numbers(begin.pair.left), "right": _numbers(begin.pair.right)}
+        result: dict[str, object] = {"left": _numbers(begin.pair.left), "right": _numbers(begin.pair.right)}
         if begin.pair.only is not None:
             result["only"] = begin.pair.only
         if begin.finish is not None:
@@ -152,7 +152,7 @@ class _Cone:
     def _last(self, place: Place) -> bool:
         return place[0] == self.trace.last
 
-    def _node(self, place: Place) -> dict[str, Any]:
+    def _node(self, place: Place) -> dict[str, object]:
         level, location = place
         here = self.problem.locations[location]
         kept = self._kept(place)
@@ -174,7 +174,7 @@ class _Cone:
         generators += self._diagonal(place)
         for found in self.simulations:
             generators += self._simulation(location, found)
-        result: dict[str, Any] = {"generators": generators, "next": onward}
+        result: dict[str, object] = {"generators": generators, "next": onward}
         left, right = self.compiled.left[location], self.compiled.right[location]
         if self._last(place):
             left, right = (_after(c, n) for c, n in zip((left, right), self.trace.counted[location], strict=True))
@@ -182,7 +182,7 @@ class _Cone:
             result["classes"] = {"left": list(left), "right": list(right)}
         return result
 
-    def _generator(self, place: Place, vector: Reached) -> dict[str, Any]:
+    def _generator(self, place: Place, vector: Reached) -> dict[str, object]:
         if place not in self.trace.active or self._last(place):
             return _generator(vector)
         location, (left, right) = self.problem.locations[place[1]], self.trace.active[place]
@@ -208,7 +208,7 @@ class _Cone:
         assert self.trace.bound is not None
         return self.trace.bound * self.margins[location]
 
-    def _diagonal(self, place: Place) -> list[dict[str, Any]]:
+    def _diagonal(self, place: Place) -> list[dict[str, object]]:
         """The generators ``(c m e_s, e_s)`` in integers, where the search used them."""
         if not self.margins[place[1]]:
             return []
@@ -219,7 +219,7 @@ class _Cone:
             for s in range(size)
         ]
 
-    def _simulation(self, location: int, found: Simulation) -> list[dict[str, Any]]:
+    def _simulation(self, location: int, found: Simulation) -> list[dict[str, object]]:
         """The generators ``(c e_s, X_s)`` of a simulation in integers."""
         assert self.trace.bound is not None
         p, q = self.trace.bound.numerator, self.trace.bound.denominator
@@ -286,11 +286,11 @@ def _multiples(factors: Sequence[tuple[int, int | Fraction]], scale: Fraction = 
     return {"over": over // shared, "by": [[i, x // shared] for (i, _), x in zip(factors, whole, strict=True)]}
 
 
-def _generator(vector: Reached) -> dict[str, Any]:
+def _generator(vector: Reached) -> dict[str, object]:
     return {"left": list(vector.left), "right": list(vector.right), "weight": vector.weight}
 
 
-def _unit(size: int, state: int, value: int) -> dict[str, Any]:
+def _unit(size: int, state: int, value: int) -> dict[str, object]:
     return {"size": size, "entries": [[state, value]]}
 
 

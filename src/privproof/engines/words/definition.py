@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 from privproof.compiling import word_problem
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.certificates import word_evidence
 from privproof.engines.words.engine import run_again, witness_of
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
-from privproof.evidence.verdicts import Witness
+from privproof.evidence.witnesses import WordWitness
 from privproof.exact import ZERO, smallest_epsilon
 from privproof.models import Letter
 from privproof.scenarios import Question
 
 
-def word_probabilities(question: Question, pair: str | None, letters: tuple[Letter, ...]) -> list[Witness]:
+def word_probabilities(question: Question, pair: str | None, letters: tuple[Letter, ...]) -> list[WordWitness]:
     """Both probabilities of one word, for every ordered pair (of the given name) under which the word is compared.
 
     Raises:
@@ -54,7 +53,7 @@ class DefinitionEngine:
         """Why the engine does not answer the request, or None if it does."""
         return None if request.word is not None else "no word is given"
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """The first pair of situations under which the word breaks the budget.
 
         Raises:

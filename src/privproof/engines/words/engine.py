@@ -10,16 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from privproof.compiling import Compiled, given_in_advance, translated_rightly, word_problem
-from privproof.engines.engine import Request
+from privproof.engines.engine import Answers, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.certificates import event_evidence, proof_evidence, pump_evidence, word_evidence
 from privproof.engines.words.findings import Finding
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
-from privproof.evidence.verdicts import Growth, Witness, WordDetails
+from privproof.evidence.verdicts import Growth, WordDetails
+from privproof.evidence.witnesses import ObservedWord, Witness, WordWitness
 from privproof.exact import INFINITE, Budget, Rational, epsilon, fraction, show
 from privproof.language.running import Outputs, outputs
 from privproof.models import Transducer, Word, can_halt, compares_something
@@ -71,7 +72,7 @@ class WordEngine(ABC):
         reason = self.reason_against(compiled, asked.budget)
         return "it needs a budget to compare with" if reason is None and request.tight and self.needs_budget else reason
 
-    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+    def answers(self, request: Request, monitor: Monitor) -> Answers:
         """What the search finds, in order: growth without bound before one word that breaks the budget."""
         asked = word_request(request)
         compiled, budget = self._once(request), asked.budget
@@ -143,11 +144,11 @@ def _word_request(request: Request) -> WordRequest:
 # ----------------------------------------------------------------------------------------------------- the findings
 
 
-def witness_of(compiled: Compiled, word: Word) -> Witness:
+def witness_of(compiled: Compiled, word: Word) -> WordWitness:
     """A word as a witness."""
     pair = compiled.begins[word.start].pair
     left, right = fraction(word.left), fraction(word.right)
-    return Witness(pair.name, pair.left, pair.right, word.letters, word.final, left, right)
+    return Witness(pair.left, pair.right, ObservedWord(pair.name, word.letters, word.final), left, right)
 
 
 @dataclass(frozen=True)
@@ -161,11 +162,11 @@ class _Judging:
     tight: bool
 
     @property
-    def witness(self) -> Witness | None:
+    def witness(self) -> WordWitness | None:
         return None if self.finding.word is None else witness_of(self.compiled, self.finding.word)
 
     @property
-    def event(self) -> tuple[Witness, ...]:
+    def event(self) -> tuple[WordWitness, ...]:
         return tuple(witness_of(self.compiled, word) for word in self.finding.event)
 
     def answers(self) -> Iterator[Answer]:
@@ -194,8 +195,7 @@ class _Judging:
     def refutations(self, known: Answer) -> Iterator[Answer]:
         """That there is no epsilon at all, if words grow; otherwise that this one is too small."""
         compiled, finding, witness, event = self.compiled, self.finding, known.witness, self.event
-        assert witness is None or isinstance(witness, Witness)
-        more: dict[str, Any] = {}
+        more: dict[str, object] = {}
         if finding.attained is not None:
             more["witness"] = word_evidence(witness_of(compiled, finding.attained))
         if finding.above is not None and _size(compiled) <= _CHECKED_AT_ONCE:
@@ -210,8 +210,10 @@ class _Judging:
                 lower=INFINITE,
                 details=WordDetails(event, Growth(pair, pump.before, pump.repeated, pump.after, factor)),
             )
-        if event or witness is not None:
-            evidence = event_evidence(event, finding.length) if event else word_evidence(witness)  # type: ignore[arg-type]
+        evidence = (
+            event_evidence(event, finding.length) if event else None if witness is None else word_evidence(witness)
+        )
+        if evidence is not None:
             lower = self.budget.epsilon if finding.pump is not None else finding.lower
             yield replace(known, evidence=evidence, more=more, lower=lower)
 
@@ -220,8 +222,8 @@ class _Judging:
         finding, budget = self.finding, self.budget
         assert finding.proof is not None
         asked = replace(budget, epsilon=finding.upper) if self.tight else budget
-        more: dict[str, Any] = {}
-        if isinstance(known.witness, Witness) and (budget.delta == 0 or budget.pointwise):
+        more: dict[str, object] = {}
+        if known.witness is not None and (budget.delta == 0 or budget.pointwise):
             more["witness"] = word_evidence(known.witness)
         if self.event and finding.lower.compare(epsilon(0)) > 0:
             more["below"] = lower_bound(finding.lower, event_evidence(self.event, finding.length))
@@ -264,10 +266,9 @@ def run_again(answer: Answer) -> Answer:
     event = answer.details.event if isinstance(answer.details, WordDetails) else ()
     shown = (answer.witness,) if answer.witness else event[:_FEW_EVENTS]
     for witness in shown if disagreement is None else ():
-        assert isinstance(witness, Witness)
-        letters = [w.output for w in witness.letters if not origin.collected or w.left is None]
+        letters = [w.output for w in witness.observed.letters if not origin.collected or w.left is None]
         for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
-            arguments = origin.arguments(witness.pair, side, witness.inputs[side])
+            arguments = origin.arguments(witness.observed.pair, side, witness.observed.inputs[side])
             if repr(arguments) not in known:
                 known[repr(arguments)] = outputs(origin.mechanism, arguments, most=_RUNS)
             runs = known[repr(arguments)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from privproof.compiling.conditions import satisfying
 from privproof.formulas import (
     And,
@@ -27,7 +25,7 @@ from privproof.models import DecisionProcess, Enclosure
 from privproof.scenarios.formulas import FormulaQuestion
 
 
-def document(question: FormulaQuestion, compiled: Any) -> dict[str, Any]:
+def document(question: FormulaQuestion, compiled: object) -> dict[str, object]:
     """The question: the process, the formula and the states that are asked about."""
     process = question.process
     return {
@@ -40,8 +38,8 @@ def document(question: FormulaQuestion, compiled: Any) -> dict[str, Any]:
     }
 
 
-def _process(process: DecisionProcess) -> dict[str, Any]:
-    def number(p: object) -> Any:
+def _process(process: DecisionProcess) -> dict[str, object]:
+    def number(p: object) -> object:
         return [str(p.low), str(p.high)] if isinstance(p, Enclosure) else str(p)
 
     begins = process.choices.tolist()
@@ -63,10 +61,10 @@ def _process(process: DecisionProcess) -> dict[str, Any]:
     }
 
 
-def structured(formula: Formula, process: DecisionProcess) -> list[Any]:
+def structured(formula: Formula, process: DecisionProcess) -> list[object]:
     """A formula in the form that certificates use: few operators, all arguments spelled out."""
 
-    def say(f: Formula) -> list[Any]:
+    def say(f: Formula) -> list[object]:
         match f:
             case Truth(value):
                 return ["true" if value else "false"]
@@ -116,7 +114,7 @@ def structured(formula: Formula, process: DecisionProcess) -> list[Any]:
     return say(formula)
 
 
-def _until(left: list[Any], right: list[Any], bound: Bound) -> list[Any]:
+def _until(left: list[object], right: list[object], bound: Bound) -> list[object]:
     low, high = max(0, bound.low.constant), None if bound.high is None else bound.high.constant
     if high is not None and high < low:
         return ["false"]

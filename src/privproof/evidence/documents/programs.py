@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from privproof.compiling.relational import Program
 from privproof.compiling.sorts import CONTINUOUS, input_sort, output_parts
@@ -29,7 +28,7 @@ from privproof.scenarios.programs import ProgramQuestion
 _SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
 
 
-def document(question: ProgramQuestion, compiled: Program | None) -> dict[str, Any]:
+def document(question: ProgramQuestion, compiled: Program | None) -> dict[str, object]:
     """The question as plain data, with its source.
 
     Raises:
@@ -40,7 +39,7 @@ def document(question: ProgramQuestion, compiled: Program | None) -> dict[str, A
     return with_source(program_document(question, compiled), program_source(question.mechanism, question.size))
 
 
-def program_document(question: ProgramQuestion, program: Program | None) -> dict[str, Any]:
+def program_document(question: ProgramQuestion, program: Program | None) -> dict[str, object]:
     """The question, with the program of instructions where the certificate is about one."""
     inputs = {}
     for name, declared in question.mechanism.inputs.items():
@@ -53,7 +52,7 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
             "high": None if declared.high is None else str(declared.high),
             "size": declared.size,
         }
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         "kind": "program",
         "title": question.name,
         "inputs": inputs,
@@ -72,11 +71,11 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
     return result
 
 
-def _affine(value: Affine) -> dict[str, Any]:
+def _affine(value: Affine) -> dict[str, object]:
     return {"constant": str(value.constant), "terms": {name: str(factor) for name, factor in value.terms}}
 
 
-def _instruction(step: Instruction, program: Program) -> list[Any]:
+def _instruction(step: Instruction, program: Program) -> list[object]:
     match step:
         case Assign(name, value):
             if isinstance(value, Constant) and value.value is MISSING:
@@ -105,7 +104,7 @@ def _instruction(step: Instruction, program: Program) -> list[Any]:
     raise AssertionError(step)
 
 
-def expression(value: Expression) -> list[Any]:
+def expression(value: Expression) -> list[object]:
     """An expression as plain data."""
     match value:
         case Constant(bool() as constant):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privproof.exact import Rational
 from privproof.scenarios.chains import Band, Chain
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     pass
 
 
-def document(question: ReleaseQuestion, compiled: Any) -> dict[str, Any]:
+def document(question: ReleaseQuestion, compiled: object) -> dict[str, object]:
     """The question as plain data."""
     return release_document(question)
 
 
-def release_document(question: ReleaseQuestion) -> dict[str, Any]:
+def release_document(question: ReleaseQuestion) -> dict[str, object]:
     """The question, with its claim where it makes one."""
-    noise: dict[str, Any] = (
+    noise: dict[str, object] = (
         {"kind": "geometric", "alpha": str(question.noise.alpha), "step": str(question.noise.step)}
         if isinstance(question.noise, Geometric)
         else {"kind": "laplace", "scale": str(question.noise.scale)}
@@ -38,10 +38,10 @@ def release_document(question: ReleaseQuestion) -> dict[str, Any]:
     }
 
 
-def prior_document(prior: Prior) -> dict[str, Any]:
+def prior_document(prior: Prior) -> dict[str, object]:
     """A prior in exact texts."""
     if isinstance(prior, Chain):
-        start: Any = prior.start if isinstance(prior.start, str) else _texts(prior.start)
+        start: object = prior.start if isinstance(prior.start, str) else _texts(prior.start)
         return {
             "kind": "chain",
             "states": list(prior.states),
@@ -54,13 +54,13 @@ def prior_document(prior: Prior) -> dict[str, Any]:
     return {"kind": "network", "nodes": [_node(prior, number) for number in range(len(prior.nodes))]}
 
 
-def _node(network: Network, number: int) -> dict[str, Any]:
+def _node(network: Network, number: int) -> dict[str, object]:
     node = network.nodes[number]
     table = [[list(given), _texts(row)] for given, row in node.table.items()]
     return {"name": node.name, "values": list(node.values), "parents": list(node.parents), "table": table}
 
 
-def query_document(query: Query) -> dict[str, Any]:
+def query_document(query: Query) -> dict[str, object]:
     """A query in exact texts; a function is told by its name and the constant that is stated for it."""
     if query.kind == "sum":
         weights = {state: str(weight) for state, weight in query.weights.items()}

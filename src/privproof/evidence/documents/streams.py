@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from privproof.evidence.questions import with_source
 from privproof.evidence.sources import stream_source
 from privproof.exact import Rational
@@ -11,16 +9,16 @@ from privproof.models.stream_automaton import Transition
 from privproof.scenarios.streams import StreamQuestion
 
 
-def document(question: StreamQuestion, compiled: Any) -> dict[str, Any]:
+def document(question: StreamQuestion, compiled: object) -> dict[str, object]:
     """The question as plain data, with the source of the function that the automaton was made from."""
     made = question.mechanism
     return with_source(stream_document(question), None if made is None else stream_source(made))
 
 
-def stream_document(question: StreamQuestion) -> dict[str, Any]:
+def stream_document(question: StreamQuestion) -> dict[str, object]:
     """The question: the automaton, its neighbours, and the budget."""
     assert question.budget is not None
-    asked: dict[str, Any] = {
+    asked: dict[str, object] = {
         "kind": "stream",
         "title": question.name or None,
         "states": list(question.automaton.states),
@@ -35,7 +33,7 @@ def stream_document(question: StreamQuestion) -> dict[str, Any]:
     return asked
 
 
-def _transition(step: Transition) -> dict[str, Any]:
+def _transition(step: Transition) -> dict[str, object]:
     return {
         "from": step.source,
         "to": step.target,

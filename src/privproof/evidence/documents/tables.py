@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from privproof.compiling.pufferfish import Compared
 from privproof.evidence.questions import OtherQuestion
 from privproof.exact import Budget, text
@@ -11,7 +9,7 @@ from privproof.models.conditions import Table
 from privproof.scenarios import UnderPriors
 
 
-def document(question: UnderPriors, compiled: Compared) -> dict[str, Any]:
+def document(question: UnderPriors, compiled: Compared) -> dict[str, object]:
     """The question as plain data: the table that it became.
 
     Raises:
@@ -23,7 +21,7 @@ def document(question: UnderPriors, compiled: Compared) -> dict[str, Any]:
     return table_document(compiled.table, question.budget)
 
 
-def table_document(table: Table, budget: Budget) -> dict[str, Any]:
+def table_document(table: Table, budget: Budget) -> dict[str, object]:
     """The question of a certificate."""
     region = table.region
     return {

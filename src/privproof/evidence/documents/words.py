@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from privproof.evidence.questions import with_source
 from privproof.evidence.sources import finite_source
 from privproof.formats import document as model_document
 from privproof.scenarios import Question
 
 
-def document(question: Question, compiled: Any) -> dict[str, Any]:
+def document(question: Question, compiled: object) -> dict[str, object]:
     """The question as plain data."""
     return with_source(model_document(question), finite_source(question))

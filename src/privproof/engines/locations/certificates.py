@@ -1,23 +1,20 @@
-"""Certificates about mechanisms for locations: the mechanism, the claim per unit of distance, and why it holds or fails."""
+"""The evidence of verdicts about mechanisms for locations: the mechanism, the claim per unit of distance, and why it holds or fails."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from flint import arb, fmpq
 
-from privproof.errors import ScenarioError
-from privproof.evidence import Unknown
+from privproof.engines.locations.findings import LocationFinding
 from privproof.evidence.answers import Answer
-from privproof.evidence.gate import admit
 from privproof.exact import INFINITE, epsilon
 from privproof.exact.balls import rational_bounds
-from privproof.release.locations import Channel, LocationFinding, Mechanism, ResampledLaplace, ShrunkLaplace
-from privproof.release.maps import Clamped, Resampled
-from privproof.release.planar import PlanarGeometric, PlanarLaplace
-from privproof.scenarios.locations import LocationQuestion
+from privproof.scenarios.channels import Channel, LocationMechanism, ResampledLaplace, ShrunkLaplace
+from privproof.scenarios.maps import Clamped, Resampled
+from privproof.scenarios.planar import PlanarGeometric, PlanarLaplace
+
+ENGINE = "locations"
 
 _MOST_ADDED = 400_000
 """The checker adds the offsets of a cell one by one: a loss that takes more of them is not in the certificate."""
@@ -25,45 +22,26 @@ _DIGITS = 10**12
 """Losses are stated with twelve digits, rounded down."""
 
 
-def location_certificate(finding: LocationFinding) -> Mapping[str, Any]:
-    """The certificate of a finding that is proved or refuted, which the independent checker has accepted.
-
-    >>> from privproof.release.locations import verify_locations
-    >>> found = verify_locations(PlanarGeometric.of("ln(2)", step="1/2"))
-    >>> location_certificate(found)["evidence"]["method"]
-    'triangle inequality'
-    """
-    if finding.verdict is None or finding.verdict.certificate is None:
-        raise ScenarioError(
-            "location", "nothing is known, so there is nothing to certify", place="finding", hint=finding.reason
-        )
-    return finding.verdict.certificate
-
-
-def certified(finding: LocationFinding) -> LocationFinding:
-    """A finding with its verdict, where the independent checker establishes it again."""
-    if finding.computed == "unknown":
-        return finding
-    if isinstance(finding.mechanism, Channel) and finding.mechanism.rows is None:
+def answer_of(finding: LocationFinding) -> Answer:
+    """What is about to be said, and why."""
+    reason = finding.reason
+    if finding.computed != "unknown" and isinstance(finding.mechanism, Channel) and finding.mechanism.rows is None:
         reason = "a channel of balls has no certificate: Channel.of with exact numbers"
-        return replace(finding, reason=reason)
-    every = finding.sites if finding.method == "every pair" else None
+    if finding.computed == "unknown" or reason:
+        return Answer(status="unknown", question=finding.question, engine=ENGINE, reason=reason)
     loss = INFINITE
     if finding.loss.is_finite():
         low = rational_bounds(finding.loss)[0] * _DIGITS
         loss = epsilon(max(fmpq(int(low.p // low.q), _DIGITS), fmpq(0)))
-    answer = Answer(
+    return Answer(
         status=finding.computed,
-        question=LocationQuestion(finding.mechanism, finding.allowed, every),
-        engine="locations",
+        question=finding.question,
+        engine=ENGINE,
         evidence=_evidence(finding),
         compiled=_document(finding.mechanism),
         lower=finding.allowed if finding.computed == "proved" and loss.compare(finding.allowed) > 0 else loss,
         upper=finding.allowed if finding.computed == "proved" else INFINITE,
     )
-    verdict = admit(answer)
-    reason = verdict.reason if isinstance(verdict, Unknown) else finding.reason
-    return replace(finding, verdict=verdict, reason=reason)
 
 
 def _evidence(finding: LocationFinding) -> dict[str, object]:
@@ -91,7 +69,7 @@ def _cheap(finding: LocationFinding) -> bool:
     return reach**2 * (1 if mechanism.map.corners is not None else len(mechanism.map.sites)) < _MOST_ADDED
 
 
-def _document(mechanism: Mechanism) -> dict[str, object]:
+def _document(mechanism: LocationMechanism) -> dict[str, object]:
     if isinstance(mechanism, Channel):
         assert mechanism.rows is not None
         rows = [[list(site), {str(z): str(p) for z, p in row.items()}] for site, row in mechanism.rows.items()]

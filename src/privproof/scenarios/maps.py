@@ -24,7 +24,7 @@ from privproof.errors import ScenarioError
 from privproof.exact import ZERO, Epsilon, Number, Rational, from_float, rational, show
 from privproof.exact.balls import precision, rational_bounds
 from privproof.language.randomness import Seed
-from privproof.release.planar import PlanarGeometric, Site, a_site, several
+from privproof.scenarios.planar import PlanarGeometric, Site, a_site, several
 
 Row: TypeAlias = dict[Site, arb]
 
