@@ -1,4 +1,4 @@
-"""Finite graphs: strongly connected components, and groups that sets join.
+"""Finite graphs: what can be reached, strongly connected components, and groups that sets join.
 
 For graphs whose nodes are any values; those of large models, which are arrays, are in `privproof.engines.logic.graphs`.
 """
@@ -54,6 +54,23 @@ def components(roots: Iterable[N], following: Callable[[N], Iterable[N]]) -> lis
                         open_nodes.discard(group[-1])
                     found.append(group)
     return found[::-1]
+
+
+def reachable(roots: Iterable[N], following: Callable[[N], Iterable[N]]) -> set[N]:
+    """The roots, and all nodes that paths from them lead to.
+
+    >>> edges = {"a": "b", "b": "ac", "c": "c", "d": "c"}
+    >>> sorted(reachable("b", edges.__getitem__))
+    ['a', 'b', 'c']
+    """
+    seen = set(roots)
+    waiting = list(seen)
+    while waiting:
+        for node in following(waiting.pop()):
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
+    return seen
 
 
 def joined(sets: Iterable[Iterable[N]]) -> dict[N, int]:
