@@ -20,7 +20,8 @@ from typing import Any
 
 from flint import arb, ctx
 
-from privproof.engines.streams.integrals import Difference, probability_ball
+from privproof.engines.integrals.functions import Noise
+from privproof.engines.integrals.probabilities import difference, probability_ball
 from privproof.exact import rational
 from privproof.language import Mechanism
 from privproof.language.linear import exactly
@@ -316,20 +317,20 @@ def automaton_probability(question: StreamQuestion, word: Sequence[Any], numbers
     automaton = question.automaton
     found = [arb(0)]
 
-    def follow(state, place, scales, wanted, held, written):
+    def follow(state, place, noises, wanted, held, written):
         leaving = [automaton.transitions[n] for n in automaton.leaving.get(state, ())]
         indices = automaton.leaving.get(state, ())
         if place == len(numbers) or not leaving:
             if written == len(word):
-                found[0] += probability_ball(scales, wanted, 160)
+                found[0] += probability_ball(noises, wanted, rational(1), 160)
             return
         given = numbers[place]
         for number, step in zip(indices, leaving, strict=True):
-            drawn, more = [], list(scales)
+            drawn, more = [], list(noises)
             for sample in step.samples:
                 middle = sample.mean + (sample.reads * rational(given) if sample.reads else 0)
                 drawn.append((None, middle) if sample.rate is None else (len(more), middle))
-                more += [] if sample.rate is None else [1 / sample.rate]
+                more += [] if sample.rate is None else [Noise("laplace", 1 / sample.rate)]
 
             def of(term, drawn=drawn):
                 return (None, rational(0)) if term is None else drawn[term] if isinstance(term, int) else held[term]
@@ -353,7 +354,7 @@ def automaton_probability(question: StreamQuestion, word: Sequence[Any], numbers
                     if low == high:
                         fits = fits and limit <= 0
                     else:
-                        now.append(Difference(low, high, limit))
+                        now.append(difference(low, high, limit))
                 if fits:
                     follow(step.target, place + 1, more, now, held | {n: drawn[s] for n, s in step.stores}, after)
 

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from privproof.evidence.checker.documents import plain
+from privproof.evidence.checker.integrals import probabilities as integrals
+from privproof.evidence.checker.integrals.probabilities import Integrator
+from privproof.evidence.checker.integrals.rings import Unresolved
 from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal, Rejected
 from privproof.evidence.checker.programs import check_program
 from privproof.evidence.checker.programs.invariants import read_invariant
-from privproof.evidence.checker.programs.polyhedra import probability
 from privproof.evidence.checker.programs.terms import BOOL, INT, REAL, Symbol
 from privproof.exact import rational
 
@@ -1119,7 +1121,13 @@ def test_a_claim_at_the_arguments():
 
 
 def forms(*rows):
-    return [(tuple(rational(c) for c in row[:-1]), rational(row[-1])) for row in rows]
+    return [
+        (tuple((i, rational(c)) for i, c in enumerate(row[:-1]) if rational(c) != 0), rational(row[-1])) for row in rows
+    ]
+
+
+def probability(laws, rows):
+    return Integrator().probability(laws, rows)
 
 
 @pytest.mark.parametrize(
@@ -1203,6 +1211,27 @@ def test_a_threshold_with_eight_answers_is_fast():
     found = probability(laws, forms(*rows))
     assert time.perf_counter() - start < 5
     assert abs(float(found.ball(1)) - 0.00828456145701383) < 1e-15
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_dense_inequalities_agree_whichever_way_they_are_integrated(seed, monkeypatch):
+    """By the cells of planes, and by polyhedra, which are split only as far as it takes."""
+    source = random.Random(seed)
+    size = source.randint(2, 4)
+    laws = [(source.choice(["laplace", "exponential"]), rational(source.choice([1, 2, "1/2", 3]))) for _ in range(size)]
+    rows = [
+        (*(source.choice([-2, -1, 0, 1, 1, 3]) for _ in range(size)), source.choice([-1, 0, 1, "3/2"]))
+        for _ in range(source.randint(1, 4))
+    ]
+    either = probability(laws, forms(*rows))
+    monkeypatch.setattr(integrals, "_FEW_CELLS", -1)
+    assert probability(laws, forms(*rows)) == either
+
+
+def test_too_much_work_is_refused(monkeypatch):
+    monkeypatch.setattr(integrals, "_MOST_WORK", 50)
+    with pytest.raises(Unresolved, match="more than 50 products"):
+        probability([("laplace", rational(1))] * 3, forms((1, -1, 0, 0), (0, 1, -1, 1), (1, 1, 1, 2)))
 
 
 @pytest.mark.skipif(importlib.util.find_spec("z3") is None, reason="Z3 is not installed")

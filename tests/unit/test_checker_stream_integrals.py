@@ -12,9 +12,15 @@ import pytest
 from flint import arb, ctx, fmpq
 from scipy.integrate import quad
 
-from privproof.evidence.checker.programs.polyhedra import Integrator
-from privproof.evidence.checker.streams import integrals
-from privproof.evidence.checker.streams.integrals import Unresolved, probability
+from privproof.engines.integrals.functions import Noise
+from privproof.engines.integrals.probabilities import difference
+from privproof.engines.integrals.probabilities import probability as searched
+from privproof.evidence.checker.integrals import differences as bounds
+from privproof.evidence.checker.integrals.buckets import Integral
+from privproof.evidence.checker.integrals.differences import probability
+from privproof.evidence.checker.integrals.polyhedra import dense_integral
+from privproof.evidence.checker.integrals.probabilities import Integrator
+from privproof.evidence.checker.integrals.rings import Exact, Unresolved, Work
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
@@ -168,7 +174,7 @@ def test_refusals(monkeypatch):
             probability(ones(2), [(0, wrong, ZERO)])
     with pytest.raises(Unresolved, match="bits"):
         probability(ones(2), [(0, 1, ONE)], bits=20_000)
-    monkeypatch.setattr(integrals, "_MOST_PRODUCTS", 10)
+    monkeypatch.setattr(bounds, "_MOST_PRODUCTS", 10)
     with pytest.raises(Unresolved, match="products"):
         probability(ones(4), [(0, 1, ONE), (1, 2, ZERO)])
 
@@ -195,16 +201,28 @@ def system(rng, count, far=3):
     return scales, differences
 
 
-def test_polyhedra():
+def by_sums(scales, differences):
+    """The same probability as an exact sum, by the other ways to integrate: all of them agree."""
+    forms = [
+        (tuple(sorted((node, fmpq(sign)) for node, sign in ((low, -1), (high, 1)) if node is not None)), -offset)
+        for low, high, offset in differences
+    ]
+    exact = Integrator().probability([("laplace", scale) for scale in scales], forms)
+    found = searched([Noise("laplace", scale) for scale in scales], [difference(*each) for each in differences])
+    assert exact == found.at(1)
+    system = bounds._system(scales, differences)
+    if system is not None and len(scales) <= 4:
+        for way in (Integral(system, Exact(), Work(10**6)).value(), dense_integral(system, Exact(), Work(10**6))):
+            assert way == exact
+    return exact
+
+
+def test_sums():
     rng = random.Random(1)
     zeros = 0
     for _ in range(250):
         scales, differences = system(rng, rng.randint(1, 5), far=rng.choice([3, 40]))
-        forms = []
-        for low, high, offset in differences:
-            factors = [fmpq((i == high) - (i == low)) for i in range(len(scales))]
-            forms.append((tuple(factors), -offset))
-        exact = Integrator().probability([("laplace", scale) for scale in scales], forms)
+        exact = by_sums(scales, differences)
         found = probability(scales, differences)
         assert found.is_zero() == exact.is_zero
         zeros += exact.is_zero
@@ -215,9 +233,7 @@ def test_polyhedra():
 @pytest.mark.parametrize("third", [1, 2, 3, 4])
 def test_differences_that_nearly_follow_from_others(third):
     differences = [(0, 1, ONE), (1, 2, ONE), (0, 2, fmpq(third))]
-    factors = [tuple(fmpq((i == b) - (i == a)) for i in range(3)) for a, b, _ in differences]
-    forms = [(each, -offset) for each, (_, _, offset) in zip(factors, differences, strict=True)]
-    exact = Integrator().probability([("laplace", ONE)] * 3, forms)
+    exact = by_sums(ones(3), differences)
     found = probability(ones(3), differences)
     assert close(found, exact.ball(1, 800))
     assert found.overlaps(probability(ones(3), differences[:2])) == (third <= 2)
@@ -380,9 +396,7 @@ def test_far_apart():
         ([ONE, ONE, fmpq(2), fmpq(2)], [(0, 2, far), (2, 1, far), (0, 3, far), (3, 1, far)]),
         ([ONE, fmpq(2), fmpq(2), fmpq(2)], [(1, 0, far), (2, 0, far), (0, 3, far)]),
     ):
-        factors = [tuple(fmpq((i == b) - (i == a)) for i in range(len(scales))) for a, b, _ in differences]
-        forms = [(each, -offset) for each, (_, _, offset) in zip(factors, differences, strict=True)]
-        exact = Integrator().probability([("laplace", scale) for scale in scales], forms)
+        exact = by_sums(scales, differences)
         assert close(probability(scales, differences), exact.ball(1, 2000))
     many = [(i, 0, far) for i in range(1, 101)] + [(0, 101, far)]
     ball = probability([ONE] + [fmpq(2)] * 101, many)

@@ -11,17 +11,11 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from privproof.engines.laplace import polyhedra
-from privproof.engines.laplace.integrals import (
-    Calculus,
-    Halfspace,
-    Noise,
-    _Numeric,
-    _Symbolic,
-    probability,
-    probability_ball,
-)
-from privproof.engines.laplace.sums import geometric_probability
+from privproof.engines.integrals import polyhedra
+from privproof.engines.integrals.functions import Calculus, Noise, Numeric, Symbolic
+from privproof.engines.integrals.leaves import Halfspace
+from privproof.engines.integrals.probabilities import probability, probability_ball
+from privproof.engines.integrals.sums import geometric_probability
 from privproof.errors import LanguageError, NumberError
 from privproof.exact import rational
 from privproof.exact.balls import precision
@@ -64,7 +58,7 @@ def running_sums(count: int, scale=2):
 
 
 def by_polyhedra(noises, halfspaces) -> ExponentialSum:
-    ring = _Symbolic(1)
+    ring = Symbolic(1)
     used = sorted({number for halfspace in halfspaces for number, _ in halfspace.coefficients})
     functions = {number: Calculus(ring).prior(noises[number], None, None) for number in used}
     return polyhedra.integrate(functions, halfspaces, ring)
@@ -213,7 +207,7 @@ def test_trees_and_polyhedra_agree_formally(seed):
     assert number.is_zero == ball.is_zero()
     with precision(160):
         used = sorted({i for row in rows for i, _ in row.coefficients})
-        ring = _Numeric(rational("3/2"))
+        ring = Numeric(rational("3/2"))
         assert polyhedra.integrate({i: Calculus(ring).prior(noises[i], None, None) for i in used}, rows, ring).overlaps(
             ball
         )

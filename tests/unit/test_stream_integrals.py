@@ -10,30 +10,51 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from privproof.engines.laplace import integrals as halfspaces
-from privproof.engines.streams import integrals
-from privproof.engines.streams.integrals import Difference, probability, probability_ball
+from privproof.engines.integrals import differences as systems
+from privproof.engines.integrals import polyhedra, probabilities
+from privproof.engines.integrals.functions import Calculus, Noise, Numeric, Symbolic
+from privproof.engines.integrals.probabilities import difference
 from privproof.errors import LanguageError
+from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
 
 def above(low, high, offset=ZERO):
-    return Difference(low, high, fmpq(offset))
+    return difference(low, high, fmpq(offset))
 
 
-def by_halfspaces(scales, differences):
-    """The same probability by the elimination of leaves and of cells of polyhedra."""
-    found = []
-    for difference in differences:
-        factors = {}
-        for node, sign in ((difference.high, 1), (difference.low, -1)):
-            if node is not None:
-                factors[node] = factors.get(node, ZERO) + sign
-        kept = tuple(sorted((node, factor) for node, factor in factors.items() if factor))
-        found.append(halfspaces.Halfspace(kept, -difference.offset))
-    return halfspaces.probability([halfspaces.Noise("laplace", scale) for scale in scales], found)
+def laplace(scales):
+    return [Noise("laplace", scale) for scale in scales]
+
+
+def probability(scales, differences):
+    return probabilities.probability(laplace(scales), differences)
+
+
+def probability_ball(scales, differences):
+    return probabilities.probability_ball(laplace(scales), differences, ONE)
+
+
+def by_polyhedra(scales, differences):
+    """The same probability by the elimination of cells of polyhedra alone."""
+    ring = Symbolic(1)
+    if any(not each.coefficients and each.constant < 0 for each in differences):
+        return constant(0)
+    kept = [each for each in differences if each.coefficients]
+    used = {number for each in kept for number, _ in each.coefficients}
+    priors = {number: Calculus(ring).prior(laplace(scales)[number], None, None) for number in used}
+    return polyhedra.integrate(priors, kept, ring)
+
+
+def by_differences(scales, differences, ring, *, careful):
+    """The same probability by the elimination of variables alone, where no bound is a number."""
+    calculus = Calculus(ring)
+    kept = [each for each in differences if each.coefficients]
+    used = {number for each in kept for number, _ in each.coefficients}
+    priors = {number: calculus.prior(laplace(scales)[number], None, None) for number in used}
+    return systems.integrate(priors, kept, calculus, careful=careful)
 
 
 def check(scales, differences, expected=None):
@@ -47,11 +68,15 @@ def check(scales, differences, expected=None):
         return exact
     assert ball.rel_accuracy_bits() >= 40
     assert ball.overlaps(exact.ball(1, 2000))
-    system = integrals._system(scales, differences)
-    with integrals.precision(640):
-        careful = integrals._integral(system, integrals._Numeric(), careful=True)
+    with precision(640):
+        careful = probabilities._integral(laplace(scales), differences, Numeric(ONE), careful=True)
     assert careful.overlaps(exact.ball(1, 2000))
     assert careful.rel_accuracy_bits() >= 40
+    if all(len(each.coefficients) != 1 for each in differences):
+        with precision(640):
+            alone = by_differences(scales, differences, Numeric(ONE), careful=True)
+        assert alone.overlaps(exact.ball(1, 2000))
+        assert alone.rel_accuracy_bits() >= 40
     return exact
 
 
@@ -99,9 +124,9 @@ def test_contradictions_have_probability_zero():
 
 
 def test_unknown_variables_and_bad_scales_are_refused():
-    with pytest.raises(LanguageError, match="names the variable 1 of 1"):
+    with pytest.raises(LanguageError, match="names the noise 1 of 1"):
         probability([fmpq(1)], [above(0, 1)])
-    with pytest.raises(LanguageError, match="names the variable -1 of 1"):
+    with pytest.raises(LanguageError, match="names the noise -1 of 1"):
         probability([fmpq(1)], [above(-1, 0)])
     with pytest.raises(LanguageError, match="not above zero"):
         probability_ball([fmpq(0)], [])
@@ -129,11 +154,9 @@ def test_several_thresholds_of_equal_scales_count_orders():
     check([fmpq(1)] * 12, below_both, constant(fmpq(2 * factorial(10), factorial(12))))
     complete = [above(low, high) for low in (0, 1, 2) for high in (3, 4, 5, 6)]
     check([fmpq(1)] * 7, complete, constant(fmpq(factorial(3) * factorial(4), factorial(7))))
-    nested = [above(low, high) for low, high in ((0, 3), (3, 1), (0, 4), (4, 1), (1, 5), (5, 2), (0, 6), (6, 2))]
-    orders = sum(
-        all(order[one] < order[two] for one, two in ((d.low, d.high) for d in nested))
-        for order in permutations(range(7))
-    )
+    pairs = ((0, 3), (3, 1), (0, 4), (4, 1), (1, 5), (5, 2), (0, 6), (6, 2))
+    nested = [above(low, high) for low, high in pairs]
+    orders = sum(all(order[one] < order[two] for one, two in pairs) for order in permutations(range(7)))
     check([fmpq(1)] * 7, nested, constant(fmpq(orders, factorial(7))))
 
 
@@ -187,7 +210,7 @@ def test_all_places_of_samples_add_up_to_the_order_of_thresholds(offset):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_trees_agree_with_the_elimination_of_leaves(seed):
+def test_trees_agree_with_the_elimination_of_variables(seed):
     rng = random.Random(seed)
     count = rng.randint(2, 12)
     scales = [fmpq(rng.randint(1, 3), rng.randint(1, 2)) for _ in range(count)]
@@ -198,7 +221,12 @@ def test_trees_agree_with_the_elimination_of_leaves(seed):
         differences.append(above(*ends, fmpq(rng.randint(-3, 3), rng.randint(1, 3))))
     if rng.random() < 0.5:
         differences.append(above(None, rng.randrange(count), fmpq(rng.randint(-2, 2))))
-    check(scales, differences, by_halfspaces(scales, differences))
+    walls = differences[count - 1 :]
+    exact = check(
+        scales, differences, None if walls else by_differences(scales, differences, Symbolic(1), careful=False)
+    )
+    if count <= 5:
+        assert exact == by_polyhedra(scales, differences)
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -215,15 +243,15 @@ def test_cycles_agree_with_cells_of_polyhedra(seed):
             low, high = high, low
         ends = [None if rng.random() < 0.07 else end for end in (low, high)]
         differences.append(above(*ends, rng.choice(offsets)))
-    check(scales, differences, by_halfspaces(scales, differences))
+    check(scales, differences, by_polyhedra(scales, differences))
 
 
 @pytest.mark.parametrize("offset", [0, 1, fmpq(-5, 2)])
 def test_equal_samples_agree_with_cells_of_polyhedra(offset):
     scales, differences = ranges(3, offset=fmpq(offset), scale=fmpq(2))
-    check(scales, differences, by_halfspaces(scales, differences))
+    check(scales, differences, by_polyhedra(scales, differences))
     bounded = [*differences, above(None, 0, -1), above(1, None, -2), above(2, None, -1)]
-    check(scales, bounded, by_halfspaces(scales, bounded))
+    check(scales, bounded, by_polyhedra(scales, bounded))
 
 
 def test_equal_samples_of_several_centres():
@@ -257,9 +285,8 @@ def test_samples_agree(seed):
     noise = np.random.default_rng(seed)
     columns = [noise.laplace(scale=int(scale.p), size=size) for scale in scales]
     held = np.ones(size, dtype=bool)
-    for difference in differences:
-        offset = int(difference.offset.p) / int(difference.offset.q)
-        held &= columns[difference.high] - columns[difference.low] >= offset
+    for each in differences:
+        held &= sum(float(sign) * columns[node] for node, sign in each.coefficients) >= -float(each.constant)
     expected = float(exact.ball(1).mid())
     deviation = (expected * (1 - expected) / size) ** 0.5
     assert abs(held.mean() - expected) < 5 * deviation
@@ -271,7 +298,7 @@ def test_tiny_probabilities_have_relative_accuracy(far):
     check(scales, differences)
     check(scales[:3], [above(0, 2, far), above(2, 1, -far)])
     tail = probability_ball([fmpq(1), fmpq(1)], [above(0, 1, far)])
-    with integrals.precision(200):
+    with precision(200):
         expected = arb(-far).exp() * (arb(2) + far) / 4
     assert tail.overlaps(expected)
     assert tail.rel_accuracy_bits() >= 40
@@ -289,12 +316,14 @@ def test_functions_with_gaps_are_integrated_on_both_sides():
     for sides in product((True, False), repeat=2):
         walls = [above(None, node, 1) if side else above(node, None, 1) for node, side in enumerate(sides, 2)]
         total = total + probability(scales, differences + walls)
-    elimination = integrals._Elimination(scales, integrals._Symbolic(1), careful=True)
-    prior, one = elimination._prior(0, None, None), elimination.one
+    calculus = Calculus(Symbolic(1))
+    elimination = systems._Elimination(1, calculus, careful=True)
+    prior = elimination._given(calculus.prior(Noise("laplace", scales[0]), None, None))
+    one = elimination.one
     parts = [(one, elimination._cut(prior, None, -1)), (one, elimination._cut(prior, 1, None))]
     gap = elimination._new(elimination._combined(parts))
     factors = {0: ((prior, 1),), 1: ((prior, 1),), 2: ((gap, 1),)}
-    terms = [integrals._Term(one, factors, {(0, 2): 0, (2, 1): 0})]
+    terms = [systems._Term(one, factors, {(0, 2): 0, (2, 1): 0})]
     for node, times in ((2, 2), (0, 1), (1, 1)):
         terms = [made for term in terms for made in elimination._without(term, node, times)]
     assert sum((term.coefficient for term in terms), constant(0)) == total

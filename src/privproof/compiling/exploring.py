@@ -57,6 +57,7 @@ from privproof.language.values import (
     with_tails,
 )
 from privproof.language.walking import parts
+from privproof.models.graphs import components
 
 _MOST_STEPS = 1_000_000
 """Instructions in a row without noise or input; beyond it a loop is taken for one that does not end, and refused."""
@@ -526,7 +527,7 @@ def _name(node: Node) -> Any:
 def _masses(start: Any, edges: dict[Any, list[tuple[Rational, Any]]]) -> dict[Any, Rational]:
     """How much mass passes each node (an end: arrives there), cycles summed up exactly."""
     masses: dict[Any, Rational] = {start: ONE}
-    for group in _components(start, edges):
+    for group in components([start], lambda node: [target for _, target in edges.get(node, ())]):
         if len(group) > 1 or any(target == group[0] for _, target in edges.get(group[0], ())):
             position = {node: i for i, node in enumerate(group)}
             system = fmpq_mat(len(group), len(group))
@@ -555,43 +556,3 @@ def _masses(start: Any, edges: dict[Any, list[tuple[Rational, Any]]]) -> dict[An
                 if target not in inside:
                     masses[target] = masses.get(target, ZERO) + mass * probability
     return masses
-
-
-def _components(start: Any, edges: dict[Any, list[tuple[Rational, Any]]]) -> list[list[Any]]:
-    """The strongly connected components that can be reached, each before those that follow it (Tarjan, without recursion)."""
-    index: dict[Any, int] = {}
-    low: dict[Any, int] = {}
-    stack: list[Any] = []
-    on_stack: set[Any] = set()
-    found: list[list[Any]] = []
-    work: list[tuple[Any, Iterator[Any]]] = []
-
-    def enter(node: Any) -> None:
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        on_stack.add(node)
-        work.append((node, iter([target for _, target in edges.get(node, ())])))
-
-    enter(start)
-    while work:
-        node, targets = work[-1]
-        for target in targets:
-            if target not in index:
-                enter(target)
-                break
-            if target in on_stack:
-                low[node] = min(low[node], index[target])
-        else:
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[node])
-            if low[node] == index[node]:
-                group = []
-                while True:
-                    member = stack.pop()
-                    on_stack.discard(member)
-                    group.append(member)
-                    if member == node:
-                        break
-                found.append(group)
-    return found[::-1]

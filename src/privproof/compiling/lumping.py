@@ -15,6 +15,7 @@ from typing import TypeAlias
 from privproof.exact import ZERO, Rational
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import Edge, Final, Location, WordProblem
+from privproof.models.graphs import reachable
 
 Classes: TypeAlias = tuple[int | None, ...]
 """For every state its class, None for a state without a future."""
@@ -115,25 +116,20 @@ def _alive(
     problem: WordProblem, sizes: Sequence[int], moves: list[list[tuple[_Rows, int]]], column: Callable[[Final], Vector]
 ) -> list[list[bool]]:
     """Which states can still contribute to a final column."""
-    alive = [[False] * size for size in sizes]
     before: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for number, listed in enumerate(moves):
         for rows, target in listed:
             for s, row in enumerate(rows):
                 for t, _ in row:
                     before.setdefault((target, t), []).append((number, s))
-    waiting = [
+    useful = [
         (number, s)
         for number, place in enumerate(problem.locations)
         for s in range(sizes[number])
         if any(column(final)[s] != 0 for final in place.finals)
     ]
-    while waiting:
-        number, s = waiting.pop()
-        if not alive[number][s]:
-            alive[number][s] = True
-            waiting.extend(before.get((number, s), ()))
-    return alive
+    alive = reachable(useful, lambda state: before.get(state, ()))
+    return [[(number, s) in alive for s in range(size)] for number, size in enumerate(sizes)]
 
 
 def _onward(row: Sequence[tuple[int, int]], block: list[int | None]) -> tuple[tuple[int, int], ...]:

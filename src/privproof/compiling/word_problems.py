@@ -31,6 +31,7 @@ from privproof.models import (
     WordProblem,
     longest_word,
 )
+from privproof.models.graphs import reachable
 from privproof.scenarios import Neighbours, Pair, Question, Words, automaton, ordered_pairs
 
 
@@ -210,15 +211,8 @@ def _halting_notes(question: Question, model: HiddenMarkovModel) -> tuple[str, .
 
 
 def _reachable(problem: WordProblem) -> list[int]:
-    seen = sorted({start.location for start in problem.starts})
-    waiting = list(seen)
-    known = set(seen)
-    while waiting:
-        for edge in problem.locations[waiting.pop()].edges:
-            if edge.target not in known:
-                known.add(edge.target)
-                waiting.append(edge.target)
-    return sorted(known)
+    starts = {start.location for start in problem.starts}
+    return sorted(reachable(starts, lambda location: [edge.target for edge in problem.locations[location].edges]))
 
 
 def _trimmed(problem: WordProblem) -> WordProblem:

@@ -97,6 +97,11 @@ class ExponentialSum:
         return not self._coefficients
 
     @property
+    def size(self) -> int:
+        """How many terms there are."""
+        return len(self._coefficients)
+
+    @property
     def terms(self) -> tuple[Term, ...]:
         """The terms ``(q, a, s)``, the largest exponent first and among equal ones the smallest power.
 

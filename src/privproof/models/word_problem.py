@@ -11,12 +11,13 @@ matrices belong to its edges, final columns to its locations.  A problem may hav
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 
 from privproof.errors import QuestionError
 from privproof.exact import ONE, Rational
 from privproof.exact.matrices import Matrix, Vector, along, dot
+from privproof.models.graphs import components
 
 _LONGEST = 10**9
 """The largest number of letters in a horizon; beyond, it is refused with a hint that names unbounded."""
@@ -249,28 +250,20 @@ def longest_word(problem: WordProblem) -> int | None:
     no other path takes; it is never too small.
     """
     roots = {(s.location, i) for s in problem.starts for i, p in enumerate(s.left) if p != 0}
-    onward: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    waiting = list(roots)
-    while waiting:
-        node = waiting.pop()
-        if node not in onward:
-            location, state = node
-            onward[node] = [
-                (edge.target, column)
-                for edge in problem.locations[location].edges
-                for column, _ in edge.left.rows[state]
-            ]
-            waiting.extend(onward[node])
-    incoming = Counter(target for targets in onward.values() for target in targets)
-    ready = [node for node in onward if incoming[node] == 0]
-    depth = dict.fromkeys(onward, 0)
-    done = 0
-    while ready:
-        node = ready.pop()
-        done += 1
-        for target in onward[node]:
-            depth[target] = max(depth[target], depth[node] + 1)
-            incoming[target] -= 1
-            if incoming[target] == 0:
-                ready.append(target)
-    return max(depth.values(), default=0) if done == len(onward) else None
+
+    @cache
+    def onward(node: tuple[int, int]) -> list[tuple[int, int]]:
+        location, state = node
+        return [
+            (edge.target, column) for edge in problem.locations[location].edges for column, _ in edge.left.rows[state]
+        ]
+
+    depth: dict[tuple[int, int], int] = {}
+    for node, *cycle in components(roots, onward):
+        after = onward(node)
+        if cycle or node in after:
+            return None
+        here = depth.setdefault(node, 0)
+        for target in after:
+            depth[target] = max(depth.get(target, 0), here + 1)
+    return max(depth.values(), default=0)

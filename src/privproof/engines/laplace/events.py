@@ -11,8 +11,10 @@ from typing import Any
 
 from flint import arb
 
-from privproof.engines.laplace.integrals import Halfspace, Noise, probability, probability_ball
-from privproof.engines.laplace.sums import geometric_probability
+from privproof.engines.integrals.functions import Noise
+from privproof.engines.integrals.leaves import Halfspace
+from privproof.engines.integrals.probabilities import probability, probability_ball
+from privproof.engines.integrals.sums import geometric_probability
 from privproof.errors import LanguageError
 from privproof.exact import ONE
 from privproof.exact.balls import precision

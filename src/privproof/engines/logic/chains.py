@@ -28,6 +28,7 @@ from privproof.engines.logic.paths import (
     unbounded,
     unfolded,
 )
+from privproof.models.graphs import components
 from privproof.models.process import Bools
 
 _MOST_FORMULAS = 2_000_000
@@ -171,18 +172,8 @@ def _within(graph: Graph, stay: Bools, goal: Bools, times: int, arithmetic: Any)
 
 def _last_first(path: Path, later: dict[Path, list[tuple[Bools, Path]]]) -> list[Path]:
     """The formulas so that each comes after those it progresses to."""
-    order: list[Path] = []
-    seen: set[Path] = set()
-    stack: list[tuple[Path, bool]] = [(path, False)]
-    while stack:
-        current, done = stack.pop()
-        if done:
-            order.append(current)
-        elif current not in seen:
-            seen.add(current)
-            stack.append((current, True))
-            stack.extend((after, False) for _, after in later[current] if after not in seen)
-    return order
+    groups = components([path], lambda current: [after for _, after in later[current]])
+    return [current for group in reversed(groups) for current in group]
 
 
 def _unclocked(graph: Graph, truths: Sequence[Bools], path: Path, arithmetic: Any) -> tuple[Any, Bools, Bools]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from privproof.engines.integrals.functions import Noise
+from privproof.engines.integrals.probabilities import probability
+from privproof.engines.integrals.sums import geometric_probability
 from privproof.engines.laplace.events import halfspace
-from privproof.engines.laplace.integrals import Noise, probability
-from privproof.engines.laplace.sums import geometric_probability
 from privproof.errors import LanguageError
 from privproof.exact import Rational, rational
 from privproof.exact.exponentials import ExponentialSum

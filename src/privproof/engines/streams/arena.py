@@ -20,13 +20,14 @@ A cycle may replace thresholds that it never looks at.  A state that can be left
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
 
 from privproof.engines.streams.orders import NOTHING, Known, Orders
 from privproof.exact import Rational
+from privproof.models.graphs import components
 from privproof.models.stream_automaton import StreamAutomaton, Transition
 
 _MOST_REPLACED = 4
@@ -81,7 +82,9 @@ class Arena:
     @cached_property
     def components(self) -> tuple[list[int], list[list[int]]]:
         """For every node its strongly connected component, and the components so that edges lead to later ones."""
-        return _components(len(self.states), self.leaving, self.edges)
+        found = components(range(len(self.states)), lambda node: [self.edges[n].target for n in self.leaving[node]])
+        label = {node: number for number, nodes in enumerate(found) for node in nodes}
+        return [label[node] for node in range(len(self.states))], found
 
     @cached_property
     def inner(self) -> list[list[int]]:
@@ -232,46 +235,3 @@ def _arena(automaton: StreamAutomaton, changes: tuple[int, ...], within: Rationa
     states = tuple(state for state, _, _ in nodes)
     marks = tuple((changed, known) for _, changed, known in nodes)
     return Arena(automaton, states, marks, tuple(edges), changes, unit, within)
-
-
-def _components(
-    count: int, leaving: Sequence[Sequence[int]], edges: Sequence[Edge]
-) -> tuple[list[int], list[list[int]]]:
-    """Strongly connected components by Tarjan's algorithm, in the order of edges."""
-    order, lowest = [-1] * count, [0] * count
-    label = [-1] * count
-    stack: list[int] = []
-    found: list[list[int]] = []
-    number = 0
-    for root in range(count):
-        if order[root] >= 0:
-            continue
-        work = [(root, 0)]
-        while work:
-            node, position = work.pop()
-            if position == 0:
-                order[node] = lowest[node] = number
-                number += 1
-                stack.append(node)
-            for at in range(position, len(leaving[node])):
-                target = edges[leaving[node][at]].target
-                if order[target] < 0:
-                    work += [(node, at + 1), (target, 0)]
-                    break
-                if label[target] < 0:
-                    lowest[node] = min(lowest[node], order[target])
-            else:
-                if lowest[node] == order[node]:
-                    members = []
-                    while True:
-                        member = stack.pop()
-                        label[member] = len(found)
-                        members.append(member)
-                        if member == node:
-                            break
-                    found.append(members)
-                if work:
-                    parent = work[-1][0]
-                    lowest[parent] = min(lowest[parent], lowest[node])
-    found.reverse()
-    return [len(found) - 1 - name for name in label], found

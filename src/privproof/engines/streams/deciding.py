@@ -25,6 +25,7 @@ from typing import TypeAlias
 from privproof.engines.streams.arena import Arena, Edge
 from privproof.engines.streams.cycles import Family, Segment, demands, free, touring
 from privproof.engines.streams.shifts import SHIFTS, Shifts
+from privproof.models.graphs import reachable
 from privproof.models.stream_automaton import Term, Transition
 
 _TOGETHER = 4
@@ -318,9 +319,9 @@ def unbounded(view: Isolated, found: Family) -> bool:
             continue
         steps = {old: set(row) for old, row in whole.items()}
         nothing = {old: {new for new, cost in row.items() if cost == 0} for old, row in whole.items()}
-        reached = _closure(steps, possible)
-        resting = frozenset(point for point in reached if point in _closure(nothing, nothing[point]))
-        possible = _closure(steps, resting)
+        reached = reachable(possible, steps.__getitem__)
+        resting = frozenset(point for point in reached if point in reachable(nothing[point], nothing.__getitem__))
+        possible = frozenset(reachable(resting, steps.__getitem__))
     return not possible
 
 
@@ -330,14 +331,3 @@ def _composed(view: Isolated, segment: Segment) -> dict[Point, dict[Point, float
         edge = view.arena.edges[number]
         whole = {point: view.onward(row, edge, change) for point, row in whole.items()}
     return whole
-
-
-def _closure(steps: dict[Point, set[Point]], begin: Iterable[Point]) -> frozenset[Point]:
-    seen = set(begin)
-    waiting = list(seen)
-    while waiting:
-        for new in steps[waiting.pop()]:
-            if new not in seen:
-                seen.add(new)
-                waiting.append(new)
-    return frozenset(seen)

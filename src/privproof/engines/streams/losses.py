@@ -13,9 +13,11 @@ from itertools import product
 
 from flint import arb
 
+from privproof.engines.integrals.functions import Noise
+from privproof.engines.integrals.leaves import Halfspace
+from privproof.engines.integrals.probabilities import difference, probability_ball
 from privproof.engines.monitor import Monitor
-from privproof.engines.streams.integrals import Difference, probability_ball
-from privproof.exact import ZERO, Epsilon, Rational
+from privproof.exact import ONE, ZERO, Epsilon, Rational
 from privproof.exact.balls import precision
 from privproof.models.stream_automaton import Order, StreamAutomaton, Term, Transition, alternatives, possible
 
@@ -152,8 +154,8 @@ def _measure(
     inputs: Sequence[Rational | None],
     windows: Sequence[Sequence[Window]],
 ) -> arb:
-    scales: list[Rational] = []
-    differences: list[Difference] = []
+    noises: list[Noise] = []
+    differences: list[Halfspace] = []
     held: dict[str, tuple[int | None, Rational]] = {}
     for step, guard, given, near in zip(steps, guards, inputs, windows, strict=True):
         drawn: list[tuple[int | None, Rational]] = []
@@ -162,8 +164,8 @@ def _measure(
             if sample.rate is None:
                 drawn.append((None, middle))
             else:
-                drawn.append((len(scales), middle))
-                scales.append(1 / sample.rate)
+                drawn.append((len(noises), middle))
+                noises.append(Noise("laplace", 1 / sample.rate))
 
         def of(term: Term, drawn: Sequence[tuple[int | None, Rational]] = drawn) -> tuple[int | None, Rational]:
             return (None, ZERO) if term is None else drawn[term] if isinstance(term, int) else held[term]
@@ -180,10 +182,10 @@ def _measure(
                 if limit == 0 and low is None:
                     raise Tie
                 continue
-            differences.append(Difference(low, high, limit))
+            differences.append(difference(low, high, limit))
         for name, number in step.stores:
             held[name] = drawn[number]
-    return probability_ball(scales, differences, _BITS)
+    return probability_ball(noises, differences, ONE, _BITS)
 
 
 def loss(

@@ -28,6 +28,7 @@ from privproof.engines.words.invariant import simplest_between
 from privproof.exact import ZERO, Epsilon, Rational, fraction, rational
 from privproof.exact.matrices import Matrix, Vector, dot
 from privproof.models import Edge, Letter, Word, WordProblem
+from privproof.models.graphs import components, reachable
 
 _MOST_CYCLES = 1200
 """So many repeated words of one length are tried at each location; beyond them a pump may be overlooked."""
@@ -215,7 +216,7 @@ class _Search:
         left, right = self._floats(cycle[0].left), self._floats(cycle[0].right)
         for edge in cycle[1:]:
             left, right = left @ self._floats(edge.left), right @ self._floats(edge.right)
-        for component in _components(left):
+        for component in _cyclic(left):
             states = [s for s in component if (location, s) in self.words and (location, s) in self.endings]
             if len(states) < len(component):
                 continue
@@ -330,12 +331,11 @@ def _power(path: tuple[Edge, ...]) -> bool:
     )
 
 
-def _components(matrix: NDArray[np.float64]) -> list[list[int]]:
+def _cyclic(matrix: NDArray[np.float64]) -> list[list[int]]:
     """The strongly connected components with a cycle, the strongest first."""
-    from scipy.sparse.csgraph import connected_components  # here, because it is slow to import and seldom needed
-
-    count, labels = connected_components((matrix > 0).astype(np.int8), directed=True, connection="strong")
-    found = [[int(i) for i in np.flatnonzero(labels == k)] for k in range(count)]
+    found = sorted(
+        sorted(group) for group in components(range(len(matrix)), lambda i: np.flatnonzero(matrix[i] > 0).tolist())
+    )
     cyclic = [c for c in found if len(c) > 1 or matrix[c[0], c[0]] > 0]
     return sorted(cyclic, key=lambda c: -_radius(matrix[np.ix_(c, c)]))
 
@@ -367,10 +367,4 @@ def _perron(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
 
 def _closure(matrix: NDArray[np.float64], states: list[int]) -> list[int]:
     """The states that can be reached from the given ones."""
-    seen, waiting = set(states), list(states)
-    while waiting:
-        for j in np.flatnonzero(matrix[waiting.pop()] > 0):
-            if int(j) not in seen:
-                seen.add(int(j))
-                waiting.append(int(j))
-    return sorted(seen)
+    return sorted(reachable(states, lambda state: np.flatnonzero(matrix[state] > 0).tolist()))

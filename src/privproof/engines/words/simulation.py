@@ -28,6 +28,7 @@ from privproof.engines.words.vectors import Reached
 from privproof.exact import rational
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import WordProblem
+from privproof.models.graphs import components, reachable
 
 _MOST_VARIABLES, _MOST_CONSTRAINTS = 400, 4_000
 """Larger linear programs are not tried: their tables are dense, and simulations are one way among several."""
@@ -270,14 +271,7 @@ def _float(value: fmpq) -> float:
 
 def _onward(problem: WordProblem, roots: set[int]) -> list[int]:
     """The locations that can be reached, in order."""
-    seen: set[int] = set()
-    waiting = list(roots)
-    while waiting:
-        location = waiting.pop()
-        if location not in seen:
-            seen.add(location)
-            waiting.extend(edge.target for edge in problem.locations[location].edges)
-    return sorted(seen)
+    return sorted(reachable(roots, lambda location: [edge.target for edge in problem.locations[location].edges]))
 
 
 def _recurrent(problem: WordProblem, locations: Sequence[int]) -> frozenset[tuple[int, int]]:
@@ -287,18 +281,7 @@ def _recurrent(problem: WordProblem, locations: Sequence[int]) -> frozenset[tupl
         for location in locations
         for s in range(problem.locations[location].left_size)
     }
-    reached = {node: _reached(onward, node) for node in onward}
+    groups = [set(group) for group in components(onward, onward.__getitem__)]
     return frozenset(
-        node for node, after in reached.items() if after and all(node in reached[other] for other in after)
+        node for group in groups for node in group if onward[node] and all(onward[other] <= group for other in group)
     )
-
-
-def _reached(onward: Mapping[tuple[int, int], set[tuple[int, int]]], node: tuple[int, int]) -> set[tuple[int, int]]:
-    seen: set[tuple[int, int]] = set()
-    waiting = list(onward[node])
-    while waiting:
-        at = waiting.pop()
-        if at not in seen:
-            seen.add(at)
-            waiting.extend(onward[at])
-    return seen

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 from flint import arb
 
+from privproof.evidence.checker.graphs import components
 from privproof.evidence.checker.logic.formulas import Path
-from privproof.evidence.checker.logic.graphs import components
 from privproof.evidence.checker.logic.measures import Holds, solve_component
 from privproof.evidence.checker.logic.obligations import Obligations, Truths
 from privproof.evidence.checker.logic.processes import Row, Value, Walk
@@ -73,7 +73,8 @@ def extremes(walk: Walk, holds: Holds, path: Path, starts: Iterable[int]) -> Ext
     product = explore(walk, obligations, truths, ((s, root) for s in asked))
     decisive = obligations.true if co_safe else obligations.false
     goals = {i for i, (_, obligation) in enumerate(product.nodes) if obligation == decisive}
-    parts = components(product.following())
+    following = product.following()
+    parts = components(range(len(following)), following.__getitem__)
     low = _optimum(product, parts, goals, greatest=False)
     high = _optimum(product, parts, goals, greatest=True)
     if co_safe:

@@ -33,8 +33,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from flint import arb, fmpq
 
+from privproof.evidence.checker.graphs import backwards, bottom, components, preceding
 from privproof.evidence.checker.logic.formulas import TRUE, Leaf, Next, Path, PathNot, PathSeveral, State, Until
-from privproof.evidence.checker.logic.graphs import backwards, bottom, components, preceding
 from privproof.evidence.checker.logic.obligations import Obligations, Truths
 from privproof.evidence.checker.logic.processes import Value, Walk
 from privproof.evidence.checker.logic.products import Product, explore
@@ -159,7 +159,7 @@ class Measure:
     def _solved(self, product: Product, bottoms: _Bottoms) -> list[Value | None]:
         """The probability of success in every node."""
         following = product.following()
-        parts = components(following)
+        parts = components(range(len(following)), following.__getitem__)
         yes: set[int] = set()
         no: set[int] = set()
         unknown = set(product.unknown)

@@ -8,7 +8,7 @@ solver rechecks).  A refutation is a *loss*: two neighbouring inputs, the tree o
 probabilities are integrated again, exactly.
 
 Read it in this order: `inputs`, `expressions`, `instructions`, `flow` (the question); `terms`, `states`, `evaluating`,
-`paths`, `executing`, `invariants`, `solving`, `alignment` (proofs); `trees`, `polyhedra`, `losses` (refutations).
+`paths`, `executing`, `invariants`, `solving`, `alignment` (proofs); `trees`, `losses` (refutations).
 """
 
 from __future__ import annotations

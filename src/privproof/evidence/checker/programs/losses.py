@@ -12,9 +12,9 @@ from fractions import Fraction
 
 from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import a_list, a_text_or_null, an_object, only_members, text
+from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.inputs import SIZE, Declared, Input, Scalar, allowed, same, scalar
-from privproof.evidence.checker.programs.polyhedra import Integrator
 from privproof.evidence.checker.programs.trees import probability, read_leaves
 from privproof.exact import INFINITE, Epsilon, Rational, epsilon, smallest_epsilon
 from privproof.exact.balls import rational_bounds

@@ -22,8 +22,9 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.integrals.probabilities import Form, Integrator, Law
+from privproof.evidence.checker.integrals.rings import Unresolved
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.evidence.checker.programs.polyhedra import Form, Integrator, Law
 from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.exponentials import ExponentialSum
 
@@ -138,11 +139,13 @@ def probability(leaf: Leaf, integrator: Integrator) -> ExponentialSum:
         if whole:
             discrete.setdefault(whole[0], []).append(form)
         else:
-            factors = dict(form.factors)
-            continuous.append((tuple(factors.get(j, ZERO) for j in range(len(leaf.noises))), form.constant))
+            continuous.append((form.factors, form.constant))
     for j, constraints in discrete.items():
         weight *= _geometric(leaf.noises[j][1], constraints)
-    found = integrator.probability(leaf.noises, continuous)
+    try:
+        found = integrator.probability(leaf.noises, continuous)
+    except Unresolved as error:
+        refuse(f"the probability is too complicated to be integrated here: {error}", leaf.place)
     if any(abs(exponent) > _LARGEST_EXPONENT for _, _, exponent in found.terms):
         refuse("the probability has an exponent that is too large", leaf.place)
     return found * weight

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, only_members, text
+from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.programs import trees as programs
 from privproof.evidence.checker.programs.losses import needed, shown
-from privproof.evidence.checker.programs.polyhedra import Integrator
 from privproof.evidence.checker.runs.ways import Form, Leaf, Ran, Tree
 from privproof.exact import Epsilon, Rational
 from privproof.exact.balls import precision

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from flint import fmpq_mat
 
+from privproof.evidence.checker.graphs import components
 from privproof.evidence.checker.source.forms import Deciding
 from privproof.evidence.checker.source.laws import Geometric
 from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, Work, released
@@ -154,7 +155,7 @@ class Explorer:
 def _masses(start: int, edges: Edges, work: Work) -> dict[int, Rational]:
     """How much mass passes through every node (a rest: arrives there)."""
     masses: dict[int, Rational] = {start: ONE}
-    groups = _groups(start, edges)
+    groups = components([start], lambda node: [target for _, target in edges.get(node, ())])[::-1]
     work.spend(len(groups))
     for group in groups:
         inside = set(group)
@@ -185,37 +186,3 @@ def _in_cycle(group: list[int], edges: Edges, masses: Mapping[int, Rational]) ->
     except ZeroDivisionError:
         raise Beyond("a loop may go on for ever", "question.source") from None
     return {node: solved[i, 0] for node, i in place.items()}
-
-
-def _groups(start: int, edges: Edges) -> list[list[int]]:
-    """The strongly connected components, each before those that it leads to (Tarjan 1972, without recursion)."""
-    order: dict[int, int] = {start: 0}
-    low: dict[int, int] = {start: 0}
-    stack, on_stack = [start], {start}
-    found: list[list[int]] = []
-    work = [(start, iter([target for _, target in edges.get(start, ())]))]
-    while work:
-        node, targets = work[-1]
-        deeper = None
-        for target in targets:
-            if target not in order:
-                deeper = target
-                break
-            if target in on_stack:
-                low[node] = min(low[node], order[target])
-        if deeper is not None:
-            order[deeper] = low[deeper] = len(order)
-            stack.append(deeper)
-            on_stack.add(deeper)
-            work.append((deeper, iter([target for _, target in edges.get(deeper, ())])))
-            continue
-        work.pop()
-        if work:
-            low[work[-1][0]] = min(low[work[-1][0]], low[node])
-        if low[node] == order[node]:
-            group: list[int] = []
-            while not group or group[-1] != node:
-                group.append(stack.pop())
-                on_stack.discard(group[-1])
-            found.append(group)
-    return found[::-1]

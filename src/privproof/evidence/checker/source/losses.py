@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from privproof.evidence.checker.documents import a_list, a_number, an_object
+from privproof.evidence.checker.integrals.probabilities import Integrator, Law
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.inputs import Declared, Scalar, read_declared
 from privproof.evidence.checker.programs.losses import Arguments, event_probability, read_arguments
-from privproof.evidence.checker.programs.polyhedra import Integrator, Law
 from privproof.evidence.checker.programs.trees import Draw, Leaf, Linear, Step, Test, probability
 from privproof.evidence.checker.source.forms import Deciding, Form, knowing
 from privproof.evidence.checker.source.laws import Continuous, Geometric

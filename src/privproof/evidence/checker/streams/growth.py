@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from itertools import product
 
 from privproof.evidence.checker.documents import a_list, a_text, names, only_members
+from privproof.evidence.checker.graphs import components
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.streams.automata import Automaton
 from privproof.evidence.checker.streams.couplings import MOST_NAMES, SHIFTS, Kernels, Shifts
 from privproof.evidence.checker.streams.executions import Move, Segment, Situation, read_segments
-from privproof.evidence.checker.streams.orders import components
 from privproof.evidence.checker.streams.telling import tells_path
 from privproof.exact import INFINITE
 
@@ -77,7 +77,7 @@ def _bounded(automaton: Automaton, segments: Sequence[Segment], watched: tuple[s
             continue
         reached = shifts.closure(points, segment)
         free = {point: shifts.image({point}, segment, free=True) & reached for point in reached}
-        cycles = [each for each in components(free) if len(each) > 1 or each[0] in free[each[0]]]
+        cycles = [each for each in components(free, free.__getitem__) if len(each) > 1 or each[0] in free[each[0]]]
         points = shifts.closure({point for each in cycles for point in each}, segment)
     return bool(points)
 

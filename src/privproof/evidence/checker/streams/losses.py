@@ -3,7 +3,7 @@
 The event is that, after so many steps, the run has not halted, the symbols written are those of the given path, and the
 numbers written lie in their windows.  Its probability is the sum over all executions of this length that write the same
 (a step that writes nothing leaves no trace).  An execution is a system of orders between independent Laplace noises,
-several systems that exclude each other if a guard has alternatives; `integrals` bounds the probability of each.  Where
+several systems that exclude each other if a guard has alternatives; `differences` bounds the probability of each.  Where
 terms without noise are compared the order holds or not.
 """
 
@@ -16,9 +16,10 @@ from flint import arb, ctx
 
 from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import a_list, a_number, an_integer, only_members, text
+from privproof.evidence.checker.integrals.differences import probability
+from privproof.evidence.checker.integrals.rings import Unresolved
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.streams.automata import Automaton
-from privproof.evidence.checker.streams.integrals import Unresolved, probability
 from privproof.evidence.checker.streams.orders import ZERO, Order, Term
 from privproof.evidence.checker.streams.steps import Transition
 from privproof.evidence.checker.streams.telling import observed

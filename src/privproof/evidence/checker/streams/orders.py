@@ -12,11 +12,12 @@ same noise; `conflict` tells these cases apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from itertools import combinations
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
+from privproof.evidence.checker.graphs import components
 from privproof.exact import Rational, rational
 
 Term: TypeAlias = int | str | None
@@ -27,8 +28,6 @@ Order: TypeAlias = tuple[Term, Term, Rational]
 
 Different: TypeAlias = Callable[[Term, Term], bool]
 """Whether the difference of two different terms has no atoms: it equals any given number with probability 0."""
-
-Node = TypeVar("Node", bound=Hashable)
 
 ZERO = rational(0)
 """The offset from a term to itself, with which every path of orders begins."""
@@ -69,55 +68,12 @@ def conflict(orders: Sequence[Order], different: Different = always) -> Conflict
         if least[low] + offset == least[high]:
             tight[low].append(high)
     found = Conflict.NONE
-    for component in components(tight):
+    for component in components(tight, tight.__getitem__):
         if any(different(one, two) for one, two in combinations(component, 2)):
             return Conflict.ALWAYS
         if len(component) > 1:
             found = Conflict.TIES
     return found
-
-
-def components(after: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
-    """The strongly connected components of a graph (Kosaraju).
-
-    >>> sorted(map(sorted, components({1: [2], 2: [1, 3], 3: []})))
-    [[1, 2], [3]]
-    """
-    before: dict[Node, list[Node]] = {node: [] for node in after}
-    for node, others in after.items():
-        for other in others:
-            before[other].append(node)
-    finished: list[Node] = []
-    seen: set[Node] = set()
-    for root in after:
-        if root in seen:
-            continue
-        seen.add(root)
-        waiting = [(root, iter(after[root]))]
-        while waiting:
-            node, rest = waiting[-1]
-            for other in rest:
-                if other not in seen:
-                    seen.add(other)
-                    waiting.append((other, iter(after[other])))
-                    break
-            else:
-                waiting.pop()
-                finished.append(node)
-    result = []
-    placed: set[Node] = set()
-    for root in reversed(finished):
-        if root in placed:
-            continue
-        placed.add(root)
-        component = [root]
-        for node in component:
-            for other in before[node]:
-                if other not in placed:
-                    placed.add(other)
-                    component.append(other)
-        result.append(component)
-    return result
 
 
 class Bounds:

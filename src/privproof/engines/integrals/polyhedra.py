@@ -12,18 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from math import factorial, lcm
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from math import lcm
+from typing import Generic, TypeAlias, TypeVar
 
-from flint import arb, fmpq
+from flint import fmpq
 
-from privproof.exact.exponentials import ExponentialSum
+from privproof.engines.integrals.functions import Function, K, Ring, Terms, antiderivative, gather
+from privproof.engines.integrals.leaves import Halfspace
 from privproof.exact.rationals import ONE, ZERO, Rational
-
-if TYPE_CHECKING:
-    from privproof.engines.laplace.integrals import Function, Halfspace, Ring
-
-K = TypeVar("K", ExponentialSum, arb)
 
 Row: TypeAlias = tuple[Rational, ...]
 """``sum row[j] * x_j + row[-1] > 0``, scaled so that the first factor is 1 or -1."""
@@ -108,26 +104,25 @@ class _Level(Generic[K]):
                 for i, j, region in _split(free, bottoms, tops, hulls, regions):
                     total = cells.setdefault(region, {})
                     if j is not None:
-                        self._gather(total, at_top[j])
+                        gather(total, at_top[j], self.ring)
                     if i is not None:
-                        self._gather(total, at_bottom[i], minus=True)
+                        gather(total, at_bottom[i], self.ring, minus=True)
         return _Level(rest, after, cells, self.ring)
 
-    def _inner(
-        self, terms: dict[Key, K], density: dict[tuple[int, int], K], place: int, grid: int, density_grid: int
-    ) -> dict[Key, K]:
+    def _inner(self, terms: dict[Key, K], density: Terms[K], place: int, grid: int, density_grid: int) -> dict[Key, K]:
         """The antiderivative of the terms times the density, over the finer grid."""
         times, finer = grid // self.grid, grid // density_grid
         product: dict[Key, K] = {}
         for (powers, rates), value in terms.items():
             scaled = tuple(rate * times for rate in rates) if times != 1 else rates
             for (k, n), height in density.items():
-                self._gather(product, {(_moved(powers, place, k), _moved(scaled, place, n * finer)): value * height})
+                here = (_moved(powers, place, k), _moved(scaled, place, n * finer))
+                gather(product, {here: value * height}, self.ring)
         made: dict[Key, K] = {}
         for (powers, rates), value in product.items():
             for power, factor, weight in antiderivative(powers[place], fmpq(rates[place], grid)):
                 key = (_replaced(powers, place, power), rates)
-                self._gather(made, {key: value * self.ring.term(factor, weight, ZERO)})
+                gather(made, {key: value * self.ring.term(factor, weight, ZERO)}, self.ring)
         return made
 
     def _substituted(self, terms: dict[Key, K], place: int, line: Row, before: int, after: int) -> dict[Key, K]:
@@ -143,7 +138,7 @@ class _Level(Generic[K]):
             kept = _dropped(powers, place)
             for extra, factor in self._power(line, powers[place]).items():
                 key = (tuple(a + b for a, b in zip(kept, extra, strict=True)), moved)
-                self._gather(made, {key: shifted * factor})
+                gather(made, {key: shifted * factor}, self.ring)
         return made
 
     def _power(self, line: Row, degree: int) -> dict[tuple[int, ...], Rational]:
@@ -159,32 +154,6 @@ class _Level(Generic[K]):
                         made[key] = made.get(key, ZERO) + factor * slope
             self.powers[line, degree] = {key: factor for key, factor in made.items() if factor}
         return self.powers[line, degree]
-
-    def _gather(self, total: dict[Key, K], terms: dict[Key, K], *, minus: bool = False) -> None:
-        for key, value in terms.items():
-            before = total.get(key)
-            if before is None:
-                total[key] = -value if minus else value
-                continue
-            together = before - value if minus else before + value
-            if self.ring.vanishes(together):
-                del total[key]
-            else:
-                total[key] = together
-
-
-def antiderivative(degree: int, rate: Rational) -> list[tuple[int, Rational, int]]:
-    """The antiderivative of ``x^degree * e^(rate*ε*x)`` without its exponential: ``(power of x, factor, power of ε)``.
-
-    >>> antiderivative(1, fmpq(1, 2))
-    [(1, 2, -1), (0, -4, -2)]
-    """
-    if rate == 0:
-        return [(degree + 1, fmpq(1, degree + 1), 0)]
-    return [
-        (degree - i, (-1) ** i * fmpq(factorial(degree), factorial(degree - i)) / rate ** (i + 1), -i - 1)
-        for i in range(degree + 1)
-    ]
 
 
 def _split(

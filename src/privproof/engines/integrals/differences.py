@@ -1,8 +1,8 @@
-"""Exact probabilities of systems of differences between independent Laplace variables.
+"""The integral of a product of functions of one variable each over a system of differences ``x_j - x_i >= c``, exactly.
 
-A run of a threshold mechanism is a conjunction of comparisons ``x_j - x_i >= c``: a few thresholds, and many samples that
-each meet one or two of them.  Its probability is computed by variable elimination.  The integrand is a sum of terms, and a
-term is a coefficient, a function ``sum c * x^k * e^(r*ε*x)`` by pieces for each variable, and differences between variables.
+A run of a threshold mechanism is such a system: a few thresholds, and many samples that each meet one or two of them.  It is
+integrated by variable elimination.  The integrand is a sum of terms, and a term is a coefficient, a function
+``sum c * x^k * e^(r*ε*x)`` by pieces for each variable, and differences between variables.
 
 To integrate out s, with function h, is to know its largest lower bound ``l + c`` and its smallest upper bound ``u + d``; a
 term splits into the disjoint cells where they are known.  If they name one variable, ``∫ h`` is a function of it.  If they
@@ -13,203 +13,55 @@ implied; where both are in the piece it is ``A(u+d) - A(l+c)`` with the antideri
 The n variables together make n + 1 terms in each cell, by the binomial theorem.
 
 Differences that follow from others and from the supports are dropped, terms whose differences have a cycle of nonnegative
-weight have measure zero and are dropped, and terms that agree but for the function of one variable are added up.  The
-functions and their integrals are those of `privproof.engines.laplace.integrals`.
+weight have measure zero and are dropped, and terms that agree but for the function of one variable are added up.  All ends and
+offsets are integers in a unit that makes them so.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise, product
 from math import comb, lcm
 from typing import Generic, NamedTuple, TypeAlias
 
-from flint import arb, fmpq
+from flint import fmpq
 
-from privproof.engines.laplace.integrals import Calculus, End, Function, K, Line, Noise, Piece, Ring, highest, lowest
-from privproof.errors import LanguageError
-from privproof.exact.balls import precision
-from privproof.exact.exponentials import ExponentialSum
+from privproof.engines.integrals.functions import Calculus, End, Function, K, Line, Piece, Ring, highest, lowest
+from privproof.engines.integrals.leaves import Halfspace
 from privproof.exact.rationals import ONE, ZERO, Rational
-
-_GUARD = 32
-"""Bits beyond those asked for, for what the arithmetic loses."""
-_ACCURACY = 40
-"""Bits of a probability that have to be certain; with fewer it is computed again at twice the precision."""
-_MOST_BITS = 4096
-"""Beyond this precision the closed form takes over, which loses nothing."""
-_CONSTANT = -1
-"""Stands for the number 0 among the numbers of samples."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The points with ``x_high - x_low >= offset``, where None is the constant 0."""
-
-    low: int | None
-    high: int | None
-    offset: Rational
-
-
-def probability(scales: Sequence[Rational], differences: Sequence[Difference]) -> ExponentialSum:
-    """The probability that all differences hold, where ``x_i`` is a Laplace variable of scale ``scales[i]/ε``.
-
-    >>> two = [fmpq(2), fmpq(2)]
-    >>> probability(two, [Difference(0, 1, fmpq(3))]).text("ε")
-    '1/2*e^(-3/2 ε) + 3/8*ε*e^(-3/2 ε)'
-    >>> between = [Difference(0, 1, fmpq(0)), Difference(1, 2, fmpq(0)), Difference(0, 2, fmpq(1))]
-    >>> probability([fmpq(1)] * 3, between).text("ε")
-    '1/12*e^(-ε) + 1/4*ε*e^(-ε) + 1/12*e^(-2 ε)'
-    """
-    system = _system(scales, differences)
-    if system is None:
-        return ExponentialSum.constant(0)
-    grid = reduce(lcm, (int(scale.p) for scale in system.scales), 1)
-    return _integral(system, _Symbolic(grid), careful=False)
-
-
-def probability_ball(scales: Sequence[Rational], differences: Sequence[Difference], bits: int = 128) -> arb:
-    """A ball around the probability at ε = 1, exactly zero if the probability is.
-
-    The precision starts at `bits` and doubles until the ball is known to a relative 2^-40, and only the first attempt
-    subtracts carelessly; past 4096 bits the closed form takes over.
-
-    >>> ball = probability_ball([fmpq(1)], [Difference(None, 0, fmpq(1000000))])
-    >>> print(ball.str(20, radius=False))
-    1.6484157390442792895e-434295
-    """
-    system = _system(scales, differences)
-    if system is None:
-        return arb(0)
-    work = bits + _GUARD
-    while work <= _MOST_BITS:
-        with precision(work):
-            ball = _integral(system, _Numeric(), careful=work > bits + _GUARD)
-        if ball.rel_accuracy_bits() >= _ACCURACY:
-            return ball
-        work *= 2
-    exact = probability(scales, differences)
-    while True:
-        ball = exact.ball(1, work)
-        if ball.rel_accuracy_bits() >= _ACCURACY:
-            return ball
-        work *= 2
-
-
-# --- the two rings of coefficients ---------------------------------------------------------------------------------------
-
-
-class _Symbolic:
-    """Closed forms in ε."""
-
-    def __init__(self, grid: int) -> None:
-        self.grid = grid
-
-    def term(self, factor: Rational, power: int, exponent: Rational) -> ExponentialSum:
-        return ExponentialSum.term(factor, power, exponent, denominator=self.grid)
-
-    def vanishes(self, value: ExponentialSum) -> bool:
-        return value.is_zero
-
-
-class _Numeric:
-    """Balls at ε = 1, in the precision of the context, which must not change."""
-
-    def __init__(self) -> None:
-        self.exponentials: dict[tuple[int, int], arb] = {}
-
-    def term(self, factor: Rational, power: int, exponent: Rational) -> arb:
-        value = arb(factor)
-        if not exponent:
-            return value
-        key = (int(exponent.p), int(exponent.q))
-        if key not in self.exponentials:
-            self.exponentials[key] = arb(exponent).exp()
-        return value * self.exponentials[key]
-
-    def vanishes(self, value: arb) -> bool:
-        return value.is_zero()
-
-
-# --- systems of differences ----------------------------------------------------------------------------------------------
 
 Links: TypeAlias = dict[tuple[int, int], int]
 """``(i, j): c`` is the difference ``x_j - x_i >= c``."""
 
 
-class _System(NamedTuple):
-    """Scales and differences, multiplied by a number that makes all offsets integers; the probability stays the same."""
-
-    scales: tuple[Rational, ...]
-    links: Links
+def is_difference(halfspace: Halfspace) -> bool:
+    """Whether a halfspace, whose first factor is 1 or -1, bounds the difference of two noises."""
+    return len(halfspace.coefficients) == 2 and halfspace.coefficients[0][1] == -halfspace.coefficients[1][1]
 
 
-def _system(scales: Sequence[Rational], differences: Sequence[Difference]) -> _System | None:
-    """The tightest difference of each pair, or None if the probability is zero; otherwise it is positive."""
-    for scale in scales:
-        if scale <= 0:
-            raise LanguageError("noise", f"scale={scale} is not above zero", hint="a scale is a positive number")
-    times = reduce(lcm, (int(difference.offset.q) for difference in differences), 1)
+def integrate(
+    functions: Mapping[int, Function[K]], halfspaces: Sequence[Halfspace], calculus: Calculus[K], *, careful: bool
+) -> K:
+    """The integral over a system of differences of the product of functions, one for each variable.
+
+    Exactly zero if the system leaves a set of measure zero.  If `careful`, numbers that may be almost equal are not subtracted.
+    """
+    numbers: list[End] = [halfspace.constant for halfspace in halfspaces]
+    numbers += [end for function in functions.values() for piece in function.pieces for end in (piece.low, piece.high)]
+    unit = reduce(lcm, (int(number.q) for number in numbers if number is not None), 1)
     links: Links = {}
-    for difference in differences:
-        low, high = (_CONSTANT if end is None else end for end in (difference.low, difference.high))
-        for end in (difference.low, difference.high):
-            if end is not None and not 0 <= end < len(scales):
-                raise LanguageError("integral", f"{difference} names the variable {end} of {len(scales)}")
-        offset = int((difference.offset * times).p)
-        if low != high:
-            _tighten(links, low, high, offset)
-        elif offset > 0:
-            return None
-    if _cyclic(links):
-        return None
-    return _System(tuple(scale * times for scale in scales), links)
+    for halfspace in halfspaces:
+        (low, sign), (high, _) = halfspace.coefficients
+        if sign > 0:
+            low, high = high, low
+        _tighten(links, low, high, -int((halfspace.constant * unit).p))
+    return _Elimination(unit, calculus, careful=careful).integral(functions, links)
 
 
 def _tighten(links: Links, low: int, high: int, offset: int) -> None:
     links[low, high] = max(offset, links.get((low, high), offset))
-
-
-def _cyclic(links: Links) -> bool:
-    """Whether a cycle has a nonnegative weight, by Bellman and Ford's method for weights that are positive exactly then."""
-    nodes = {node for pair in links for node in pair}
-    reached = dict.fromkeys(nodes, 0)
-    weights = [(low, high, offset * (len(nodes) + 1) + 1) for (low, high), offset in links.items()]
-    for _ in range(len(nodes) + 1):
-        changed = False
-        for low, high, weight in weights:
-            if reached[low] + weight > reached[high]:
-                reached[high] = reached[low] + weight
-                changed = True
-        if not changed:
-            return False
-    return True
-
-
-def _components(count: int, links: Links) -> list[tuple[list[int], Links]]:
-    """The variables that are joined by differences; those without one are left out."""
-    leader = list(range(count))
-
-    def found(node: int) -> int:
-        while leader[node] != node:
-            leader[node] = leader[leader[node]]
-            node = leader[node]
-        return node
-
-    for low, high in links:
-        if _CONSTANT not in (low, high):
-            leader[found(low)] = found(high)
-    groups: dict[int, tuple[list[int], Links]] = {}
-    for (low, high), offset in links.items():
-        group = groups.setdefault(found(high if low == _CONSTANT else low), ([], {}))
-        group[1][low, high] = offset
-    for node in range(count):
-        if found(node) in groups:
-            groups[found(node)][0].append(node)
-    return list(groups.values())
 
 
 Span: TypeAlias = tuple[int | None, int | None]
@@ -284,24 +136,22 @@ def _others(term: _Term[K], *nodes: int) -> Hashable:
 class _Elimination(Generic[K]):
     """Integrals of terms; functions are numbered, and each is computed once."""
 
-    def __init__(self, scales: Sequence[Rational], ring: Ring[K], *, careful: bool) -> None:
-        self.ring: Ring[K] = ring
-        self.calculus: Calculus[K] = Calculus(ring)
+    def __init__(self, unit: int, calculus: Calculus[K], *, careful: bool) -> None:
+        self.unit = unit
+        self.calculus: Calculus[K] = calculus
+        self.ring: Ring[K] = calculus.ring
         self.careful = careful
-        self.scales = scales
-        self.one: K = ring.term(ONE, 0, ZERO)
+        self.one: K = self.ring.term(ONE, 0, ZERO)
         self.known: dict[Hashable, int] = {}
         self.values: list[Function[K]] = []
         self.totals: dict[int, K] = {}
         self.tidied: dict[Hashable, Links | None] = {}
 
-    def integral(self, nodes: Sequence[int], links: Links) -> K:
-        """The probability of a system of differences over these variables."""
-        walls = {node: (links.get((_CONSTANT, node)), links.get((node, _CONSTANT))) for node in nodes}
-        factors: dict[int, Factors] = {node: ((self._prior(node, *walls[node]), 1),) for node in nodes}
-        between = {pair: offset for pair, offset in links.items() if _CONSTANT not in pair}
-        terms = [_Term(self.one, factors, between)]
-        counts = dict.fromkeys(nodes, 1)
+    def integral(self, functions: Mapping[int, Function[K]], links: Links) -> K:
+        """The integral of the product of functions over a system of differences."""
+        factors: dict[int, Factors] = {node: ((self._given(function), 1),) for node, function in functions.items()}
+        terms = [_Term(self.one, factors, links)]
+        counts = dict.fromkeys(functions, 1)
         tidy = False
         while counts:
             terms = _alike(terms, counts)
@@ -369,7 +219,7 @@ class _Elimination(Generic[K]):
             messages = self._message(number, [], [c]), self._message(number, [], [d])
             yield from self._expanded(whole, (one, messages[0]), (two, messages[1]), 1, sign=-1)
             return
-        for start, stop, place in _spans(self.values[number]):
+        for start, stop, place in self._spans(self.values[number]):
             upper = _with(cell.factors, two, self._window(_shifted(start, d), _shifted(stop, d)), 1)
             if start is not None:
                 apart = _Term(cell.coefficient, _with(upper, one, self._window(None, start - c), 1), cell.links)
@@ -406,7 +256,7 @@ class _Elimination(Generic[K]):
             if not all(pieces):
                 return ()
             low, high = highest(some[0].low for some in pieces), lowest(some[-1].high for some in pieces)
-            spans[node] = (None if low is None else int(low.p), None if high is None else int(high.p))
+            spans[node] = (self._whole(low), self._whole(high))
         key = (frozenset(term.links.items()), tuple(spans.items()))
         if key not in self.tidied:
             self.tidied[key] = _irredundant(term.links, spans)
@@ -464,16 +314,16 @@ class _Elimination(Generic[K]):
         """The linear combination of functions."""
         functions = [self.values[number] for _, number in parts]
         grid = reduce(lcm, (function.grid for function in functions), 1)
-        ends = {_whole(end) for function in functions for piece in function.pieces for end in piece[:2]}
+        ends = {self._whole(end) for function in functions for piece in function.pieces for end in piece[:2]}
         cuts: list[int] = sorted(end for end in ends if end is not None)
-        where = {cut: i for i, cut in enumerate(cuts, 1)}
+        where: dict[int | None, int] = {cut: i for i, cut in enumerate(cuts, 1)}
         sums: list[dict[tuple[int, int], K]] = [{} for _ in range(len(cuts) + 1)]
         for (coefficient, _), function in zip(parts, functions, strict=True):
             finer = grid // function.grid
             for piece in function.pieces:
                 scaled = {(k, n * finer): value * coefficient for (k, n), value in piece.terms.items()}
-                first = 0 if piece.low is None else where[int(piece.low.p)]
-                last = len(sums) if piece.high is None else where[int(piece.high.p)]
+                first = 0 if piece.low is None else where[self._whole(piece.low)]
+                last = len(sums) if piece.high is None else where[self._whole(piece.high)]
                 for total in sums[first:last]:
                     for key, value in scaled.items():
                         total[key] = total[key] + value if key in total else value
@@ -481,7 +331,7 @@ class _Elimination(Generic[K]):
         for (low, high), total in zip(pairwise([None, *cuts, None]), sums, strict=True):
             terms = {key: value for key, value in total.items() if not self.ring.vanishes(value)}
             if terms:
-                pieces.append(Piece(_end(low), _end(high), terms))
+                pieces.append(Piece(self._end(low), self._end(high), terms))
         return Function(grid, pieces)
 
     # --- numbered functions
@@ -495,15 +345,11 @@ class _Elimination(Generic[K]):
             self.known[key] = self._new(made())
         return self.known[key]
 
-    def _prior(self, node: int, low: int | None, minus_high: int | None) -> int:
-        scale = self.scales[node]
-        bottom, top = _end(low), None if minus_high is None else fmpq(-minus_high)
-        return self._once(
-            ("prior", scale, low, minus_high), lambda: self.calculus.prior(Noise("laplace", scale), bottom, top)
-        )
+    def _given(self, function: Function[K]) -> int:
+        return self._once(("given", id(function)), lambda: function)
 
     def _window(self, low: int | None, high: int | None) -> int:
-        piece: Piece[K] = Piece(_end(low), _end(high), {(0, 0): self.one})
+        piece: Piece[K] = Piece(self._end(low), self._end(high), {(0, 0): self.one})
         return self._once(("window", low, high), lambda: Function(1, [piece]))
 
     def _monomial(self, low: End, high: End, power: int, rate: Rational) -> int:
@@ -533,8 +379,8 @@ class _Elimination(Generic[K]):
 
     def _message(self, number: int, lowers: Sequence[int], uppers: Sequence[int]) -> int:
         """The integral of a function between x plus the lower and x plus the upper offsets, as a function of x."""
-        bottoms: list[Line] = [(ONE, fmpq(c)) for c in lowers]
-        tops: list[Line] = [(ONE, fmpq(d)) for d in uppers]
+        bottoms: list[Line] = [(ONE, fmpq(c, self.unit)) for c in lowers]
+        tops: list[Line] = [(ONE, fmpq(d, self.unit)) for d in uppers]
         key = ("message", number, tuple(lowers), tuple(uppers))
         return self._once(key, lambda: self.calculus.message(self.values[number], bottoms, tops))
 
@@ -546,7 +392,7 @@ class _Elimination(Generic[K]):
         grid, pieces = self.values[number]
         low, high, terms = pieces[place]
         endless = self._once(("endless", number, place), lambda: Function(grid, [Piece(None, None, terms)]))
-        window = self._window(_shifted(_whole(low), shift), _shifted(_whole(high), shift))
+        window = self._window(_shifted(self._whole(low), shift), _shifted(self._whole(high), shift))
         return self._product(self._message(endless, [], [shift]), window)
 
     def _total(self, number: int) -> K:
@@ -554,13 +400,24 @@ class _Elimination(Generic[K]):
             self.totals[number] = self.calculus.total(self.values[number])
         return self.totals[number]
 
+    # --- ends of pieces, in the unit
 
-def _integral(system: _System, ring: Ring[K], *, careful: bool) -> K:
-    elimination = _Elimination(system.scales, ring, careful=careful)
-    result = elimination.one
-    for nodes, links in _components(len(system.scales), system.links):
-        result = result * elimination.integral(nodes, links)
-    return result
+    def _end(self, value: int | None) -> End:
+        return None if value is None else fmpq(value, self.unit)
+
+    def _whole(self, value: End) -> int | None:
+        return None if value is None else int((value * self.unit).p)
+
+    def _spans(self, function: Function[K]) -> Iterator[tuple[int | None, int | None, int | None]]:
+        """The pieces of a function and the gaps between and above them: both ends, and the number of the piece."""
+        before: End = None
+        for place, piece in enumerate(function.pieces):
+            if place and before != piece.low:
+                yield self._whole(before), self._whole(piece.low), None
+            yield self._whole(piece.low), self._whole(piece.high), place
+            before = piece.high
+        if before is not None:
+            yield self._whole(before), None, None
 
 
 def _alike(terms: list[_Term[K]], counts: dict[int, int]) -> list[_Term[K]]:
@@ -649,18 +506,6 @@ def _common(several: Sequence[Factors]) -> tuple[Factors, list[Factors]]:
     return tuple(sorted(shared.items())), [tuple(sorted((one - shared).items())) for one in counted]
 
 
-def _spans(function: Function[K]) -> Iterator[tuple[int | None, int | None, int | None]]:
-    """The pieces of a function and the gaps between and above them: both ends, and the number of the piece."""
-    before: End = None
-    for place, piece in enumerate(function.pieces):
-        if place and before != piece.low:
-            yield _whole(before), _whole(piece.low), None
-        yield _whole(piece.low), _whole(piece.high), place
-        before = piece.high
-    if before is not None:
-        yield _whole(before), None, None
-
-
 def _monomials(function: Function[K]) -> Iterator[tuple[tuple[End, End, int, Rational], K]]:
     for low, high, terms in function.pieces:
         for (power, n), value in terms.items():
@@ -672,14 +517,6 @@ def _power(value: K, times: int) -> K:
         return value
     half = _power(value, times // 2)
     return half * half * value if times % 2 else half * half
-
-
-def _end(value: int | None) -> End:
-    return None if value is None else fmpq(value)
-
-
-def _whole(value: End) -> int | None:
-    return None if value is None else int(value.p)
 
 
 def _shifted(value: int | None, shift: int) -> int | None:

@@ -1,6 +1,6 @@
 """Exact probabilities of polyhedra under independent two-sided geometric noise, ``P(k) = (1-α)/(1+α) * α^|k|``.
 
-The same elimination of leaves as in `integrals`, with sums over the integers in place of integrals: functions are
+The same elimination of leaves as in `leaves`, with sums over the integers in place of integrals: functions are
 ``sum c * x^k * ρ^x`` on intervals of integers, and the antidifference of ``x^k * ρ^x`` is again of this form.  Bounds must move
 in unit steps, so that a bound of an integer is an integer.  All results are rational.
 """
@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeAlias
 
 from flint import fmpq
 
-from privproof.engines.laplace.integrals import End, Halfspace, Line, eliminate, highest, lowest, regions
+from privproof.engines.integrals.functions import End, Line, highest, lowest, regions
+from privproof.engines.integrals.leaves import Halfspace, eliminate
 from privproof.errors import LanguageError
 from privproof.exact.rationals import ONE, ZERO, Rational, fraction
 

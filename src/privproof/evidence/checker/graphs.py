@@ -1,0 +1,78 @@
+"""Finite graphs: strongly connected components, and what can reach what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def components(roots: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> list[list[Node]]:
+    """The strongly connected components that can be reached, each after all those that it leads to (Tarjan 1972, without recursion).
+
+    >>> components(range(4), [[1], [0, 2], [2], [2]].__getitem__)
+    [[2], [1, 0], [3]]
+    """
+    order: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    stack: list[Node] = []
+    inside: set[Node] = set()
+    result: list[list[Node]] = []
+    for root in roots:
+        path: list[tuple[Node, Iterator[Node]]] = []
+        entered = [root] if root not in order else []
+        while entered or path:
+            for node in entered:
+                order[node] = low[node] = len(order)
+                stack.append(node)
+                inside.add(node)
+                path.append((node, iter(following(node))))
+            entered = []
+            node, targets = path[-1]
+            for target in targets:
+                if target not in order:
+                    entered = [target]
+                    break
+                if target in inside:
+                    low[node] = min(low[node], order[target])
+            if entered:
+                continue
+            path.pop()
+            if path:
+                above = path[-1][0]
+                low[above] = min(low[above], low[node])
+            if low[node] == order[node]:
+                component: list[Node] = []
+                while not component or component[-1] != node:
+                    component.append(stack.pop())
+                    inside.discard(component[-1])
+                result.append(component)
+    return result
+
+
+def bottom(component: Sequence[int], following: Sequence[Sequence[int]]) -> bool:
+    """Whether no edge leaves a component."""
+    members = set(component)
+    return all(target in members for node in component for target in following[node])
+
+
+def preceding(following: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The edges backwards."""
+    result: list[list[int]] = [[] for _ in following]
+    for node, targets in enumerate(following):
+        for target in targets:
+            result[target].append(node)
+    return result
+
+
+def backwards(before: Sequence[Sequence[int]], goals: Iterable[int]) -> set[int]:
+    """The nodes that can reach a goal, the goals included."""
+    seen = set(goals)
+    waiting = list(seen)
+    while waiting:
+        for node in before[waiting.pop()]:
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
+    return seen
