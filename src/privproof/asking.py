@@ -19,7 +19,7 @@ from privproof.compiling.posing import Subject, pose_question
 from privproof.engines.engine import Engine, Remark, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
-from privproof.errors import QuestionError
+from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.exact import Budget, EpsilonLike, Number
@@ -147,6 +147,37 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     """
     begun = time.perf_counter()
     watch = monitor or Monitor()
+    try:
+        verdict = _answered(request, engine, watch)
+    except LanguageError as problem:
+        other = None if engine is not None or problem.code == "changed" else request.question.run_instead(str(problem.message))
+        if other is None:
+            raise
+        verdict = _answered(replace(request, question=other, prepared={}), None, watch)
+    if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
+        verdict = _run_instead(request, verdict, watch)
+    return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
+
+
+def _run_instead(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
+    """The verdict of running the function, where no engine knew: for good at the size asked about, otherwise only what it refutes."""
+    other = request.question.run_instead(verdict.reason)
+    if other is None:
+        return verdict
+    try:
+        found = _answered(replace(request, question=other, prepared={}), None, watch)
+    except LanguageError:
+        return verdict
+    if found.status == "unknown":
+        return verdict
+    if found.status == "refuted" or other.sized:
+        return found
+    said = f"at {found.question.name}, {found.upper.show()} is proved by running it"
+    return replace(verdict, notes=(*verdict.notes, said))
+
+
+def _answered(request: Request, engine: str | None, watch: Monitor) -> Verdict:
+    """The verdict of the first engine that supports a request, or the one named."""
     refusals: list[str] = []
     notes: list[str] = []
     verdict: Verdict | None = None
@@ -166,8 +197,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
         if engine is not None:
             raise QuestionError("engine", f"the engine does not support the question: {refusals[0]}", place="engine")
         verdict = Unknown(request.question, "none", reason="; ".join(refusals))
-    seconds = time.perf_counter() - begun
-    return replace(verdict, notes=(*verdict.notes, *notes), seconds=seconds, asked_tight=request.tight)
+    return replace(verdict, notes=(*verdict.notes, *notes))
 
 
 def _candidates(question: AnyQuestion, name: str | None) -> Iterator[Engine]:

@@ -44,6 +44,11 @@ class RunsQuestion(AnyQuestion):
             return f"size {self.sizes[0]}"
         return f"sizes {self.sizes[0]} to {self.sizes[-1]}"
 
+    @property
+    def sized(self) -> bool:
+        """Whether the sizes were asked for."""
+        return self.sizes is not None
+
     def under(self, budget: Budget | None) -> RunsQuestion:
         """The same question with another budget."""
         return replace(self, budget=budget)

@@ -123,7 +123,7 @@ class _Deciding:
         pairs = f"{len(runs.pairs)} pairs of neighbours" if len(runs.pairs) > 1 else "one pair of neighbours"
         told = [f"{runs.made} runs on {len(runs.data)} data sets, {pairs}"]
         if self.question.reason:
-            told.append(f"run as it is, because it could not be translated: {self.question.reason}")
+            told.append(f"run as it is: {self.question.reason}")
         if runs.floats:
             exact = [f"{value!r} is {Fraction(value)}" for value in runs.floats]
             told.append(f"floats count with the exact value that they have: {', '.join(exact[:_FLOATS])}")
