@@ -150,7 +150,11 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     try:
         verdict = _answered(request, engine, watch)
     except LanguageError as problem:
-        other = None if engine is not None or problem.code == "changed" else request.question.run_instead(str(problem.message))
+        other = (
+            None
+            if engine is not None or problem.code == "changed"
+            else request.question.run_instead(str(problem.message))
+        )
         if other is None:
             raise
         verdict = _answered(replace(request, question=other, prepared={}), None, watch)

@@ -10,6 +10,7 @@ import copy
 import hashlib
 import inspect
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from pathlib import Path
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
+from privproof.compiling.sharing import shared_out
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
@@ -34,6 +36,8 @@ _MOST_PAIRS = 100_000
 _AGAIN = 40
 """Data sets on which a few runs are made again at the end, to see whether anything is kept from run to run."""
 
+_MANY_RUNS = 20_000
+"""Beyond so many runs, about a second, all processors take part; below, starting processes would take longer."""
 _OFTEN = 30
 """How often these runs are made where the function asks for the time, a file or the like."""
 _WATCHED = 20
@@ -286,8 +290,7 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
     try:
         with recognised(names, owner):
             asks = _asks_for(mechanism, data)
-            for each in data:
-                trees.append(leaves(caller(mechanism, each), pause=pause))  # noqa: PERF401 - how far it came is told
+            trees += _trees(mechanism, data, pause)
             _run_again(mechanism, data, trees, _OFTEN if asks else 1)
     except Wayward as problem:
         raise _named(problem, mechanism, asks) from None
@@ -309,6 +312,24 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
         asks,
         made,
     )
+
+
+def _trees(mechanism: Mechanism, data: Sequence[Data], pause: Callable[[], None]) -> list[tuple[Leaf, ...]]:
+    """The tree of every data set; where there are many runs, by as many processes as there are processors."""
+    first = leaves(caller(mechanism, data[0]), pause=pause)
+    rest = data[1:]
+    processes = min(os.cpu_count() or 1, len(rest))
+    if processes < 2 or sys.platform != "linux" or len(first) * len(rest) < _MANY_RUNS:
+        return [first, *(leaves(caller(mechanism, each), pause=pause) for each in rest)]
+
+    def tree(number: int) -> tuple[Leaf, ...]:
+        called = _roots(mechanism)[0]
+        before = state_of(called)
+        found = leaves(caller(mechanism, rest[number]), pause=pause)
+        _unchanged(before, state_of(called), mechanism)
+        return found
+
+    return [first, *shared_out(tree, len(rest), processes)]
 
 
 def _run_again(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]], times: int) -> None:
@@ -390,14 +411,14 @@ def _asks_for(mechanism: Mechanism, data: Sequence[Data]) -> tuple[str, ...]:
             found[f"{what} ({getattr(argument, '__name__', argument)}, line {frame.f_lineno})"] = None
 
     for each in (data[0], data[-1]):
-        call = caller(mechanism, each)
+        call, before = caller(mechanism, each), sys.getprofile()
         sys.setprofile(watch)
         try:
             leaves(call, most=_WATCHED)
         except LanguageError:
             pass  # only what it calls counts here; what is wrong with it is found where it is run for good
         finally:
-            sys.setprofile(None)
+            sys.setprofile(before)
     return tuple(found)
 
 

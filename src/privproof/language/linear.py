@@ -45,6 +45,15 @@ class Linear:
         self.terms = terms
         self.constant = constant
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Linear, (dict(self.terms), self.constant)
+
+    def __copy__(self) -> Linear:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Linear:
+        return self
+
     @classmethod
     def atom(cls, atom: Atom) -> Linear:
         """One noise or input by itself."""
@@ -315,6 +324,15 @@ class Opaque:
     def __init__(self, operation: str, parts: tuple[Any, ...]) -> None:
         self.operation = operation
         self.parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Opaque, (self.operation, self.parts)
+
+    def __copy__(self) -> Opaque:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Opaque:
+        return self
 
     def text(self) -> str:
         """What was done, as a call."""

@@ -28,6 +28,10 @@ from privproof.language.linear import Linear, Opaque, refuse
 from privproof.language.noise import bernoulli, exponential, laplace, uniform
 from privproof.language.trees import playing
 
+_BASE: Any = random.Random.__mro__[1]
+"""The generator of random numbers below Python's class of it, whose methods are never replaced."""
+_INHERITED = ("random", "getrandbits")
+"""What Python's class of generators has from it."""
 _BITS = 16
 """Random bits that are drawn at once as one whole number, each value with its probability; more are refused."""
 
@@ -301,7 +305,7 @@ def substitute(value: Any) -> Any:
     owner = _bound_to(value)
     if isinstance(owner, random.Random) and getattr(value, "__name__", "") in _PYTHON:
         drawing = _PYTHON[value.__name__]
-        return lambda *arguments, **named: drawing(owner, *arguments, **named)
+        return _in_play(value, lambda *arguments, **named: drawing(owner, *arguments, **named))
     return value
 
 
@@ -340,7 +344,11 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
     """
     with ExitStack() as stack:
         for kind in (random.Random, random.SystemRandom):
-            stack.enter_context(_attributes(kind, _PYTHON))
+            own = {name: _in_play(vars(kind)[name], draw) for name, draw in _PYTHON.items() if name in vars(kind)}
+            more = (
+                {} if kind is random.SystemRandom else {n: _in_play(getattr(_BASE, n), _PYTHON[n]) for n in _INHERITED}
+            )
+            stack.enter_context(_attributes(kind, {**more, **own}))
         bound = {name: substitute(value) for name, value in vars(random).items() if substitute(value) is not value}
         stack.enter_context(_attributes(random, bound))
         stack.enter_context(_attributes(secrets, {"token_bytes": _unknown("secrets.token_bytes")}))
@@ -356,10 +364,19 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
             stack.enter_context(_replaced(names))
         if owner is not None and hasattr(owner, "__dict__"):
             stack.enter_context(_replaced(vars(owner)))
-        stack.enter_context(_attributes(builtins, {"print": lambda *_, **__: None}))
+        stack.enter_context(_attributes(builtins, {"print": _in_play(print, lambda *_, **__: None)}))
         stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable(logging.CRITICAL)
         yield
+
+
+def _in_play(outside: Callable[..., Any], inside: Callable[..., Any]) -> Callable[..., Any]:
+    """What draws from the run under way, and is as it was where none is: other threads and libraries draw on."""
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        return (outside if playing() is None else inside)(*arguments, **named)
+
+    return called
 
 
 @contextmanager
