@@ -17,11 +17,12 @@ from privproof.language.trees import Leaf, Step
 def runs_document(runs: Runs) -> dict[str, Any]:
     """The data sets, the declarations and the trees of runs as plain data; trees that are equal are written once."""
     shapes: dict[str, str] = {}
+    tables: dict[tuple[Any, ...], int] = {}
     trees: list[Any] = []
     numbers: dict[str, int] = {}
     places = []
     for tree in runs.trees:
-        written = [_leaf(leaf) for leaf in tree]
+        written = [_leaf(leaf, tables) for leaf in tree]
         for leaf in tree:
             shapes.setdefault(leaf.outcome.shape, leaf.outcome.text)
         key = repr(written)
@@ -37,6 +38,7 @@ def runs_document(runs: Runs) -> dict[str, Any]:
         **({} if isinstance(relation, str) else {"pairs": [list(pair) for pair in runs.pairs]}),
         "sizes": list(runs.sizes),
         "data": [{name: typed_document(value) for name, value in each.items()} for each in runs.data],
+        "tables": [[str(p) for p in table] for table in tables],
         "trees": trees,
         "runs": places,
         "outputs": shapes,
@@ -54,29 +56,36 @@ def _input(declared: Any) -> dict[str, Any]:
     }
 
 
-def _leaf(leaf: Leaf) -> dict[str, Any]:
+def _leaf(leaf: Leaf, tables: dict[tuple[Any, ...], int]) -> dict[str, Any]:
+    opened = open_noises(leaf)
+    number = {atom: k for k, atom in enumerate(opened)}
     return {
-        "noises": [[noise.kind, str(noise.scale)] for noise in leaf.noises],
-        "steps": [_step(step) for step in leaf.steps],
+        "noises": [[leaf.noises[j].kind, str(leaf.noises[j].scale)] for j in opened],
+        "steps": [_step(step, number, tables) for step in leaf.steps],
         "shape": leaf.outcome.shape,
-        "parts": [_part(part) for part in leaf.outcome.parts],
+        "parts": [_part(part, number) for part in leaf.outcome.parts],
     }
 
 
-def _step(step: Step) -> list[Any]:
+def open_noises(leaf: Leaf) -> list[int]:
+    """The noises of a leaf that are left open; uniform numbers are drawn as far as they are looked at."""
+    return [j for j, noise in enumerate(leaf.noises) if noise.kind != "uniform"]
+
+
+def _step(step: Step, number: Mapping[int, int], tables: dict[tuple[Any, ...], int]) -> list[Any]:
     if isinstance(step, Draw):
-        return ["draw", [str(p) for p in step.probabilities], step.chosen]
+        return ["draw", tables.setdefault(step.probabilities, len(tables)), step.chosen]
     if isinstance(step, Test):
-        return ["test", _part(step.form), step.outcome]
-    return ["guess", _part(step.condition), step.outcome]
+        return ["test", _part(step.form, number), step.outcome]
+    return ["guess", _part(step.condition, number), step.outcome]
 
 
-def _part(part: Any) -> dict[str, Any]:
+def _part(part: Any, number: Mapping[int, int]) -> dict[str, Any]:
     if isinstance(part, Linear):
-        terms = sorted((atom, factor) for atom, factor in part.terms.items() if isinstance(atom, int))
+        terms = sorted((number[atom], factor) for atom, factor in part.terms.items() if isinstance(atom, int))
         return {"x": [[atom, str(factor)] for atom, factor in terms], "constant": str(part.constant)}
     if isinstance(part, Opaque):
-        return {"done": part.operation, "to": [_part(each) for each in part.parts]}
+        return {"done": part.operation, "to": [_part(each, number) for each in part.parts]}
     return {"value": f"{type(part).__name__} {part!r}"}
 
 
@@ -85,13 +94,13 @@ def table_evidence() -> dict[str, Any]:
     return {"method": "table"}
 
 
-def alignment_evidence(moves: Mapping[tuple[int, int], Sequence[Moved]]) -> dict[str, Any]:
+def alignment_evidence(runs: Runs, moves: Mapping[tuple[int, int], Sequence[Moved]]) -> dict[str, Any]:
     """The evidence of a proof by alignment: for all ordered pairs of neighbours where every leaf goes."""
     listed: list[Any] = []
     known: dict[str, int] = {}
     pairs = []
     for (left, right), moved in moves.items():
-        written = [_moved(each) for each in moved]
+        written = [_moved(each, leaf) for each, leaf in zip(moved, runs.trees[left], strict=True)]
         key = repr(written)
         if key not in known:
             known[key] = len(listed)
@@ -100,10 +109,10 @@ def alignment_evidence(moves: Mapping[tuple[int, int], Sequence[Moved]]) -> dict
     return {"method": "alignment", "alignments": listed, "pairs": pairs}
 
 
-def _moved(moved: Moved) -> dict[str, Any]:
+def _moved(moved: Moved, leaf: Leaf) -> dict[str, Any]:
     return {
         "to": moved.target,
-        "shift": [str(s) for s in moved.shift],
+        "shift": [str(moved.shift[j]) for j in open_noises(leaf)] if moved.shift else [],
         "factors": [[[m, str(q)] for m, q in each.items()] for each in moved.factors],
     }
 

@@ -7,7 +7,7 @@ so is the answer.  Otherwise an alignment of the trees bounds the loss from abov
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,18 @@ from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
 from privproof.evidence.witnesses import ObservedRun, RunWitness, Witness
-from privproof.exact import INFINITE, ZERO, Budget, Epsilon, Rational, epsilon, fraction, rational, smallest_epsilon
+from privproof.exact import (
+    INFINITE,
+    ONE,
+    ZERO,
+    Budget,
+    Epsilon,
+    Rational,
+    epsilon,
+    fraction,
+    rational,
+    smallest_epsilon,
+)
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.linear import Linear
 from privproof.language.trees import Leaf
@@ -199,17 +210,36 @@ class _Deciding:
         worst: _Found | None = None
         seen: set[tuple[int, int]] = set()
         places = self.document["runs"]
+        numbers = [_rationals(row) for row in rows]
         for i, j in self.ordered:
             self.monitor.pause()
             if (places[i], places[j]) in seen:
                 continue
             seen.add((places[i], places[j]))
-            for shape, p in rows[i].items():
-                found = _Found(i, j, (shape,), p, rows[j].get(shape, ExponentialSum.constant(0)), self.budget.delta)
+            for shape in self.worst_shapes(rows[i], rows[j], numbers[i], numbers[j]):
+                zero = ExponentialSum.constant(0)
+                found = _Found(i, j, (shape,), rows[i][shape], rows[j].get(shape, zero), self.budget.delta)
                 if worst is None or found.above(worst):
                     worst = found
         assert worst is not None
         yield from self.judged(worst, self.epsilon_of(worst), table_evidence())
+
+    def worst_shapes(
+        self,
+        left: Mapping[str, ExponentialSum],
+        right: Mapping[str, ExponentialSum],
+        above: Mapping[str, Rational] | None,
+        below: Mapping[str, Rational] | None,
+    ) -> Iterable[str]:
+        """The outcomes of a pair that may ask for most: where all probabilities are rational the one that does, otherwise all."""
+        if above is None or below is None:
+            return left
+        best, p0, q0 = "", ZERO, ONE
+        for shape, p in above.items():
+            q = below.get(shape, ZERO)
+            if not best or (p - self.budget.delta) * q0 > p0 * q:
+                best, p0, q0 = shape, p - self.budget.delta, q
+        return (best,)
 
     def epsilon_of(self, found: _Found) -> tuple[Epsilon, Epsilon]:
         """The epsilon that two probabilities ask for, from below and from above."""
@@ -296,11 +326,15 @@ class _Deciding:
         lower = epsilon(0) if best is None else best.bounds()[0]
         upper = INFINITE if failed is not None or worst is None else max_of(worst[0], epsilon(0))
         if best is not None and (lower.infinite if self.tight else best.exceeds(self.budget.epsilon)):
-            more = {} if upper.infinite else {"above": {"epsilon": str(upper), "evidence": alignment_evidence(moves)}}
+            more = (
+                {}
+                if upper.infinite
+                else {"above": {"epsilon": str(upper), "evidence": alignment_evidence(self.runs, moves)}}
+            )
             yield self.refuted(best, lower, upper=upper, more=more)
             return
         if not upper.infinite and (self.tight or upper.compare(self.budget.epsilon) <= 0):
-            yield self.proved(upper, lower, best, alignment_evidence(moves))
+            yield self.proved(upper, lower, best, alignment_evidence(self.runs, moves))
             return
         what = "no alignment of the runs" if upper.infinite else f"an alignment of the runs shows {upper.show()} only"
         yield self.unknown(
@@ -509,6 +543,12 @@ class _Found:
         return Event(
             self.shapes, (), " or ".join(texts[s] for s in self.shapes[:4]) + (", ..." if len(self.shapes) > 4 else "")
         )
+
+
+def _rationals(row: Mapping[str, ExponentialSum]) -> dict[str, Rational] | None:
+    """The probabilities of a row, where all are rational."""
+    found = {shape: constant(p) for shape, p in row.items()}
+    return None if any(p is None for p in found.values()) else found  # type: ignore[return-value]
 
 
 def max_of(one: Epsilon, other: Epsilon) -> Epsilon:

@@ -22,7 +22,7 @@ __all__ = ["check_runs"]
 
 _MEMBERS = (
     *("kind", "title", "epsilon", "delta", "pointwise", "function", "inputs", "relation", "pairs", "sizes"),
-    *("data", "trees", "runs", "outputs"),
+    *("data", "tables", "trees", "runs", "outputs"),
 )
 
 

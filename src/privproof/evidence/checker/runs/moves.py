@@ -162,9 +162,7 @@ def _paid(leaf: Leaf, target: Leaf, shift: tuple[Rational, ...], bound: Epsilon,
             ratio *= (1 / number) ** abs(int(moved.p))
         elif kind == "exponential":
             total += moved / number
-        elif kind == "laplace":
+        else:
             total += abs(moved) / number
-        elif moved != 0:
-            refuse("uniform noise is not shifted", place)
     if ratio > 0 and Epsilon(ratio=ratio, shift=total).compare(bound) > 0:
         refuse(f"a move costs {Epsilon(ratio=ratio, shift=total)}, more than {bound}", place)

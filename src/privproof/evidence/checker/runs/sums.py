@@ -27,8 +27,13 @@ def proved_by_table(ran: Ran, evidence: dict[str, object]) -> Accepted:
     only_members(evidence, ("method",), "evidence")
     integrator = Integrator()
     rows = [_row(tree, integrator, f"question.trees[{k}]") for k, tree in enumerate(ran.trees)]
+    numbers = [_numbers(row) for row in rows]
     for i, j in sorted(ran.compared):
-        _within(ran, rows[i], rows[j])
+        one, two = numbers[i], numbers[j]
+        if one is not None and two is not None and not ran.claim.events:
+            _within_numbers(ran, one, two)
+        else:
+            _within(ran, rows[i], rows[j])
     outcomes = len({shape for row in rows for shape in row})
     return Accepted(
         "proved",
@@ -48,6 +53,24 @@ def _row(tree: Tree, integrator: Integrator, place: str) -> Row:
             refuse("an outcome with noisy numbers, or behind a guess, has no probability of its own", place)
         row[leaf.shape] = row.get(leaf.shape, _ZERO) + likelihood(leaf, (), integrator, place)
     return row
+
+
+def _numbers(row: Row) -> dict[str, Rational] | None:
+    """A row whose probabilities are all rational."""
+    found: dict[str, Rational] = {}
+    for shape, p in row.items():
+        number = rational_value(p)
+        if number is None:
+            return None
+        found[shape] = number
+    return found
+
+
+def _within_numbers(ran: Ran, left: dict[str, Rational], right: dict[str, Rational]) -> None:
+    for shape, p in left.items():
+        q = right.get(shape, Rational(0))
+        if not ran.claim.holds(p, q):
+            refuse(f"{shape[:80]} has probability {text(p)} against {text(q)}", "evidence")
 
 
 def _within(ran: Ran, left: Row, right: Row) -> None:
@@ -80,7 +103,7 @@ def _beyond(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> bool:
     """Whether ``p > e^bound q``; refuses where that cannot be established."""
     if bound.infinite or bound.root == 1 or p.sign(1) <= 0 or q.is_zero:
         return exceeds(p, q, bound, 1)
-    one, two = programs_constant(p), programs_constant(q)
+    one, two = rational_value(p), rational_value(q)
     if one is not None and two is not None:
         return not bound.allows(one, two)
     bits = 128
@@ -93,7 +116,7 @@ def _beyond(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> bool:
     refuse("two probabilities are too near to e^epsilon to be compared", "evidence")
 
 
-def programs_constant(value: ExponentialSum) -> Rational | None:
+def rational_value(value: ExponentialSum) -> Rational | None:
     """A sum that is a rational number, as one."""
     terms = value.at(1).terms
     if not terms:
@@ -103,20 +126,20 @@ def programs_constant(value: ExponentialSum) -> Rational | None:
 
 def likelihood(leaf: Leaf, also: Iterable[Form], integrator: Integrator, place: str) -> ExponentialSum:
     """The probability of the noise that leads to a leaf and keeps some more forms at 0 or above, as if every guess came out so."""
-    kept = [j for j, (kind, _) in enumerate(leaf.noises) if kind != "uniform"]
-    number = {j: k for k, j in enumerate(kept)}
     forms = [*leaf.conditions, *also]
     made = []
     for form in forms:
-        factors = tuple((number[j], c) for j, c in form.factors)
+        factors = form.factors
         if len(factors) > 1 and any(leaf.noises[j][0] == "geometric" for j, _ in form.factors):
             refuse("a form with geometric noise mentions no other noise", place)
         made.append(programs.Linear(factors, form.constant))
     if any(not form.factors and form.constant < 0 for form in made):
         return _ZERO
-    laws = tuple(leaf.noises[j] for j in kept)
     held = tuple(form for form in made if form.factors)
-    return programs.probability(programs.Leaf(laws, (), event=True, also=held, place=place), integrator) * leaf.weight
+    return (
+        programs.probability(programs.Leaf(leaf.noises, (), event=True, also=held, place=place), integrator)
+        * leaf.weight
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------- refuting

@@ -26,7 +26,7 @@ from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.runs.data import Neighbours
 from privproof.exact import ONE, ZERO, Rational
 
-_KINDS = ("laplace", "exponential", "geometric", "uniform")
+_KINDS = ("laplace", "exponential", "geometric")
 _MOST_LEAVES = 500_000
 """Leaves of one tree; beyond, it is refused."""
 _MOST_STEPS = 5_000
@@ -132,7 +132,8 @@ def read_trees(asked: dict[str, object], count: int, limits: Limits) -> tuple[tu
     """The trees of a question, and the number of the tree of every data set."""
     listed = a_list(asked.get("trees"), "question.trees")
     within(len(listed), count, "trees", "question.trees")
-    trees = tuple(_tree(item, f"question.trees[{i}]", limits) for i, item in enumerate(listed))
+    reader = _Reader(_tables(asked.get("tables"), limits), limits)
+    trees = tuple(_tree(item, f"question.trees[{i}]", reader) for i, item in enumerate(listed))
     places = tuple(an_integer(item, "question.runs") for item in a_list(asked.get("runs"), "question.runs"))
     if len(places) != count or any(not 0 <= place < len(trees) for place in places):
         refuse("every data set has the number of a tree", "question.runs")
@@ -142,12 +143,34 @@ def read_trees(asked: dict[str, object], count: int, limits: Limits) -> tuple[tu
     return trees, places
 
 
-def _tree(value: object, place: str, limits: Limits) -> Tree:
+def _tables(value: object, limits: Limits) -> list[tuple[Rational, ...]]:
+    """The probabilities that draws have, each table once."""
+    tables = []
+    for number, item in enumerate(a_list(value, "question.tables")):
+        place = f"question.tables[{number}]"
+        listed = a_list(item, place)
+        within(len(listed), 10 * limits.symbols, "outcomes", place)
+        chances = tuple(a_number(each, place, limits) for each in listed)
+        if any(p < 0 for p in chances) or sum(chances, ZERO) != 1:
+            refuse("the probabilities of a draw are at least 0 and sum to 1", place)
+        tables.append(chances)
+    return tables
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What is needed to read leaves."""
+
+    tables: list[tuple[Rational, ...]]
+    limits: Limits
+
+
+def _tree(value: object, place: str, reader: _Reader) -> Tree:
     listed = a_list(value, place)
     within(len(listed), _MOST_LEAVES, "leaves", place)
     if not listed:
         refuse("there is no leaf", place)
-    leaves = [_leaf(item, f"{place}[{i}]", limits) for i, item in enumerate(listed)]
+    leaves = [_leaf(item, f"{place}[{i}]", reader) for i, item in enumerate(listed)]
     waiting = [(list(range(len(leaves))), 0)]
     while waiting:
         through, depth = waiting.pop()
@@ -189,13 +212,13 @@ def _mentioned(part: Part) -> list[int]:
     return [j for each in part.parts for j in _mentioned(each)] if isinstance(part, Done) else []
 
 
-def _leaf(value: object, place: str, limits: Limits) -> Leaf:
-    given = an_object(value, place)
+def _leaf(value: object, place: str, reader: _Reader) -> Leaf:
+    given, limits = an_object(value, place), reader.limits
     only_members(given, ("noises", "steps", "shape", "parts"), place)
     noises = tuple(_law(item, f"{place}.noises", limits) for item in a_list(given.get("noises"), f"{place}.noises"))
     listed = a_list(given.get("steps"), f"{place}.steps")
     within(max(len(listed), len(noises)), _MOST_STEPS, "steps", place)
-    steps = tuple(_step(item, noises, f"{place}.steps[{i}]", limits) for i, item in enumerate(listed))
+    steps = tuple(_step(item, noises, f"{place}.steps[{i}]", reader) for i, item in enumerate(listed))
     parts = tuple(
         _part(item, noises, f"{place}.parts", limits, 0) for item in a_list(given.get("parts"), f"{place}.parts")
     )
@@ -218,21 +241,19 @@ def _moderate(value: object, place: str, limits: Limits) -> Rational:
     return number
 
 
-def _step(value: object, noises: tuple[Law, ...], place: str, limits: Limits) -> Step:
+def _step(value: object, noises: tuple[Law, ...], place: str, reader: _Reader) -> Step:
     given = a_list(value, place)
     if len(given) != 3 or given[0] not in ("test", "draw", "guess"):
         refuse("expected a draw, a test or a guess, and its outcome", place)
     if given[0] == "draw":
-        listed = a_list(given[1], place)
-        within(len(listed), 10 * limits.symbols, "outcomes", place)
-        chances = tuple(a_number(item, place, limits) for item in listed)
-        if any(p < 0 for p in chances) or sum(chances, ZERO) != 1:
-            refuse("the probabilities of a draw are at least 0 and sum to 1", place)
-        outcome = an_integer(given[2], place)
+        table, outcome = an_integer(given[1], place), an_integer(given[2], place)
+        if not 0 <= table < len(reader.tables):
+            refuse(f"there is no table {table}", place)
+        chances = reader.tables[table]
         if not 0 <= outcome < len(chances):
             refuse(f"a draw has no outcome {outcome}", place)
         return Step("draw", chances, outcome)
-    about = _part(given[1], noises, place, limits, 0)
+    about = _part(given[1], noises, place, reader.limits, 0)
     if given[0] == "test":
         if not isinstance(about, Form):
             refuse("a test is about a form", place)
@@ -259,8 +280,6 @@ def _part(value: object, noises: tuple[Law, ...], place: str, limits: Limits, de
         noise = an_integer(pair[0], place)
         if not 0 <= noise < len(noises) or noise in factors:
             refuse(f"there is no noise {noise}, or it is mentioned twice", place)
-        if noises[noise][0] == "uniform":
-            refuse("uniform noise is drawn as far as it is looked at, and stands in no form", place)
         factors[noise] = _moderate(pair[1], place, limits)
     kept = tuple((j, factor) for j, factor in sorted(factors.items()) if factor != 0)
     return Form(kept, _moderate(given.get("constant", 0), place, limits))
