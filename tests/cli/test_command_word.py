@@ -16,12 +16,9 @@ import sys
 import tempfile
 import time
 import traceback
-from importlib import import_module
 
 import pytest
-from tests.commands import MODELS, ROOT, environment
-
-from privproof.cli import main
+from tests.commands import MODELS, ROOT, entered, environment, loaded
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and /dev/full")
 
@@ -66,6 +63,7 @@ class Started:
     """
 
     def __init__(self, folder, given, *, out="", err="", encoding="utf-8", variables=None, limit=None):
+        loaded()
         self.files = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self.begun = time.monotonic()
         sys.stdout.flush()
@@ -81,11 +79,10 @@ class Started:
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
                 sys.stdout = descriptor(1, out, self.files[0], encoding)
                 sys.stderr = descriptor(2, err, self.files[1], encoding)
-                sys.argv = ["privproof", *map(str, given)]
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 if limit is not None:
                     limit()
-                main()
+                entered(given)
             except SystemExit as end:
                 status = end.code
             except BaseException:
@@ -722,16 +719,8 @@ def test_an_unknown_verdict_has_no_certificate(run):
 # ------------------------------------------------------------------------------------------------------------- releases
 
 
-@pytest.fixture(scope="module")
-def imported():
-    """What a release needs, so that the copies of this process have it."""
-    modules = ("privproof.release.tables", "privproof.formats.prior_files", "privproof.reporting.records")
-    for module in (*modules, "privproof.evidence.checker.releases"):
-        import_module(module)
-
-
 @pytest.fixture
-def release(run, imported):
+def release(run):
     run.write("prior.yaml", PRIOR)
     run.write("data.csv", "state\n" + "rest\nwalk\nwalk\n" * 8)
     given = [
