@@ -13,23 +13,19 @@ import pytest
 from _pytest.mark import ParameterSet
 
 _ALL = os.environ.get("PRIVPROOF_EXAMPLES") == "all"
-_PART = 3
-_FEWEST = 15
+_PART = 5
+_FEWEST = 10
 
 
 def examples(most: int) -> int:
-    """So many examples at most, a third of them in the suite, but never less than a few."""
+    """So many examples at most, a fifth of them in the suite, but never less than a few."""
     return most if _ALL else max(min(most, _FEWEST), most // _PART)
 
 
 def selected(cases: Iterable[object], kept: int) -> list[object]:
     """The cases of a sweep, to be given to ``parametrize``: so many of them, evenly spread, in the suite; the others are slow."""
     found = list(cases)
-    chosen = (
-        {place * len(found) // kept for place in range(min(kept, len(found)))}
-        if len(found) > kept
-        else set(range(len(found)))
-    )
+    chosen = {place * len(found) // kept for place in range(kept)} if kept < len(found) else {*range(len(found))}
     return [case if place in chosen else _slow(case) for place, case in enumerate(found)]
 
 

@@ -1,6 +1,12 @@
-"""How the tests run: Hypothesis without its explain phase, whose tracing slows arithmetic down many times; and the quick selection."""
+"""How the tests run.
+
+Hypothesis without its explain phase, whose tracing slows arithmetic down many times; what is collected is not looked through for garbage
+again and again; which pages take long; and the quick selection.
+"""
 
 from __future__ import annotations
+
+import gc
 
 import pytest
 from hypothesis import Phase, settings
@@ -11,13 +17,25 @@ settings.register_profile(
 settings.load_profile("privproof")
 
 
+LONG_PAGES = ("docs/how-to/audit.md", "docs/audit-tutorial.md", "docs/explanation/faier.md", "docs/how-to/laplace.md")
+"""Pages whose snippets take more than five seconds; the audits, the tables and the proofs in them have tests of their own."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="one test of each file, and none that takes long")
 
 
-@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With ``--quick``: the first test of each file that is none of the long ones."""
+    """Long pages are slow.  With ``--quick``: the first test of each file that is none of the long ones."""
+    for item in items:
+        if item.nodeid.startswith(LONG_PAGES):
+            item.add_marker(pytest.mark.slow)
     if not config.getoption("--quick"):
         return
     seen: set[str] = set()

@@ -451,7 +451,7 @@ def test_drawing_again_on_a_grid_is_refuted():
 
 
 def test_large_maps():
-    where = Map.rectangle((0, 0), (59, 59))
+    where = Map.rectangle((0, 0), (29, 29))
     found = verify_locations(clamped(PlanarGeometric.of("1/10"), where))
     assert found.status == "proved"
     assert float(found.factor) == pytest.approx(1)
