@@ -17,9 +17,9 @@ _PART = 5
 _FEWEST = 10
 
 
-def examples(most: int) -> int:
-    """So many examples at most, a fifth of them in the suite, but never less than a few."""
-    return most if _ALL else max(min(most, _FEWEST), most // _PART)
+def examples(most: int, *, fewest: int = _FEWEST) -> int:
+    """So many examples at most, a fifth of them in the suite, but never less than a few; fewer where each takes seconds."""
+    return most if _ALL else max(min(most, fewest), most // _PART)
 
 
 def selected(cases: Iterable[object], kept: int) -> list[object]:

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from tests.brute import INFINITE, hmm_ratio, transducer_ratio
 from tests.cases import CASES
+from tests.verdicts import checked
 
 from privproof import check, epsilon, log, rational, tight_epsilon
 from privproof.engines import ENGINES, Request
@@ -166,9 +167,8 @@ def test_every_example_of_the_library_comes_to_its_known_verdict(example):
     question = example.question()
     said, _, tight = example.known.partition(";")
     if isinstance(question, ProgramQuestion):
-        verdict = check(question)
+        verdict = confirmed(checked(question))
         assert verdict.status == said.split()[0]
-        assert isinstance(recheck(verdict.certificate), Accepted)
         return
     verdict = confirmed(check(question) if question.budget else tight_epsilon(question))
     if said.startswith("tight epsilon"):

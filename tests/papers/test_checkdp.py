@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
 import pytest
+from tests import verdicts
 from tests.laplace_programs import frequency
 
 from privproof import Mechanism, check, recheck, sample, tight_epsilon
@@ -24,7 +24,10 @@ CORPUS = {
     if isinstance(found, Mechanism)
 }
 WRONG = {name for name, found in CORPUS.items() if (found.function.__doc__ or "").startswith("Wrong")}
-checked = cache(lambda name: check(CORPUS[name]))
+
+
+def checked(name):
+    return verdicts.checked(CORPUS[name])
 
 
 def loss(mechanism, left, right, event):
