@@ -325,7 +325,7 @@ def confirmed(mechanism, verdict, *, longest=12):
         assert closed[1].ball(1, BITS).overlaps(right)
 
 
-@pytest.mark.parametrize("mechanism", LIBRARY, ids=lambda m: m.name)
+@pytest.mark.parametrize("mechanism", selected(LIBRARY, 12), ids=lambda m: m.name)
 def test_the_function_itself_confirms_every_refutation(mechanism):
     tight = tight_epsilon(mechanism, engine="streams", monitor=within(20))
     budgets = (
