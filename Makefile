@@ -24,7 +24,7 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## verdicts on the shipped examples
 	@$(BIN)/python examples/demo.py
 
-test: $(READY)  ## the test suite, in at most five minutes on two cores
+test: $(READY)  ## the test suite
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-quick: $(READY)  ## one test of each file of unit, cli and papers, in less than a minute
