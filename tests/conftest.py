@@ -1,6 +1,13 @@
-"""How the tests run: Hypothesis without its explain phase, whose tracing slows arithmetic down many times; and the quick selection."""
+"""How the tests run.
+
+Hypothesis without its explain phase, whose tracing slows arithmetic down many times; what is collected is not looked through for garbage
+again and again; which cases take long; and the quick selection.
+"""
 
 from __future__ import annotations
+
+import gc
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
@@ -11,13 +18,30 @@ settings.register_profile(
 settings.load_profile("privproof")
 
 
+def _long_cases() -> frozenset[str]:
+    lines = Path(__file__).with_name("long_cases.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+LONG_CASES = _long_cases()
+"""What is slow beside what is marked so where it stands: the file says why."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="one test of each file, and none that takes long")
 
 
-@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With ``--quick``: the first test of each file that is none of the long ones."""
+    """Long cases are slow.  With ``--quick``: the first test of each file that is none of the long ones."""
+    for item in items:
+        if item.nodeid in LONG_CASES:
+            item.add_marker(pytest.mark.slow)
     if not config.getoption("--quick"):
         return
     seen: set[str] = set()

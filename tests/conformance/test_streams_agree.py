@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
+from tests.amounts import selected
 from tests.conformance.stream_programs import (
     Late,
     automaton_probability,
@@ -93,7 +94,7 @@ def agree(mechanism, seconds):
     return here, there
 
 
-@pytest.mark.parametrize("mechanism", LIBRARY, ids=lambda m: m.name)
+@pytest.mark.parametrize("mechanism", selected(LIBRARY, 12), ids=lambda m: m.name)
 def test_the_engines_never_contradict_each_other(mechanism):
     here, _ = agree(mechanism, 0.7)
     assert here.status != "unknown"
@@ -324,7 +325,7 @@ def confirmed(mechanism, verdict, *, longest=12):
         assert closed[1].ball(1, BITS).overlaps(right)
 
 
-@pytest.mark.parametrize("mechanism", LIBRARY, ids=lambda m: m.name)
+@pytest.mark.parametrize("mechanism", selected(LIBRARY, 12), ids=lambda m: m.name)
 def test_the_function_itself_confirms_every_refutation(mechanism):
     tight = tight_epsilon(mechanism, engine="streams", monitor=within(20))
     budgets = (
@@ -778,7 +779,7 @@ def many(folder, seeds, *, both=lambda seed: False, patience=10):
             raise AssertionError(f"seed {seed}: {type(problem).__name__}: {problem}\n{text}") from problem
 
 
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", selected(range(3), 1))
 def test_random_functions(tmp_path, block):
     many(tmp_path, range(4 * block, 4 * block + 4), patience=3)
 
@@ -834,7 +835,7 @@ def many_documents(seeds):
             raise AssertionError(f"seed {seed}: {type(problem).__name__}: {problem}\n{given}") from problem
 
 
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("block", selected(range(2), 1))
 def test_random_documents(block):
     many_documents(range(25 * block, 25 * block + 25))
 

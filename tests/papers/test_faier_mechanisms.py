@@ -38,7 +38,9 @@ def test_algorithm_3_improved_noisy_max(size, ratio):
     assert verdict.arguments == ({"v": [1] * size}, {"v": [0] + [2] * (size - 1)})
 
 
+@pytest.mark.slow
 def test_algorithm_3_for_ten_queries():
+    """The suite asks for smaller sizes above, and for ten queries of the same model in test_faier.py."""
     verdict = tight_epsilon(improved_noisy_max, size=10)
     assert str(verdict.tight) == "ln(20155392/5039105)"
     assert verdict.tight.compare_bound(4) < 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.amounts import selected
 
 from privproof.engines.sampling import sample
 from privproof.engines.sampling.events import Beginning, HalfSpace, OneOf, occurs
@@ -144,7 +145,7 @@ def event(chance: Random, values: Sequence[Any]) -> Any:
     return HalfSpace(form, weights, chance.randint(-8, 8) / 4)
 
 
-@pytest.mark.parametrize("seed", range(90))
+@pytest.mark.parametrize("seed", selected(range(90), 20))
 def test_what_occurs_is_what_happens_in_every_run(seed):
     chance = Random(seed)
     pool = [value(chance) for _ in range(12)]
@@ -209,7 +210,7 @@ def shifted(seed: int, runs: int, kind: str, *, right: bool) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", selected(range(2), 1))
 def test_learning_counts_its_events_as_they_occur(kind, seed):
     runs = 800
     left, right = (samples_of(shifted(seed, runs, kind, right=side)) for side in (False, True))
@@ -299,7 +300,7 @@ def test_events_of_mechanisms_are_counted_as_they_occur(made, left, right):
 # --------------------------------------------------------------------------------------------------------------- forms
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", selected(range(100), 20))
 def test_a_form_filled_with_its_numbers_is_the_output(seed):
     made = tabled(value(Random(seed), 3), [])
     assert repr(filled(form_of(made), list(numbers_of(made)))) == repr(made)

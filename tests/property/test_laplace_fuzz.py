@@ -12,6 +12,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from tests.amounts import selected
 from tests.laplace_programs import Author, frequency, load, losses, neighbours, relation_of, streams
 
 from privproof import check, recheck, sample, tight_epsilon
@@ -143,7 +144,7 @@ def confirmed(seed, folder):
             assert check(mechanism, less, size=size, monitor=soon()).status != "proved"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", selected(SEEDS, 12))
 def test_a_verdict_is_confirmed_by_exact_probabilities_and_by_runs(folder, seed):
     confirmed(seed, folder)
 
@@ -171,7 +172,7 @@ def agrees(seed, folder):
                 assert refusal.hint
 
 
-@pytest.mark.parametrize("seed", range(100, 180))
+@pytest.mark.parametrize("seed", selected(range(100, 180), 20))
 def test_the_program_that_is_proved_does_what_the_function_does(folder, seed):
     agrees(seed, folder)
 
@@ -203,7 +204,7 @@ def whole(seed, folder):
         assert abs(frequency(samples, word(leaf.output)) - expected) <= slack
 
 
-@pytest.mark.parametrize("seed", range(200, 240))
+@pytest.mark.parametrize("seed", selected(range(200, 240), 12))
 def test_the_probabilities_of_all_leaves_add_up_to_one_and_agree_with_runs(folder, seed):
     whole(seed, folder)
 
@@ -238,7 +239,7 @@ def tight(seed, folder):
         )
 
 
-@pytest.mark.parametrize("seed", range(300, 310))
+@pytest.mark.parametrize("seed", selected(range(300, 310), 3))
 def test_both_bounds_of_the_tight_epsilon_are_confirmed(folder, seed):
     tight(seed, folder)
 

@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.amounts import selected
 
 from privproof import model_check, rational
 from privproof.engines.logic.checking import Checker
@@ -97,7 +98,7 @@ def best(process: DecisionProcess, path: list[int], formula: str, *, largest: bo
 
 
 @pytest.mark.parametrize("formula", BOUNDED)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", selected(range(6), 2))
 def test_schedulers_on_bounded_formulas(formula, seed):
     process = with_labels(random_process(seed))
     found = model_check(process, f"P=? [ {formula} ]")
@@ -127,7 +128,7 @@ def gaps(process: DecisionProcess, formula: str) -> dict[tuple[int, int], list[t
 
 
 @pytest.mark.parametrize("formula", BOUNDED)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", selected(range(8), 3))
 def test_query_schedulers_on_bounded_formulas(formula, seed):
     process = with_labels(random_process(seed, actions=2 + seed % 2))
     every = gaps(process, formula)
@@ -145,7 +146,7 @@ def test_query_schedulers_on_bounded_formulas(formula, seed):
             assert fraction(gap.right_probability.low) == under(process, gap.right, padded, formula)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", selected(range(6), 2))
 def test_tight_values_over_query_schedulers(seed):
     process = with_labels(random_process(seed))
     formula = "X (a & X b)"
@@ -167,7 +168,7 @@ def reach(process: DecisionProcess, policy: dict[int, int], goal: set[int]) -> l
     return values
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", selected(range(12), 4))
 def test_schedulers_on_reachability(seed):
     """For reachability memoryless deterministic schedulers suffice: all of them are tried."""
     process = with_labels(random_process(100 + seed))
@@ -207,7 +208,7 @@ def lasso(process: DecisionProcess, before: tuple[int, ...], repeated: tuple[int
     return values
 
 
-@pytest.mark.parametrize("seed", [s for s in range(25) if s not in SLOW])
+@pytest.mark.parametrize("seed", selected([s for s in range(25) if s not in SLOW], 8))
 def test_query_schedulers_on_reachability(seed):
     """What is proved survives every short lasso, and what is refuted fails on the one that is shown."""
     process = with_labels(random_process(200 + seed))

@@ -10,6 +10,7 @@ from itertools import combinations, permutations, product
 from math import exp, log
 
 import pytest
+from tests.amounts import selected
 
 from privproof.engines.releases.networks import best_network_quilts, network_laws, network_quilts
 from privproof.exact import epsilon, fraction, rational
@@ -115,7 +116,7 @@ def worst_loss(laws, scale):
     )
 
 
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("batch", selected(BATCHES, 2))
 def test_influence_and_separation_are_those_of_the_definition(batch):
     chance = random.Random(f"quilts {batch}")
     for _ in range(EACH // 2):
@@ -135,7 +136,7 @@ def test_influence_and_separation_are_those_of_the_definition(batch):
                 assert each.ratio == (None if expected is None else rational(expected))
 
 
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("batch", selected(BATCHES, 2))
 def test_no_set_of_nodes_is_better_than_the_best_quilt(batch):
     chance = random.Random(f"best {batch}")
     for _ in range(EACH // 4):
@@ -162,7 +163,7 @@ def test_no_set_of_nodes_is_better_than_the_best_quilt(batch):
         assert float(chosen.rate) == pytest.approx(min(rates), rel=1e-8)
 
 
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("batch", selected(BATCHES, 2))
 def test_laws_are_those_of_the_joint(batch):
     chance = random.Random(f"laws {batch}")
     for _ in range(EACH):
@@ -181,7 +182,7 @@ def test_laws_are_those_of_the_joint(batch):
         }
 
 
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("batch", selected(BATCHES, 2))
 def test_the_rate_is_private(batch):
     """For every sum, with weights that may differ from node to node, the exact loss is at most epsilon."""
     chance = random.Random(f"private {batch}")

@@ -7,6 +7,7 @@ from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import examples
 
 from privproof.evidence.checker.source.cuts import Cut
 from privproof.evidence.checker.source.facts import Asked, Facts, Path
@@ -42,7 +43,7 @@ def value(parts, numbers):
     return total
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(questions(), min_size=1, max_size=6), questions(), st.lists(st.booleans(), min_size=3, max_size=3))
 def test_answers_are_right_wherever_they_are_given(asked, last, whole):
     path = Path()
@@ -71,7 +72,7 @@ def test_answers_are_right_wherever_they_are_given(asked, last, whole):
         assert high is None or value(last.parts, numbers) <= high
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.lists(st.tuples(COEFFICIENTS, COEFFICIENTS), min_size=4, max_size=4), min_size=1, max_size=5), st.data()
 )

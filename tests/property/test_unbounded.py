@@ -134,7 +134,7 @@ def test_a_pump_is_recognised(question, bound):
     assert check(question, log(bound)).status == "refuted"
 
 
-@settings(MANY, max_examples=examples(6))
+@settings(MANY, max_examples=examples(6, fewest=2))
 @given(
     transducers(finite=False, steps=1, inputs=2),
     st.sampled_from([Neighbours.each(within=1), Neighbours.one(within=1), Neighbours.monotone(within=1)]),

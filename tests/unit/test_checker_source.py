@@ -561,7 +561,13 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("case", HOSTILE)
+LONG = ("a huge loop", "a tuple in a tuple", "many kinds of noise")
+"""They come to their end by the same limits as others do, an endless loop and states that grow."""
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in HOSTILE]
+)
 def test_hostile_texts_are_rejected_quickly(case):
     document = copy.deepcopy(asked(largest, size=2))
     function = document["source"]["program"]["functions"][0]

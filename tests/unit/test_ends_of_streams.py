@@ -158,8 +158,17 @@ def test_what_ends_by_itself_is_proved_for_every_length(ends, ratio):
         assert check(ends, log(Fraction(99 * ratio, 100)), horizon=horizon).status == "refuted"
 
 
-@EVERY
-@pytest.mark.parametrize("horizon", HORIZONS, ids=str)
+DIAGONAL = [
+    pytest.param(
+        ends, ratio, horizon, id=f"{ends.name}-{horizon}", marks=() if (row + column) % 3 == 0 else pytest.mark.slow
+    )
+    for row, (ends, ratio) in enumerate(ENDING)
+    for column, horizon in enumerate(HORIZONS)
+]
+"""Every function and every horizon; in the suite two horizons of each function."""
+
+
+@pytest.mark.parametrize(("ends", "ratio", "horizon"), DIAGONAL)
 def test_what_ends_by_itself_with_a_delta(ends, ratio, horizon):
     for pointwise in (False, True):
         verdict = tight_epsilon(ends, "1/10", horizon=horizon, pointwise=pointwise)

@@ -40,14 +40,20 @@ EXAMPLE_FILES = ROOT.parent.parent / "examples"
 # ------------------------------------------------------------------------------------------------- who makes verdicts
 
 
+MAKERS = ("Proved", "Refuted", "Seal")
+
+
 def calls(folder):
     """Every place below a folder that may make a proved or refuted verdict, or a seal; annotations and isinstance make none."""
     for path in sorted(folder.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if not any(word in text for word in MAKERS):
+            continue
+        tree = ast.parse(text)
         harmless = {id(part) for node in ast.walk(tree) for part in _harmless(node)}
         for node in ast.walk(tree):
             named = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-            if named in ("Proved", "Refuted", "Seal") and id(node) not in harmless:
+            if named in MAKERS and id(node) not in harmless:
                 yield str(path.relative_to(folder)), named
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.amounts import examples
 from tests.programs import compared, load
 
 from privproof import LanguageError
@@ -3089,7 +3090,7 @@ def m(x: integer(0,1)):
 @pytest.mark.parametrize("name", AGREEING)
 def test_a_program_of_the_language_means_what_it_means_in_python(tmp_path, name):
     size, text = AGREEING[name]
-    assert compared(load(tmp_path, text), size, most=300).startswith("agrees")
+    assert compared(load(tmp_path, text), size, most=examples(300)).startswith("agrees")
 
 
 @pytest.mark.parametrize("name", PITFALLS)

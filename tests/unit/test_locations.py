@@ -452,8 +452,9 @@ def test_drawing_again_on_a_grid_is_refuted():
     assert (float(found.left_probability), float(found.right_probability)) == pytest.approx((mine, other))
 
 
-def test_large_maps():
-    where = Map.rectangle((0, 0), (59, 59))
+@pytest.mark.parametrize("side", [29, pytest.param(59, marks=pytest.mark.slow)])
+def test_large_maps(side):
+    where = Map.rectangle((0, 0), (side, side))
     found = verify_locations(clamped(PlanarGeometric.of("1/10"), where))
     assert found.status == "proved"
     assert float(found.factor) == pytest.approx(1)

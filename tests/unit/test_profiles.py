@@ -118,7 +118,7 @@ def test_all_neighbours_are_compared_once():
     assert changed == {"each": 7**3 - 27, "one": 3 * 4 * 9, "monotone": 2 * (5**3 - 27)}
 
 
-@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize("size", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_streams_agree_with_the_engine(size):
     question = replace(above_threshold(), horizon=Horizon.up_to(size))
     profile = privacy_profile(question)

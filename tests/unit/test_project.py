@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.amounts import selected
+from tests.conftest import LONG_CASES
 
 import privproof
 
@@ -101,3 +103,22 @@ def test_every_page_is_in_the_navigation() -> None:
     pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     named = set(re.findall(r"[\w./-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]))
     assert named == pages
+
+
+@pytest.mark.parametrize("case", sorted(LONG_CASES))
+def test_a_long_case_is_one_of_several(case: str) -> None:
+    """The list names tests that exist; a page, or a case whose test has others that stay in the suite."""
+    file, _, name = case.partition("::")
+    text = (ROOT / file).read_text(encoding="utf-8")
+    if file.endswith(".py"):
+        assert f"def {name.partition('[')[0]}(" in text
+        assert name.endswith("]")
+
+
+def test_a_sweep_keeps_as_many_as_it_says_and_loses_none() -> None:
+    for number, kept in ((10, 3), (10, 10), (3, 10), (7, 1), (80, 20)):
+        cases = selected(range(number), kept)
+        slow = [case for case in cases if not isinstance(case, int)]
+        assert len(cases) - len(slow) == min(number, kept)
+        assert [case if isinstance(case, int) else case.values[0] for case in cases] == list(range(number))  # type: ignore[attr-defined]
+        assert all(mark.name == "slow" for case in slow for mark in case.marks)  # type: ignore[attr-defined]
