@@ -26,6 +26,7 @@ from privproof.exact import Budget, EpsilonLike, Number
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
 from privproof.language.inputs import Input
+from privproof.language.mechanism import Relation
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
 
@@ -67,6 +68,7 @@ def check(
     engine: str | None = None,
     monitor: Monitor | None = None,
     inputs: Mapping[str, Input] | None = None,
+    neighbours: Relation | None = None,
     **named: Input,
 ) -> Verdict:
     """Is the mechanism private within the budget?
@@ -81,6 +83,7 @@ def check(
         engine: the name of the engine to use; without it the first that supports the question.
         monitor: progress, a time limit, an interrupt.
         inputs: for a function what its parameters may be, where its annotations do not say it.
+        neighbours: for a function which data sets are neighbours: ``each``, ``one``, ``monotone``, ``add-remove``, or a function.
         named: the same by name: ``data=records("yes", "no")``.
 
     A function that has no translation is run as it is, on all its data sets of small sizes and all its random choices.
@@ -90,7 +93,7 @@ def check(
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
-    question = _question(subject, size, horizon, {**(inputs or {}), **named}, engine)
+    question = _question(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
     if epsilon is not None:
         question = question.under(Budget(exact_epsilon(epsilon), exact_delta(delta), pointwise))
     if not question.claims:
@@ -109,6 +112,7 @@ def tight_epsilon(
     engine: str | None = None,
     monitor: Monitor | None = None,
     inputs: Mapping[str, Input] | None = None,
+    neighbours: Relation | None = None,
     **named: Input,
 ) -> Verdict:
     """How private is the mechanism: the smallest epsilon it satisfies, exactly, or certified bounds.
@@ -120,7 +124,7 @@ def tight_epsilon(
     >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
-    question = _question(subject, size, horizon, {**(inputs or {}), **named}, engine)
+    question = _question(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
     return ask(Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise), engine, monitor)
 
 
@@ -129,14 +133,15 @@ def _question(
     size: int | None,
     horizon: Horizon | None,
     inputs: Mapping[str, Input],
+    neighbours: Relation | None,
     engine: str | None,
 ) -> AnyQuestion:
     run = engine == "runs"
     if isinstance(subject, str | Path):
         from privproof.loading import load
 
-        return load(str(subject), size=size, horizon=horizon, inputs=inputs, run=run)
-    return pose_question(subject, size=size, horizon=horizon, inputs=inputs, run=run)
+        return load(str(subject), size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)
+    return pose_question(subject, size=size, horizon=horizon, inputs=inputs, neighbours=neighbours, run=run)
 
 
 def ask(request: Request, engine: str | None = None, monitor: Monitor | None = None) -> Verdict:

@@ -21,6 +21,7 @@ from privproof.formats.processes import OURS, PRISM, has_enclosures, read_proces
 from privproof.formats.python_files import SUFFIXES, module_path, read_input, run_file, running
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
+from privproof.language.mechanism import Relation
 from privproof.models import DecisionProcess, Horizon
 from privproof.scenarios import (
     AnyQuestion,
@@ -36,6 +37,7 @@ def load(
     horizon: Horizon | None = None,
     parameters: Mapping[str, object] | None = None,
     inputs: Mapping[str, Input] | None = None,
+    neighbours: Relation | None = None,
     run: bool = False,
 ) -> AnyQuestion:
     """The question that ``FILE[:NAME]`` stands for.
@@ -48,7 +50,7 @@ def load(
         found, name = _found(path, name)
         found = _declared(found, path, inputs or {})
         if isinstance(found, Mechanism):
-            return _posed(found, path, size, horizon, parameters or {}, run=run)
+            return _posed(found, path, size, horizon, parameters or {}, neighbours, run=run)
         _no_parameters(parameters)
         made = _made(found, path, name, size)
         return made if horizon is None else made.lasting(horizon, place="--horizon")
@@ -234,12 +236,13 @@ def _posed(
     size: int | None,
     horizon: Horizon | None,
     parameters: Mapping[str, object],
+    neighbours: Relation | None,
     *,
     run: bool,
 ) -> AnyQuestion:
     with running(path, str(path)):
         changed = mechanism.having(**parameters) if parameters else mechanism
-        return pose_question(changed, size=size, horizon=horizon, run=run)
+        return pose_question(changed, size=size, horizon=horizon, neighbours=neighbours, run=run)
 
 
 def _found(path: Path, name: str | None) -> tuple[Any, str]:

@@ -231,3 +231,38 @@ def test_a_changed_certificate_is_rejected_or_still_true(number):
         outcome = recheck(changed)
         if isinstance(outcome, Accepted) and way[0] != "question":
             assert outcome.upper is None or outcome.upper.compare(verdict.lower) >= 0, way
+
+
+# ------------------------------------------------------------------------------------------------- added and removed records
+
+
+def _sum(data):
+    return sum(data) + np.random.laplace(0, 1)
+
+
+def _length(data):
+    return len(data) + np.random.laplace(0, 1)
+
+
+def _cells(data):
+    return [data.count(k) + np.random.laplace(0, 1) for k in (0, 1)]
+
+
+def _mean(data):
+    return sum(data) / len(data) + np.random.laplace(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "added", "replaced"),
+    [(_sum, "1", "1"), (_length, "1", "0"), (_cells, "1", "2"), (_mean, "inf", "1")],
+    ids=["sum", "length", "cells", "mean"],
+)
+def test_neighbours_may_have_different_lengths(function, added, replaced):
+    found = tight_epsilon(function, data=records(0, 1), neighbours="add-remove")
+    assert found.lower == epsilon(added)
+    assert tight_epsilon(function, data=records(0, 1), size=1).tight == epsilon(replaced)
+    if found.status == "proved":
+        assert found.tight == epsilon(added)
+        document = json.loads(json.dumps(found.certificate))
+        document["question"]["relation"] = "one"
+        assert not isinstance(recheck(document), Accepted)

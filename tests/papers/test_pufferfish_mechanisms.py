@@ -16,7 +16,7 @@ from math import inf
 import pytest
 from tests.property.release_brute import Influences, homogeneous, laplace, laws, logarithm, loss, sums, worst_score
 
-from privproof.engines.releases.costs import laws_of
+from privproof.engines.releases.costs import QueryLaws
 from privproof.engines.releases.curves import best_distances, ghosh_kleinberg, spectral, spectral_tight, spectrum
 from privproof.engines.releases.distances import largest_distance
 from privproof.engines.releases.laws import Laws, listed_laws
@@ -162,7 +162,7 @@ def grid(alpha: Fraction) -> tuple[Chain, ...]:
 
 @cache
 def laws_on(alpha: Fraction) -> list[Laws]:
-    return laws_of(grid(alpha), (LENGTH,), count("1"))
+    return QueryLaws(grid(alpha), (LENGTH,), count("1")).by("exact")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_synthetic_experiment(row: tuple[str, ...]) -> None:
     worst = alpha if epsilon == 5 and alpha >= Fraction(3, 10) else 1 - alpha
     chain = binary(worst, worst)
     assert quilts(chain, LENGTH, epsilon).score == pytest.approx(exact, rel=1e-9)
-    lost = largest_loss(laws_of((chain,), (LENGTH,), count("1")), 2.718281828459045 ** -float(1 / exact))
+    lost = largest_loss(QueryLaws((chain,), (LENGTH,), count("1")).by("exact"), 2.718281828459045 ** -float(1 / exact))
     assert f"{lost.high / epsilon:.3f}".lstrip("0") == row[9]
 
 
@@ -225,7 +225,7 @@ def test_noise_does_not_grow_with_the_length(epsilon: str, best: str, quilt: str
 
 def test_the_worst_entry_may_be_at_the_end() -> None:
     chain = binary(Fraction(3, 10), Fraction(3, 10))
-    found = laws_of((chain,), (LENGTH,), count("1"))
+    found = QueryLaws((chain,), (LENGTH,), count("1")).by("exact")
     at_end = 1 / largest_rate([found[0]], 0.2, low=1e-3, high=inf)
     in_the_middle = 1 / largest_rate([found[49]], 0.2, low=1e-3, high=inf)
     assert (f"{at_end:.3f}", f"{in_the_middle:.3f}") == ("3.574", "2.158")

@@ -37,7 +37,7 @@ def two_balls() -> str:
         return "empty"
 
 
-@pytest.mark.parametrize("order", ["likeliest", "first", Random(3)], ids=str)
+@pytest.mark.parametrize("order", ["likeliest", "first", Random(3)], ids=["likeliest", "first", "any"])
 def test_every_choice_of_any_function_is_made_once(order):
     totals: dict[str, object] = {}
     for run in Runs(two_balls, order=order):

@@ -26,7 +26,7 @@ from privproof.engines.monitor import Timed
 from privproof.engines.sampling.adjacent import Adjacent, fits, is_adjacent
 from privproof.engines.sampling.calling import Calls
 from privproof.engines.sampling.proposing import patterns
-from privproof.engines.sampling.runnable import ADD_REMOVE, Runnable, is_repeatable, runnable
+from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
 from privproof.engines.sampling.searching import Aim, Found, Search
 from privproof.engines.sampling.testing import counted, curve, epsilons_for
 from privproof.errors import BudgetError, LanguageError, PrivproofError, QuestionError
@@ -35,7 +35,7 @@ from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
 from privproof.language import Mechanism
 from privproof.language.inputs import Input
-from privproof.language.mechanism import Relation
+from privproof.language.mechanism import ADD_REMOVE, Relation
 
 SAMPLES = 2_000_000
 """The runs of the test, unless the caller says otherwise; an ordinary function, which is slower, gets fewer."""

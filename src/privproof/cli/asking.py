@@ -30,6 +30,7 @@ from privproof.cli.options import (
     EngineName,
     HorizonText,
     Inputs,
+    NeighboursText,
     Pointwise,
     ReportOut,
     Settings,
@@ -57,6 +58,7 @@ def check(
     size: Size = None,
     settings: Settings = None,
     inputs: Inputs = None,
+    neighbours: NeighboursText = None,
     horizon: HorizonText = None,
     engine: EngineName = None,
     pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
@@ -73,7 +75,7 @@ def check(
     writable(certificate, report)
 
     def question_at(number: int | None) -> AnyQuestion:
-        question = loaded(target, number, horizon, pair, settings, inputs, run=engine == "runs")
+        question = loaded(target, number, horizon, pair, settings, inputs, neighbours, run=engine == "runs")
         question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
         if word is None and not question.claims:
             raise QuestionError(
@@ -96,7 +98,7 @@ def check(
             )
         finish_table(table, asked_tight=False, as_json=as_json)
     question = question_at(sizes[0])
-    asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, inputs, pointwise=pointwise)
+    asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, inputs, neighbours, pointwise=pointwise)
     asking(question, command=asked, asked_tight=False, as_json=as_json)
     if word is not None:
         verdict = _one_word(question.words(place="--word"), word)
@@ -151,6 +153,7 @@ def epsilon_command(
     size: Size = None,
     settings: Settings = None,
     inputs: Inputs = None,
+    neighbours: NeighboursText = None,
     horizon: HorizonText = None,
     engine: EngineName = None,
     pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
@@ -164,11 +167,11 @@ def epsilon_command(
     writable(certificate, report)
     sizes = named_sizes(size)
     one_size_only(sizes, certificate, report)
-    asked = command_of(target, sizes[0], horizon, None, delta_, settings, inputs, pointwise=pointwise)
+    asked = command_of(target, sizes[0], horizon, None, delta_, settings, inputs, neighbours, pointwise=pointwise)
     with monitored() as monitor:
 
         def answer(number: int | None) -> Verdict:
-            question = loaded(target, number, horizon, pair, settings, inputs, run=engine == "runs")
+            question = loaded(target, number, horizon, pair, settings, inputs, neighbours, run=engine == "runs")
             if len(sizes) == 1:
                 asking(question, command=asked, asked_tight=True, as_json=as_json)
             return tight_epsilon(question, delta_ or 0, pointwise=pointwise, engine=engine, monitor=monitor)

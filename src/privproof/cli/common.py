@@ -101,12 +101,19 @@ def loaded(
     pair: str | None = None,
     settings: list[str] | None = None,
     inputs: list[str] | None = None,
+    neighbours: str | None = None,
     *,
     run: bool = False,
 ) -> AnyQuestion:
     lengths = None if horizon is None else Horizon.of(horizon)
     question = load(
-        target, size=size, horizon=lengths, parameters=parameters_of(settings), inputs=inputs_of(inputs), run=run
+        target,
+        size=size,
+        horizon=lengths,
+        parameters=parameters_of(settings),
+        inputs=inputs_of(inputs),
+        neighbours=neighbours,
+        run=run,
     )
     if pair is None:
         return question
@@ -141,6 +148,7 @@ def command_of(
     delta_: str | None,
     settings: list[str] | None = None,
     inputs: list[str] | None = None,
+    neighbours: str | None = None,
     *,
     pointwise: bool,
 ) -> Command:
@@ -153,6 +161,7 @@ def command_of(
     ]
     given += [("--set", setting) for setting in settings or ()]
     given += [("--input", declared) for declared in inputs or ()]
+    given += [("--neighbours", neighbours)]
     options = [str(part) for name, value in given if value is not None for part in (name, value)]
     return Command(target, (*options, "--pointwise") if pointwise else tuple(options))
 

@@ -24,6 +24,10 @@ Inputs = Annotated[
         help="What a parameter of a function may be: 'data=records(yes, no)'; may be repeated.",
     ),
 ]
+NeighboursText = Annotated[
+    str | None,
+    typer.Option("--neighbours", help="Which data of a function are neighbours: one, each, monotone or add-remove."),
+]
 HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
 EngineName = Annotated[
     str | None,

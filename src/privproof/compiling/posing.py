@@ -10,6 +10,7 @@ from privproof.compiling.programs import mechanism_question
 from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism, mechanism
 from privproof.language.inputs import Input
+from privproof.language.mechanism import RELATIONS, Relation
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, is_program, program_question, runs_question
 
@@ -23,6 +24,7 @@ def pose_question(
     size: int | None = None,
     horizon: Horizon | None = None,
     inputs: Mapping[str, Input] | None = None,
+    neighbours: Relation | None = None,
     run: bool = False,
 ) -> AnyQuestion:
     """The question that something poses, at a size and for a horizon where it leaves them open.
@@ -34,6 +36,7 @@ def pose_question(
         size: the length of lists, where their declaration leaves it open.
         horizon: for a stream the numbers of answers compared.
         inputs: for a function what its parameters may be, where its annotations do not say it.
+        neighbours: for a function or a mechanism which data sets are neighbours, where it does not say it.
         run: whether to run the function as it is, also where it could be translated.
 
     Raises:
@@ -45,10 +48,12 @@ def pose_question(
     elif callable(subject) and not isinstance(subject, AnyQuestion | type) and not hasattr(subject, "question"):
         subject = bare(subject, inputs)
     if isinstance(subject, Mechanism):
+        if neighbours is not None:
+            subject = related(subject, neighbours)
         return _of_mechanism(subject, size, horizon, run=run)
-    if inputs:
+    if inputs or neighbours is not None:
         raise QuestionError(
-            "input", "only a function has inputs to declare", place=next(iter(inputs)), hint="drop them"
+            "input", "only a function has inputs and neighbours to declare", place="inputs", hint="drop them"
         )
     if not isinstance(subject, AnyQuestion):
         made = getattr(subject, "question", None)
@@ -63,6 +68,22 @@ def pose_question(
     if size is not None:
         raise QuestionError("size", "a model has the size it has", place="size", hint="drop the size")
     return subject if horizon is None else subject.lasting(horizon)
+
+
+def related(subject: Mechanism, neighbours: Relation) -> Mechanism:
+    """A mechanism with other neighbours.
+
+    Raises:
+        LanguageError: there is no such relation.
+    """
+    if isinstance(neighbours, str) and neighbours not in RELATIONS:
+        raise LanguageError(
+            "neighbours",
+            f"neighbours={neighbours!r} is no relation",
+            place=subject.name,
+            hint=f"{', '.join(RELATIONS)}, or a function of two data sets",
+        )
+    return replace(subject, relation=neighbours, pin=None)
 
 
 def bare(function: Callable[..., Any], inputs: Mapping[str, Input] | None = None) -> Mechanism:

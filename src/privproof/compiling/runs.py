@@ -24,7 +24,7 @@ from typing import Any
 from privproof.compiling.sharing import shared_out
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.inputs import Input
-from privproof.language.mechanism import Mechanism
+from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.recognition import recognised, substitute
 from privproof.language.state import State, state_of
 from privproof.language.trees import Leaf, Wayward, leaves, replayed
@@ -91,7 +91,8 @@ def data_sets(mechanism: Mechanism, size: int | None) -> list[Data]:
     choices: list[list[Any]] = []
     for name, declared in mechanism.inputs.items():
         assert declared.values is not None
-        length = (declared.size or size or 0) if declared.shape == "list" else 1
+        length = (size if declared.size is None else declared.size) if declared.shape == "list" else 1
+        assert length is not None
         count *= len(declared.values) ** length
         if count > _MOST_DATA_SETS:
             raise LanguageError(
@@ -109,6 +110,14 @@ def neighbours(mechanism: Mechanism, data: Sequence[Data]) -> Iterator[tuple[int
     """Which of some data sets are neighbours."""
     relation = mechanism.neighbours
     numbers = {_key(each): i for i, each in enumerate(data)}
+    if relation == ADD_REMOVE:
+        yield from dict.fromkeys(
+            (min(i, j), max(i, j))
+            for i, one in enumerate(data)
+            for other in _shorter(mechanism, one)
+            if (j := numbers.get(_key(other), -1)) >= 0
+        )
+        return
     if callable(relation):
         for i, one in enumerate(data):
             for j in range(i + 1, len(data)):
@@ -120,6 +129,14 @@ def neighbours(mechanism: Mechanism, data: Sequence[Data]) -> Iterator[tuple[int
             j = numbers.get(_key(other), -1)
             if j > i:
                 yield i, j
+
+
+def _shorter(mechanism: Mechanism, data: Data) -> Iterator[Data]:
+    """The data sets with one element of one private list removed."""
+    for name, declared in mechanism.inputs.items():
+        if declared.shape == "list" and declared.size is None and not declared.public:
+            for place in range(len(data[name])):
+                yield {**data, name: data[name][:place] + data[name][place + 1 :]}
 
 
 def _key(data: Data) -> str:

@@ -26,7 +26,8 @@ from privproof.language.recording import Program
 from privproof.language.resolving import signature
 
 Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
-RELATIONS = ("each", "one", "monotone")
+ADD_REMOVE = "add-remove"
+RELATIONS = ("each", "one", "monotone", ADD_REMOVE)
 Result = TypeVar("Result")
 
 
@@ -79,7 +80,7 @@ class Mechanism:
         function: the function itself, or whatever else is called.
         inputs: its declared inputs, in order.
         parameters: its parameters with their values.
-        relation: ``each``, ``one``, ``monotone``, or a function of two data sets; None for what the inputs suggest.
+        relation: ``each``, ``one``, ``monotone``, ``add-remove``, or a function of two data sets; None for what the inputs suggest.
         claim: the claim, if one is made.
         name: its name.
         pin: the program that a question is about; without it, whatever would run now.
@@ -159,6 +160,13 @@ class Mechanism:
             raise LanguageError("input", "a parameter has no name for its caller", place=self.place, hint="drop the /")
         for name, value in self.parameters.items():
             placed(self.function, partial(_constant, name, value))
+        if self.relation == ADD_REMOVE:
+            raise LanguageError(
+                "neighbours",
+                "data of different length are compared by running the function",
+                place=self.place,
+                hint="--size 3",
+            )
         if any(declared.array for declared in self.inputs.values()):
             raise LanguageError(
                 "array", "arrays are no part of the language", place=self.place, hint="a list of numbers"
@@ -262,8 +270,8 @@ def mechanism(
         epsilon: the claim that is made, if one is.
         delta: its delta, over events.
         neighbours: ``each`` (every value may change, by its sensitivity), ``one`` (one value changes), ``monotone`` (all change in
-            one direction), or a function of two data sets that says whether they are neighbours.  Without it: ``one`` for records,
-            ``each`` for answers.
+            one direction), ``add-remove`` (one list has one element more), or a function of two data sets that says whether they are
+            neighbours.  Without it: ``one`` for records, ``each`` for answers.
         inputs: what parameters may be whose annotations do not say it: ``{"data": records("yes", "no")}``.
 
     >>> from privproof.language import records, uniform

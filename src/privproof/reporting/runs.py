@@ -101,6 +101,7 @@ def compared_words(question: RunsQuestion) -> str:
     told = {
         "each": f"every value {what} may change {amount}",
         "one": f"one value {what} changes {amount}",
+        "add-remove": f"one element {what} is added or removed",
         "monotone": f"all values {what} that change go in one direction, each {amount}",
     }.get(relation if isinstance(relation, str) else "", f"data sets {what}, as the function of neighbours says")
     parts = [told] + ([f"lists of {question.sizes_words}"] if question.sizes else [])

@@ -8,6 +8,7 @@ from typing import ClassVar
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact import Budget
 from privproof.language import Mechanism
+from privproof.language.mechanism import ADD_REMOVE
 from privproof.models import Horizon
 from privproof.scenarios.asked import AnyQuestion, Family
 
@@ -87,6 +88,14 @@ def runs_question(
         raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
     if size is not None and size < 1:
         raise QuestionError("size", f"size={size}: a list has at least one element", place="size", hint="size=3")
-    sizes = (size,) if size is not None else None if opened else ()
+    if mechanism.neighbours == ADD_REMOVE and not opened:
+        raise LanguageError(
+            "neighbours",
+            "no list has an open length, so nothing can be added or removed",
+            place=mechanism.place,
+            hint="records('yes', 'no') without a size",
+        )
+    shorter = (size - 1,) if size is not None and mechanism.neighbours == ADD_REMOVE else ()
+    sizes = (*shorter, size) if size is not None else None if opened else ()
     told = "" if reason is None else f"{reason.message} ({reason.place})" if reason.place else reason.message
     return RunsQuestion(mechanism=mechanism, sizes=sizes, budget=mechanism.budget(size), reason=told)

@@ -38,6 +38,7 @@ from privproof.exact import (
 )
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.linear import Linear
+from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.trees import Leaf
 from privproof.scenarios import RunsQuestion
 
@@ -92,10 +93,11 @@ def _all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, R
         monitor.listen(Progress(f"running {mechanism.name}"))
         return question, ran(mechanism, question.sizes or [None], pause=pause)
     found: Runs | None = None
-    sizes: tuple[int, ...] = ()
+    shortest = 0 if mechanism.neighbours == ADD_REMOVE else 1
+    sizes: tuple[int, ...] = (0,) if shortest == 0 else ()
     before = 0.0
-    while len(sizes) < _LARGEST_SIZE:
-        larger = (*sizes, len(sizes) + 1)
+    while not sizes or sizes[-1] < _LARGEST_SIZE:
+        larger = (*sizes, sizes[-1] + 1 if sizes else shortest)
         monitor.listen(Progress(f"running {mechanism.name} at size {larger[-1]}"))
         begun = time.perf_counter()
         try:

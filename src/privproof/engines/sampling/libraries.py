@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from privproof.engines.sampling.calling import Calls, as_floats
-from privproof.engines.sampling.runnable import ADD_REMOVE, Declared, Runnable, declared, related
+from privproof.engines.sampling.runnable import Declared, Runnable, declared, related
 from privproof.errors import LanguageError
 from privproof.exact import Budget, EpsilonLike, Number, Rational, fraction, rational
 from privproof.language.inputs import Input, integer, one_of, queries, real, real_queries, records
-from privproof.language.mechanism import Relation
+from privproof.language.mechanism import ADD_REMOVE, Relation
 
 _WIDEST = 1000
 """Whole inputs are tried within so many of the least one; a note says so."""

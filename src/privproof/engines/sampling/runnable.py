@@ -19,9 +19,8 @@ from privproof.engines.sampling.lanes import prepared, sample
 from privproof.errors import BudgetError, LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
 from privproof.language.inputs import Input
-from privproof.language.mechanism import RELATIONS, Mechanism, Relation
+from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Mechanism, Relation
 
-ADD_REMOVE = "add-remove"
 Declared: TypeAlias = Mapping[str, Input] | Input
 """Inputs by name, or the only one."""
 
@@ -227,13 +226,12 @@ def related(
         return next((value.relation for value in private.values()), otherwise)
     if callable(neighbours):
         return neighbours
-    known = (*RELATIONS, ADD_REMOVE)
-    if neighbours not in known:
+    if neighbours not in RELATIONS:
         raise LanguageError(
             "neighbours",
             f"neighbours={neighbours!r} is no relation",
             place=place,
-            hint=f"{', '.join(known)}, or a function of two data sets",
+            hint=f"{', '.join(RELATIONS)}, or a function of two data sets",
         )
     if neighbours == ADD_REMOVE:
         for key, value in private.items():

@@ -14,7 +14,7 @@ from privproof.exact import Rational
 
 _MOST_DATA = 100_000
 """Data sets that a question may have; beyond, it is refused."""
-_RELATIONS = ("each", "one", "monotone", "function")
+_RELATIONS = ("each", "one", "monotone", "add-remove", "function")
 
 Value: TypeAlias = str
 """A value as its text in the document, which tells 1, True and "1" apart."""
@@ -48,8 +48,9 @@ def read_data(asked: dict[str, object], limits: Limits) -> Neighbours:
     if relation not in _RELATIONS:
         refuse(f"expected a relation among {', '.join(_RELATIONS)}", "question.relation")
     sizes = [an_integer(item, "question.sizes") for item in a_list(asked.get("sizes"), "question.sizes")]
-    if any(size < 1 for size in sizes) or len(set(sizes)) < len(sizes):
-        refuse("sizes are different whole numbers above 0", "question.sizes")
+    shortest = 0 if relation == "add-remove" else 1
+    if any(size < shortest for size in sizes) or len(set(sizes)) < len(sizes):
+        refuse(f"sizes are different whole numbers, {shortest} or more", "question.sizes")
     if bool(sizes) != any(each.shape == "list" and each.size is None for each in declared):
         refuse("sizes are for lists whose declaration leaves the length open, and these need one", "question.sizes")
     expected = [data for size in sizes or [0] for data in _all(declared, size, limits)]
@@ -61,9 +62,11 @@ def read_data(asked: dict[str, object], limits: Limits) -> Neighbours:
             refuse("this is not the data set in this place of the list of all", f"question.data[{number}]")
     if relation == "function":
         pairs = _named(asked.get("pairs"), declared, expected)
+    elif "pairs" in asked:
+        refuse("the relation says which data sets are neighbours", "question.pairs")
+    elif relation == "add-remove":
+        pairs = set(_one_more(declared, expected))
     else:
-        if "pairs" in asked:
-            refuse("the relation says which data sets are neighbours", "question.pairs")
         pairs = set(_related(declared, str(relation), expected, limits))
     if not pairs:
         refuse("no two data sets are neighbours", "question")
@@ -112,7 +115,7 @@ def _all(declared: list[_Input], size: int, limits: Limits) -> Iterator[tuple[En
     choices: list[list[tuple[Entry, ...]]] = []
     count = 1
     for number, each in enumerate(declared):
-        length = (each.size or size) if each.shape == "list" else 1
+        length = (size if each.size is None else each.size) if each.shape == "list" else 1
         within(length, 64, "entries of a list", "question.sizes")
         count *= len(each.values) ** length
         within(count, _MOST_DATA, "data sets", "question.data")
@@ -151,6 +154,18 @@ def _related(
                 if one < other and _neighbours(declared, relation, data[one], data[other]):
                     yield one, other
                     yield other, one
+
+
+def _one_more(declared: list[_Input], data: list[tuple[Entry, ...]]) -> Iterator[tuple[int, int]]:
+    """The pairs of which one has one element more, in a private list of open length, and is the same otherwise."""
+    numbers = {entries: number for number, entries in enumerate(data)}
+    for number, entries in enumerate(data):
+        for place, (k, _) in enumerate(entries):
+            each = declared[k]
+            other = numbers.get(entries[:place] + entries[place + 1 :])
+            if each.shape == "list" and each.size is None and not each.public and other is not None:
+                yield number, other
+                yield other, number
 
 
 def _neighbours(declared: list[_Input], relation: str, left: tuple[Entry, ...], right: tuple[Entry, ...]) -> bool:
