@@ -30,6 +30,9 @@ from privproof.language.mechanism import Relation
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
 
+_PATIENCE = 600.0
+"""Seconds after which a question is given up, unless more are asked for: nobody wants to wait for ever without having said so."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -69,6 +72,7 @@ def check(
     monitor: Monitor | None = None,
     inputs: Mapping[str, Input] | None = None,
     neighbours: Relation | None = None,
+    time_limit: float | None = _PATIENCE,
     **named: Input,
 ) -> Verdict:
     """Is the mechanism private within the budget?
@@ -84,6 +88,7 @@ def check(
         monitor: progress, a time limit, an interrupt.
         inputs: for a function what its parameters may be, where its annotations do not say it.
         neighbours: for a function which data sets are neighbours: ``each``, ``one``, ``monotone``, ``add-remove``, or a function.
+        time_limit: stop after so many seconds with what is known, unless a monitor is given; None for no limit.
         named: the same by name: ``data=records("yes", "no")``.
 
     A function that has no translation is run as it is, on all its data sets of small sizes and all its random choices.
@@ -98,7 +103,7 @@ def check(
         question = question.under(Budget(exact_epsilon(epsilon), exact_delta(delta), pointwise))
     if not question.claims:
         raise QuestionError("budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon")
-    return ask(Request(question), engine, monitor)
+    return ask(Request(question), engine, monitor or _limited(time_limit))
 
 
 @renamed(delta_="delta")
@@ -113,6 +118,7 @@ def tight_epsilon(
     monitor: Monitor | None = None,
     inputs: Mapping[str, Input] | None = None,
     neighbours: Relation | None = None,
+    time_limit: float | None = _PATIENCE,
     **named: Input,
 ) -> Verdict:
     """How private is the mechanism: the smallest epsilon it satisfies, exactly, or certified bounds.
@@ -125,7 +131,16 @@ def tight_epsilon(
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
     question = _question(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
-    return ask(Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise), engine, monitor)
+    return ask(
+        Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise),
+        engine,
+        monitor or _limited(time_limit),
+    )
+
+
+def _limited(seconds: float | None) -> Monitor:
+    """A monitor that stops after so many seconds."""
+    return Monitor(deadline=None if seconds is None else time.monotonic() + seconds)
 
 
 def _question(

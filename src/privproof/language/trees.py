@@ -237,8 +237,7 @@ class _Player:
             if self.noises[atom].kind == "uniform":
                 raise LanguageError(
                     "uniform",
-                    "a uniform random number is in the output",
-                    place=f"line {self.noises[atom].line}",
+                    f"a uniform random number, drawn in line {self.noises[atom].line}, is in the output",
                     hint="compare it with a number, or round it",
                 )
         return shown

@@ -71,6 +71,10 @@ class RunsEngine:
         assert budget is not None
         try:
             question, runs = _all_runs(asked, monitor)
+        except LanguageError as problem:
+            if asked.reason and problem.code != "hidden":
+                problem.hint = f"{problem.hint}{'; ' if problem.hint else ''}it is run because of this: {asked.reason}"
+            raise
         except Stopped:
             said = f"{monitor.stopped() or 'stopped'}: the function has more random choices than could be run"
             yield Answer(status="unknown", question=asked, engine=self.name, reason=said)
