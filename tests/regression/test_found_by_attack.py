@@ -31,8 +31,9 @@ def noise_in_a_table(x: integer(0, 2)):
 
 
 def test_unbounded_noise_in_a_table_is_refused():
+    assert check(noise_in_a_table).engine == "runs"
     with pytest.raises(LanguageError, match="stands in a table"):
-        check(noise_in_a_table)
+        mechanism_question(noise_in_a_table)
     with pytest.raises(LanguageError, match="stands in a table"):
         output_probability(noise_in_a_table, {"a": 5}, x=0)
 

@@ -24,7 +24,7 @@ from privproof.engines.sampling.calling import Calls
 from privproof.engines.sampling.outputs import pieces, plain
 from privproof.engines.sampling.runnable import Runnable, is_repeatable, runnable
 from privproof.engines.sampling.samples import FLOAT, Samples
-from privproof.errors import FloatRefused, LanguageError, PrivproofError
+from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget
 from privproof.language import (
     bernoulli,
@@ -211,9 +211,8 @@ def test_annotations_that_cannot_be_read():
     assert list(runnable(f, inputs=integer()).inputs) == ["q"]
 
 
-def test_floats_are_no_budget():
-    with pytest.raises(FloatRefused):
-        runnable(at_the_top, epsilon=0.1)
+def test_a_float_is_the_decimal_that_it_prints_as():
+    assert runnable(at_the_top, epsilon=0.1).budget == runnable(at_the_top, epsilon="1/10").budget
     with pytest.raises(PrivproofError):
         runnable(at_the_top, epsilon="-1")
 

@@ -197,10 +197,15 @@ def test_what_is_no_budget(text):
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("value", [0.5, True, None, float("inf")])
+@pytest.mark.parametrize("value", [float("nan"), True, None, -0.5])
 def test_a_budget_is_an_exact_number(value):
     with pytest.raises(PrivproofError):
         epsilon(value)
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.1, "1/10"), (1e-5, "1/100000"), (2.0, "2"), (float("inf"), "inf")])
+def test_a_budget_that_is_a_float_is_the_decimal_that_it_prints_as(value, text):
+    assert epsilon(value) == epsilon(text)
 
 
 @pytest.mark.parametrize("value", ["-1/10", "1.0001", "2", -1, 2, "x"])

@@ -280,8 +280,9 @@ def test_nonsense():
         profile.composed(0)
     with pytest.raises(QuestionError, match="at least two points"):
         profile.points(1)
-    with pytest.raises(PrivproofError, match="is a float"):
-        profile.delta(0.5)
+    with pytest.raises(PrivproofError, match="nan"):
+        profile.delta(float("nan"))
+    assert profile.delta(0.5) == profile.delta("1/2")
 
 
 # ---------------------------------------------------------------------------------------------------- the accountant

@@ -364,7 +364,7 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
             stack.enter_context(_replaced(names))
         if owner is not None and hasattr(owner, "__dict__"):
             stack.enter_context(_replaced(vars(owner)))
-        stack.enter_context(_attributes(builtins, {"print": _in_play(print, lambda *_, **__: None)}))
+        stack.enter_context(_attributes(builtins, {"print": _in_play(vars(builtins)["print"], lambda *_, **__: None)}))
         stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable(logging.CRITICAL)
         yield

@@ -231,7 +231,7 @@ def _witness(compared: Compared, condition: Condition, values: Mapping[str, Rati
     (s, t), output = condition.pair, condition.output
     chance = {secret: fraction(compared.table.probability(secret).at(values)) for secret in (s, t)}
     joint = {secret: fraction(compared.table.probability(secret, output).at(values)) for secret in (s, t)}
-    exact = {name: fraction(rational(value)) for name, value in values.items()}
+    exact = {name: fraction(value) for name, value in values.items()}
     observed = ObservedOutput(output, exact, chance[s], chance[t], joint[s], joint[t])
     return Witness(s, t, observed, joint[s] / chance[s], joint[t] / chance[t])
 
