@@ -410,7 +410,8 @@ def _floats(mechanism: Mechanism, state: State) -> tuple[float, ...]:
 
 def _relied_on(state: State) -> dict[str, str]:
     """The plain values that a function reads outside of itself, by name."""
-    return {way: look for way, look in state.seen.items() if way.isidentifier() and not look.startswith(_KINDS)}
+    plain = {way: look for way, look in state.seen.items() if way.isidentifier() and not look.startswith(_KINDS)}
+    return {way: look for way, look in plain.items() if look.strip() != way}
 
 
 _KINDS = ("function ", "class ", "module ")
