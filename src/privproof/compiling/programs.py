@@ -16,17 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import product
 from types import MappingProxyType
 from typing import Any
 
 from privproof.compiling.exploring import Explorer, Rest, State
+from privproof.compiling.rewriting import Unsupported, hoisted
 from privproof.compiling.steps import Outcome, Steps, aligned, input_values, transducer, with_ends
 from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational
+from privproof.language.flow import Flow, flow
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
+from privproof.language.syntax import Block, Element, Expression, Operation, Variable
 from privproof.language.values import UNREAD, Answers, Cells, held, plain, shown_name, text
+from privproof.language.walking import parts, reads, statements, writes
 from privproof.models import Horizon, Transducer
 from privproof.scenarios import Neighbours, Origin, Pair, Question, Scenario
 
@@ -83,6 +88,41 @@ def given_in_advance(question: Question) -> Question:
     return replace(made, scenario=replace(made.scenario, pairs=pairs), budget=question.budget)
 
 
+def _summing(mechanism: Mechanism) -> Flow:
+    """The instructions of a mechanism, with ``sum`` of an input as a loop: then the sum so far is the state, and not all of the list."""
+    body = mechanism.translated.body
+    lists = {name: declared for name, declared in mechanism.inputs.items() if declared.shape == "list"}
+    numbers = all(
+        isinstance(value, int | Fraction) for declared in lists.values() for value in declared.values or ("",)
+    )
+    if not numbers or not all(_only_read(body, name) for name in lists):
+        return mechanism.flow
+    try:
+        summed = hoisted(body, mechanism)
+    except Unsupported:
+        return mechanism.flow
+    if summed == body:
+        return mechanism.flow
+    return flow(summed, list(lists), given=(*mechanism.inputs, *mechanism.parameters))
+
+
+def _only_read(body: Block, name: str) -> bool:
+    """Whether a list is only read: element by element, its length or its sum; so that no other name stands for it, and none changes it."""
+
+    def fine(expression: Expression) -> bool:
+        match expression:
+            case Variable(found):
+                return found != name
+            case Element(Variable(), index):
+                return fine(index)
+            case Operation("sum" | "len" | "turns", (Variable(),)):
+                return True
+            case _:
+                return all(map(fine, parts(expression)))
+
+    return all(writes(statement) != name and all(map(fine, reads(statement))) for statement in statements(body))
+
+
 @dataclass(frozen=True)
 class _Start:
     """One value of the public inputs."""
@@ -101,7 +141,7 @@ class _Compiler:
         self.horizon = horizon
         if horizon is not None and horizon.high is not None:  # a run may end before the last answer
             self.horizon = Horizon.up_to(horizon.high)
-        self.explorer = Explorer(self.mechanism.flow)
+        self.explorer = Explorer(_summing(self.mechanism))
         self.generator = mechanism.generator
         self.private = {n: i for n, i in mechanism.inputs.items() if not i.public}
         self.public = {n: i for n, i in mechanism.inputs.items() if i.public and i.shape != "stream"}

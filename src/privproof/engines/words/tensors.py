@@ -36,7 +36,7 @@ Window: TypeAlias = tuple[tuple[int, ...], ...]
 """For every input, by index, the inputs near it."""
 
 _LARGEST = 20_000_000
-"""Inputs in all: several arrays of this size are in memory at once."""
+"""Inputs in all, times outputs: several arrays of inputs are in memory at once, and the checker goes through all of them."""
 _BAND = 1e-12
 """Ratios this near to the largest one, rounded, are compared exactly; rounding is off by less."""
 _FEW = 200
@@ -54,8 +54,8 @@ def reason_against(compiled: Compiled) -> str | None:
         return "the neighbours are not given coordinate by coordinate"
     if any(begin.pair.left != begin.pair.right for begin in compiled.begins):
         return "the two sides start differently"
-    if len(model.inputs) ** len(model.steps) > _LARGEST:
-        return f"{len(model.inputs)}^{len(model.steps)} inputs are more than {_LARGEST}"
+    if len(model.outputs) * len(model.inputs) ** len(model.steps) > _LARGEST:
+        return f"{len(model.inputs)}^{len(model.steps)} inputs and {len(model.outputs)} outputs are more than {_LARGEST} together"
     return None
 
 
