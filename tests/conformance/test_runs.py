@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import functools
 import itertools
 import json
@@ -103,11 +104,15 @@ def hidden_generator(bit, sources=({"rng": np.random.default_rng(1)},)):  # noqa
     return bit if sources[0]["rng"].random() < 0.5 else 0
 
 
+def coin_of_another_library(bit):
+    return bit if ctypes.CDLL(None).rand() % 4 else 1 - bit
+
+
 @pytest.mark.parametrize(
     "function",
     [
         *(Remembering(), grows, counts, default_that_grows, asks_a_cache, asks_the_time, attribute_of_itself),
-        *(generator_kept_alive, closure_that_counts(), hidden_generator),
+        *(generator_kept_alive, closure_that_counts(), hidden_generator, coin_of_another_library),
     ],
     ids=lambda f: getattr(f, "__name__", type(f).__name__),
 )
@@ -116,6 +121,18 @@ def test_what_is_kept_from_run_to_run_is_found_and_named(function):
         check(function, "ln(3)", bit=one_of(0, 1))
     assert caught.value.code == "hidden"
     assert caught.value.hint
+
+
+def test_noise_of_opendp_is_refused_by_name():
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib")
+    flip = dp.m.make_randomized_response_bool(0.999)
+
+    def f(bit):
+        return flip(bit)
+
+    with pytest.raises(LanguageError, match="OpenDP"):
+        check(f, 1, bit=one_of(True, False))
 
 
 def test_a_generator_of_random_numbers_in_a_module_is_recognised():

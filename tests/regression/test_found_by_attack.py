@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from privproof import check, geometric, integer, mechanism, one_of, output_probability, queries, records
+from privproof import (
+    check,
+    geometric,
+    integer,
+    mechanism,
+    mechanism_question,
+    one_of,
+    output_probability,
+    queries,
+    records,
+)
 from privproof.errors import LanguageError
 
 

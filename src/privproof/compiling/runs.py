@@ -38,6 +38,8 @@ _AGAIN = 40
 
 _MANY_RUNS = 20_000
 """Beyond so many runs, about a second, all processors take part; below, starting processes would take longer."""
+_FEWEST_AGAIN = 100
+"""Runs that are made again at least: a coin of 3/4 that is not recognised shows the same in all of them once in 10^12 times."""
 _OFTEN = 30
 """How often these runs are made where the function asks for the time, a file or the like."""
 _WATCHED = 20
@@ -308,7 +310,7 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
         with recognised(names, owner):
             asks = _asks_for(mechanism, data)
             trees += _trees(mechanism, data, pause)
-            _run_again(mechanism, data, trees, _OFTEN if asks else 1)
+            _run_again(mechanism, data, trees, _OFTEN if asks else 1, pause)
     except Wayward as problem:
         raise _named(problem, mechanism, asks) from None
     except LanguageError as problem:
@@ -349,13 +351,24 @@ def _trees(mechanism: Mechanism, data: Sequence[Data], pause: Callable[[], None]
     return [first, *shared_out(tree, len(rest), processes)]
 
 
-def _run_again(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]], times: int) -> None:
+def _run_again(
+    mechanism: Mechanism,
+    data: Sequence[Data],
+    trees: Sequence[tuple[Leaf, ...]],
+    times: int,
+    pause: Callable[[], None],
+) -> None:
     """A few runs once more, or often where something is asked for that may change; the last data sets first."""
     step = max(1, len(data) // _AGAIN)
-    for number in range(len(data) - 1, -1, -step):
-        for leaf in {id(leaf): leaf for leaf in (trees[number][-1], trees[number][0])}.values():
-            for _ in range(times):
-                replayed(caller(mechanism, data[number]), leaf)
+    ends = [
+        (number, leaf)
+        for number in range(len(data) - 1, -1, -step)
+        for leaf in {id(leaf): leaf for leaf in (trees[number][-1], trees[number][0])}.values()
+    ]
+    for number, leaf in ends:
+        for _ in range(max(times, math.ceil(_FEWEST_AGAIN / len(ends)))):
+            pause()
+            replayed(caller(mechanism, data[number]), leaf)
 
 
 def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:
@@ -397,7 +410,8 @@ def _floats(mechanism: Mechanism, state: State) -> tuple[float, ...]:
 
 def _relied_on(state: State) -> dict[str, str]:
     """The plain values that a function reads outside of itself, by name."""
-    return {way: look for way, look in state.seen.items() if way.isidentifier() and not look.startswith(_KINDS)}
+    plain = {way: look for way, look in state.seen.items() if way.isidentifier() and not look.startswith(_KINDS)}
+    return {way: look for way, look in plain.items() if look.strip() != way}
 
 
 _KINDS = ("function ", "class ", "module ")

@@ -50,13 +50,11 @@ def _gaussian(*_: Any, **__: Any) -> NoReturn:
     )
 
 
-def _unknown(name: str) -> Callable[..., NoReturn]:
+def _unknown(
+    name: str, hint: str = "random, uniform, integers, choice, laplace, exponential"
+) -> Callable[..., NoReturn]:
     def refused(*_: Any, **__: Any) -> NoReturn:
-        refuse(
-            "noise",
-            f"{name} is no noise that is recognised",
-            hint="random, uniform, integers, choice, laplace, exponential",
-        )
+        refuse("noise", f"{name} is no noise that is recognised", hint=hint)
 
     return refused
 
@@ -360,6 +358,10 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
             for kind in (stats.rv_continuous, stats.rv_discrete):
                 if "rvs" in vars(kind):
                     stack.enter_context(_attributes(kind, {"rvs": _rvs}))
+        if "opendp.mod" in sys.modules:
+            for kind in (sys.modules["opendp.mod"].Measurement, sys.modules["opendp.mod"].Odometer):
+                refused = _unknown("a measurement of OpenDP, which draws outside of Python,", "privproof audit")
+                stack.enter_context(_attributes(kind, dict.fromkeys(("__call__", "invoke"), refused)))
         for names in _own_modules(globals_):
             stack.enter_context(_replaced(names))
         if owner is not None and hasattr(owner, "__dict__"):

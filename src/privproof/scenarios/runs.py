@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import ClassVar
 
 from privproof.errors import LanguageError, QuestionError
@@ -97,5 +98,6 @@ def runs_question(
         )
     shorter = (size - 1,) if size is not None and mechanism.neighbours == ADD_REMOVE else ()
     sizes = (*shorter, size) if size is not None else None if opened else ()
-    told = "" if reason is None else f"{reason.message} ({reason.place})" if reason.place else reason.message
+    told = "" if reason is None else reason.message
+    told += f" ({PurePath(reason.place).name})" if reason is not None and reason.place else ""
     return RunsQuestion(mechanism=mechanism, sizes=sizes, budget=mechanism.budget(size), reason=told)
