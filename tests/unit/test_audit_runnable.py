@@ -212,7 +212,7 @@ def test_annotations_that_cannot_be_read():
 
 
 def test_a_float_is_the_decimal_that_it_prints_as():
-    assert runnable(at_the_top, epsilon=0.1).budget == runnable(at_the_top, epsilon="1/10").budget
+    assert runnable(at_the_top, epsilon=0.1).claim == runnable(at_the_top, epsilon="1/10").claim
     with pytest.raises(PrivproofError):
         runnable(at_the_top, epsilon="-1")
 
