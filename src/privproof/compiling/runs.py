@@ -13,6 +13,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
@@ -21,6 +22,7 @@ from types import FrameType, FunctionType, MethodType
 from typing import Any
 
 from privproof.errors import LanguageError, ScenarioError
+from privproof.language.catching import watching_errors
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.recognition import recognised, substitute
@@ -284,7 +286,7 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
     trees: list[tuple[Leaf, ...]] = []
     asks: tuple[str, ...] = ()
     try:
-        with recognised(names, owner):
+        with recognised(names, owner), watching_errors() if before.catches else nullcontext():
             asks = _asks_for(mechanism, data)
             for each in data:
                 trees.append(leaves(caller(mechanism, each), pause=pause))  # noqa: PERF401 - how far it came is told
@@ -372,6 +374,7 @@ _SUSPECTS = {
     "nt": "the operating system",
     "_socket": "the network",
     "_random": "random numbers that are not recognised",
+    "_uuid": "the time",
 }
 """What a run may ask for that is not the same the next time, by the module of the function."""
 _HERE = str(Path(__file__).parent.parent)
