@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import importlib
 import inspect
 import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
@@ -283,6 +284,9 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
         )
     called, owner, names = _roots(mechanism)
     before = state_of(called)
+    for name in before.imports:
+        with suppress(Exception):  # what cannot be imported fails again where the function imports it
+            importlib.import_module(name)
     trees: list[tuple[Leaf, ...]] = []
     asks: tuple[str, ...] = ()
     try:

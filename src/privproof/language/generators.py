@@ -14,7 +14,7 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from privproof.language import laws
-from privproof.language.linear import Linear, Opaque, refuse
+from privproof.language.linear import Linear, Opaque, asked_by_function, refuse
 from privproof.language.noise import bernoulli, exponential, laplace, uniform
 from privproof.language.trees import playing
 
@@ -371,6 +371,10 @@ def floats(array: Any) -> Any:
 
         class Floats(np.ndarray):
             stands_for_floats = True
+
+            @property
+            def dtype(self) -> Any:
+                return np.dtype(float) if asked_by_function("numpy", "scipy") else np.ndarray.dtype.__get__(self)
 
             def __setitem__(self, key: Any, value: Any) -> None:
                 super().__setitem__(key, np.frompyfunc(as_float, 1, 1)(value))

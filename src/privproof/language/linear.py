@@ -132,8 +132,8 @@ def _common(one: Kind, other: Kind) -> Kind:
     return float if float in (one, other) else Fraction if Fraction in (one, other) else int
 
 
-def _asked_by_function() -> bool:
-    """Whether the function, and not what computes here, asks what a noisy number is."""
+def asked_by_function(*packages: str) -> bool:
+    """Whether the function, and not what computes here or in some packages, asks what a noisy number is."""
     if _control.get() is None:
         return False
     frame: FrameType | None = sys._getframe(2)
@@ -141,7 +141,10 @@ def _asked_by_function() -> bool:
         frame = frame.f_back
     if frame is None or frame.f_code.co_filename.startswith(_PACKAGE):
         return False
-    return frame.f_globals.get("__name__") != "fractions" or frame.f_code.co_name == "__new__"
+    module = str(frame.f_globals.get("__name__"))
+    if module == "fractions":
+        return frame.f_code.co_name == "__new__"
+    return module.split(".")[0] not in packages
 
 
 _PACKAGE = str(Path(__file__).parent.parent)
@@ -200,7 +203,7 @@ class Linear(_Noisy):
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        return self.kind if _asked_by_function() else Linear
+        return self.kind if asked_by_function() else Linear
 
     def text(self) -> str:
         """The form as it is written in mathematics."""
@@ -415,7 +418,7 @@ class Opaque(_Noisy):
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        if _asked_by_function():
+        if asked_by_function():
             refuse(
                 "type",
                 "a rounded or multiplied noisy number is asked what it is",

@@ -9,6 +9,7 @@ cannot be replaced changes its state when it is used, which `language.state` fin
 from __future__ import annotations
 
 import builtins
+import contextvars
 import io
 import logging
 import os
@@ -83,6 +84,8 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
         globals_: the names of the function's module.
         owner: the object whose method it is, if it is one.
     """
+    if "numpy" in sys.modules:
+        import numpy.random  # noqa: F401 - numpy imports it when it is asked for, and draws then
     with ExitStack() as stack:
         for kind in (random.Random, random.SystemRandom):
             stack.enter_context(_attributes(kind, PYTHON))
@@ -115,6 +118,7 @@ def _beside() -> Iterator[tuple[Any, dict[str, Any]]]:
     for holder, names in (
         (os, ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp", "_exit", "abort")),
         (threading.Thread, ("start",)),
+        (contextvars, ("Context",)),
         (sys.modules.get("subprocess", types.SimpleNamespace()), ("Popen",)),
         (getattr(sys.modules.get("multiprocessing.process"), "BaseProcess", None), ("start",)),
     ):

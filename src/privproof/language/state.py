@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import collections
 import contextvars
+import dis
 import functools
 import hashlib
 import io
@@ -29,10 +30,17 @@ _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), Fraction,
 
 @dataclass(frozen=True)
 class State:
-    """Every object that a function can reach, by the way to it, and what it looked like; whether some of its code catches errors."""
+    """Every object that a function can reach.
+
+    Attributes:
+        seen: by the way to an object what it looked like.
+        catches: whether some of the code catches errors.
+        imports: the modules that it imports when it runs.
+    """
 
     seen: Mapping[str, str]
     catches: bool = False
+    imports: tuple[str, ...] = ()
 
     def changed(self, other: State) -> str | None:
         """The first thing that is not the same in another state; None if all is."""
@@ -57,7 +65,9 @@ def state_of(*roots: Any) -> State:
     for root in roots:
         looking.look(root, getattr(root, "__name__", type(root).__name__))
     functions = [each for each in looking.known.values() if type(each) is types.FunctionType]
-    return State(looking.seen, any(_catches(each.__code__) for each in functions))
+    codes = [code for each in functions for code in _codes(each.__code__)]
+    imports = dict.fromkeys(name for code in codes for name in _imports(code))
+    return State(looking.seen, any(code.co_exceptiontable for code in codes), tuple(imports))
 
 
 class _Looking:
@@ -101,6 +111,8 @@ def _looked_at(value: Any) -> tuple[str, list[tuple[str, Any]]]:
         return _code(value.__code__), list(_reached(value))
     if kind is types.MethodType:
         return name, [(".__self__", value.__self__), (value.__func__.__name__, value.__func__)]
+    if kind is types.BuiltinMethodType:
+        return f"{name} {value.__name__}", [(".__self__", value.__self__)]
     if kind is types.GeneratorType:
         frame = value.gi_frame
         inside = [] if frame is None else [(f".{k}", part) for k, part in frame.f_locals.items()]
@@ -252,15 +264,22 @@ def _belongs(value: Any) -> bool:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+    for each in _codes(code):
+        yield from each.co_names
 
 
-def _catches(code: types.CodeType) -> bool:
-    inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
-    return bool(code.co_exceptiontable) or any(map(_catches, inside))
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Some code, and all that stands in it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _codes(each)
+
+
+def _imports(code: types.CodeType) -> Iterator[str]:
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            yield str(step.argval)
 
 
 def _code(code: types.CodeType) -> str:

@@ -36,8 +36,9 @@ _LONGEST = 10_000
 """An iterator that is returned may have so many elements; beyond, it is as a rule one without an end, and is refused."""
 _WIDEST = 100_000
 """A uniform number may be rounded to so many whole numbers; beyond, it is refused."""
-_QUOTED = re.compile(r"'(\w+)'")
-_OTHERS = frozenset(("NoneType", "str", "list", "dict", "tuple", "set", "bytes"))
+_NAMED = re.compile(r"(?<=')\w+(?=')|^integer(?= division)")
+"""What errors of Python say is at fault."""
+_OTHERS = frozenset(("integer", "NoneType", "str", "list", "dict", "tuple", "set", "bytes"))
 """Kinds of values, as errors name them, that no noisy number is taken for."""
 _SECRET = os.urandom(8).hex()
 """A text that no function writes by itself."""
@@ -264,11 +265,8 @@ class _Player:
 
     def doubted(self, error: BaseException) -> None:
         """Take note of an error that may come from a number that is left open, where a number that is drawn makes none."""
-        kinds: tuple[type[BaseException], ...] = (TypeError, AttributeError) if self.noises else ()
-        about = set(_QUOTED.findall(str(error)))
-        if isinstance(error, (*kinds, ZeroDivisionError) if self.objects else kinds) and not (
-            about and about <= _OTHERS
-        ):
+        kinds = [*((TypeError, AttributeError) if self.noises else ()), *((ZeroDivisionError,) if self.objects else ())]
+        if isinstance(error, tuple(kinds)) and not 0 < len(named := set(_NAMED.findall(str(error)))) == len(named & _OTHERS):
             self.refused(
                 LanguageError(
                     "noise",

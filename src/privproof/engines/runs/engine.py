@@ -19,7 +19,7 @@ from privproof.engines.laplace.losses import Loss
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.runs.alignments import Aligner, Moved
 from privproof.engines.runs.certificates import alignment_evidence, event_evidence, runs_document, table_evidence
-from privproof.engines.runs.measures import Event, Interval, constant, likelihood, share
+from privproof.engines.runs.measures import Event, Interval, constant, has_atoms, likelihood, share
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
@@ -361,8 +361,10 @@ class _Deciding:
             seen.add((i, j, event))
             self.monitor.pause()
             try:
-                p = likelihood(self.runs.trees[i], event, upper=False)
-                q = likelihood(self.runs.trees[j], event, upper=True)
+                trees = self.runs.trees[i], self.runs.trees[j]
+                whole = any(has_atoms(leaf) for t in trees for leaf in t if leaf.outcome.shape in event.shapes)
+                p = likelihood(trees[0], event, upper=False, whole=whole)
+                q = likelihood(trees[1], event, upper=True, whole=whole)
             except LanguageError as problem:
                 if problem.code not in ("noise", "integral"):
                     raise
