@@ -72,10 +72,16 @@ class _Noisy:
         return self.text() if control is None else control.formatted(self, how, spec)  # type: ignore[arg-type]
 
     def __getattr__(self, name: str) -> Any:
-        known = any(hasattr(kind, name) for kind in _kinds())
+        numpy = sys.modules.get("numpy") if asked_by_function("numpy", "scipy") else None
+        kinds = [float, int, Fraction, *([] if numpy is None else [numpy.float64])]
+        known = any(hasattr(kind, name) for kind in kinds)
         if known and not name.startswith("__") and _control.get() is not None:
             refuse("attribute", f"{name} of a noisy number is asked for", hint="leave it as it is, or compare it")
         raise AttributeError(f"'float' object has no attribute {name!r}")
+
+    def conjugate(self) -> Any:
+        """The number itself, which is real."""
+        return self
 
     def __copy__(self) -> Any:
         return self
@@ -104,12 +110,6 @@ class _Noisy:
     __rshift__ = __rrshift__ = _refused(">>")
     __invert__ = _refused("~")
     __complex__ = _refused("complex()")
-
-
-def _kinds() -> list[type]:
-    """What a number may be in a run."""
-    numpy = sys.modules.get("numpy")
-    return [float, int, Fraction] if numpy is None else [float, int, Fraction, numpy.float64, numpy.ndarray]
 
 
 def _is_number(value: Any) -> bool:

@@ -266,7 +266,9 @@ class _Player:
     def doubted(self, error: BaseException) -> None:
         """Take note of an error that may come from a number that is left open, where a number that is drawn makes none."""
         kinds = [*((TypeError, AttributeError) if self.noises else ()), *((ZeroDivisionError,) if self.objects else ())]
-        if isinstance(error, tuple(kinds)) and not 0 < len(named := set(_NAMED.findall(str(error)))) == len(named & _OTHERS):
+        if isinstance(error, tuple(kinds)) and not 0 < len(named := set(_NAMED.findall(str(error)))) == len(
+            named & _OTHERS
+        ):
             self.refused(
                 LanguageError(
                     "noise",

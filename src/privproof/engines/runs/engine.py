@@ -229,7 +229,9 @@ class _Deciding:
         assert worst is not None
         excess, found = worst
         beyond = (excess - ExponentialSum.constant(self.budget.delta)).sign(1) > 0
-        if beyond:
+        if beyond and self.budget.epsilon.root != 1 and not found.exceeds(self.budget.epsilon):
+            yield self.unknown("an event is too near to what epsilon and delta allow to be told apart")
+        elif beyond:
             yield self.refuted(found, self.lower_of(found))
         else:
             yield self.known(
@@ -494,6 +496,8 @@ class _Found:
     def excess(self, bound: Epsilon) -> ExponentialSum:
         if bound.infinite:
             return self.p if self.q.is_zero else ExponentialSum.constant(0)
+        if bound.root != 1:  # never less than it is
+            return self.p - self.q * bound.enclosure()[0]
         return self.p - (self.q * bound.ratio).scaled(bound.shift)
 
     def above(self, other: _Found) -> bool:

@@ -69,11 +69,11 @@ def _within(ran: Ran, left: Row, right: Row) -> None:
 
 
 def _excess(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> ExponentialSum:
-    """``p - e^bound q``; for an infinite bound p, where q is 0."""
+    """``p - e^bound q``, or slightly more where the bound has a root; for an infinite bound p, where q is 0."""
     if bound.infinite:
         return p if q.is_zero else _ZERO
     if bound.root != 1:
-        refuse("a delta over events needs an epsilon without a root", "question.epsilon")
+        return p - q * bound.enclosure()[0]
     return p - (q * bound.ratio).scaled(bound.shift)
 
 
