@@ -283,10 +283,7 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
             "size", f"there are more than {_MOST_PAIRS} pairs of neighbours", place=mechanism.place, hint="--size 2"
         )
     called, owner, names = _roots(mechanism)
-    before = state_of(called)
-    for name in before.imports:
-        with suppress(Exception):  # what cannot be imported fails again where the function imports it
-            importlib.import_module(name)
+    before = _state_with_imports(called)
     trees: list[tuple[Leaf, ...]] = []
     asks: tuple[str, ...] = ()
     try:
@@ -315,6 +312,19 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
         asks,
         made,
     )
+
+
+def _state_with_imports(called: Any) -> State:
+    """What a function can reach, when the modules are there that it imports as it runs."""
+    tried: set[str] = set()
+    while True:
+        state = state_of(called)
+        if tried >= set(state.imports):
+            return state
+        for name in state.imports:
+            tried.add(name)
+            with suppress(Exception):  # what cannot be imported fails again where the function imports it
+                importlib.import_module(name)
 
 
 def _run_again(mechanism: Mechanism, data: Sequence[Data], trees: Sequence[tuple[Leaf, ...]], times: int) -> None:

@@ -182,7 +182,8 @@ class _Reader:
                     yield base.__repr__(value)
             yield from (f"{name}={self.shape(each, depth)}" for name, each in _attributes(value))
             return
-        yield from (f"{name}={self.shape(each, depth)}" for name, each in _held(value))
+        if kind.__module__ != "builtins":
+            yield from (f"{name}={self.shape(each, depth)}" for name, each in _held(value))
 
     def text(self, value: Any) -> str:
         """How a value prints, with a star for every noisy number; by its class, if it does not print."""

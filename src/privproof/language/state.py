@@ -236,6 +236,9 @@ def _reached(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
                 yield name, value
             if type(value) is types.ModuleType:
                 yield from ((f"{name}.{each}", vars(value)[each]) for each in names if _is_data(vars(value).get(each)))
+    for name in dict.fromkeys(name for code in _codes(function.__code__) for name in _imports(code)):
+        if name in sys.modules:
+            yield f"module {name}", sys.modules[name]
     for number, default in enumerate(function.__defaults__ or ()):
         yield f"{function.__name__}'s default {number + 1}", default
     for name, default in (function.__kwdefaults__ or {}).items():

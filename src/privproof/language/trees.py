@@ -251,7 +251,9 @@ class _Player:
             for each in value:
                 listed.append(each)
                 if len(listed) > _LONGEST:
-                    refuse("output", f"an output has more than {_LONGEST} elements", hint="islice(values, 10)")
+                    raise LanguageError(
+                        "output", f"an output has more than {_LONGEST} elements", hint="islice(values, 10)"
+                    )
         except (LanguageError, KeyboardInterrupt):
             raise
         except BaseException as error:  # what the function itself raises is what it shows
