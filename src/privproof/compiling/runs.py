@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import importlib
 import inspect
 import math
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
@@ -23,6 +25,7 @@ from typing import Any
 
 from privproof.compiling.sharing import shared_out
 from privproof.errors import LanguageError, ScenarioError
+from privproof.language.catching import watching_errors
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.recognition import recognised, substitute
@@ -303,11 +306,11 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
             "size", f"there are more than {_MOST_PAIRS} pairs of neighbours", place=mechanism.place, hint="--size 2"
         )
     called, owner, names = _roots(mechanism)
-    before = state_of(called)
+    before = _state_with_imports(called)
     trees: list[tuple[Leaf, ...]] = []
     asks: tuple[str, ...] = ()
     try:
-        with recognised(names, owner):
+        with recognised(names, owner), watching_errors() if before.catches else nullcontext():
             asks = _asks_for(mechanism, data)
             trees += _trees(mechanism, data, pause)
             _run_again(mechanism, data, trees, _OFTEN if asks else 1, pause)
@@ -331,6 +334,19 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
         asks,
         made,
     )
+
+
+def _state_with_imports(called: Any) -> State:
+    """What a function can reach, when the modules are there that it imports as it runs."""
+    tried: set[str] = set()
+    while True:
+        state = state_of(called)
+        if tried >= set(state.imports):
+            return state
+        for name in state.imports:
+            tried.add(name)
+            with suppress(Exception):  # what cannot be imported fails again where the function imports it
+                importlib.import_module(name)
 
 
 def _trees(mechanism: Mechanism, data: Sequence[Data], pause: Callable[[], None]) -> list[tuple[Leaf, ...]]:
@@ -424,6 +440,7 @@ _SUSPECTS = {
     "nt": "the operating system",
     "_socket": "the network",
     "_random": "random numbers that are not recognised",
+    "_uuid": "the time",
 }
 """What a run may ask for that is not the same the next time, by the module of the function."""
 _HERE = str(Path(__file__).parent.parent)

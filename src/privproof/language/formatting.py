@@ -7,57 +7,61 @@ printed, it is no part of the output; if anything else is done with it, there is
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
+import logging
+import re
 from functools import lru_cache
-from types import CodeType, FrameType
-from typing import Literal
+from pathlib import Path
+from types import FrameType
+from typing import Any, Literal
 
-_PRINTED = ("print", "debug", "info", "warning", "error", "critical", "exception", "log")
+_LOGGED = ("debug", "info", "warning", "error", "critical", "exception", "log")
 _DISPLAYS = (ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.List, ast.Dict, ast.keyword)
+_HERE = str(Path(__file__).parent.parent)
+_PLAIN_MARK = re.compile(r"%[a-zA-Z%]")
+"""A place in a text for %, without a width: what is cut or filled up is more than the text of a number."""
 
 
 def reaches(frame: FrameType) -> Literal["returned", "printed"] | None:
     """Where the text goes that is being made in a frame; None where that is not plain from the source."""
-    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    first, last = positions[0], positions[1]
-    if first is None or last is None:
-        return None
-    return _reaches(frame.f_code, frame.f_code.co_filename, first, last)
+    position = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    found = {_goes(node, frame) for node in _nodes(frame.f_code.co_filename).get(position, ())}
+    where = found.pop() if len(found) == 1 else None
+    caller = frame.f_back
+    if where == "returned" and (caller is None or not caller.f_code.co_filename.startswith(_HERE)):
+        return None  # returned to other code of the function, which may look at it
+    return where
 
 
-@lru_cache(maxsize=256)
-def _reaches(code: CodeType, filename: str, first: int, last: int) -> Literal["returned", "printed"] | None:
-    """The same for all texts that are made between two lines: all must go to one place."""
+@lru_cache(maxsize=64)
+def _nodes(filename: str) -> dict[tuple[int | None, ...], list[ast.AST]]:
+    """The expressions of a file that make texts, by their place; every node knows what stands above it."""
     try:
         tree = ast.parse("".join(linecache.getlines(filename)))
     except SyntaxError:
-        return None
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    found = {
-        _goes(node, parents)
-        for node in ast.walk(tree)
-        if _makes_text(node) and node.lineno <= last and (node.end_lineno or node.lineno) >= first  # type: ignore[attr-defined]
-    }
-    return found.pop() if len(found) == 1 else None
+        return {}
+    found: dict[tuple[int | None, ...], list[ast.AST]] = {}
+    for node in ast.walk(tree):
+        for child in ast.iter_child_nodes(node):
+            child.above = node  # type: ignore[attr-defined]
+        if isinstance(node, ast.JoinedStr | ast.FormattedValue | ast.Call | ast.BinOp):
+            place = (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+            found.setdefault(place, []).append(node)
+    return found
 
 
-def _makes_text(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        called = node.func
-        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-        return name in ("str", "repr", "format", *_PRINTED)
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
-
-
-def _goes(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Literal["returned", "printed"] | None:
+def _goes(node: Any, frame: FrameType) -> Literal["returned", "printed"] | None:
     """Where the value of an expression goes."""
+    if not _plain(node, frame):
+        return None
     while True:
-        above = parents.get(node)
+        above = node.above
         if isinstance(above, ast.Return | ast.Yield):
             return "returned"
-        if isinstance(node, ast.Call) and _prints(node) and isinstance(above, ast.Expr):
+        if _prints(node, frame) and isinstance(above, ast.Expr):
             return "printed"
-        if isinstance(above, ast.Call) and _prints(above) and node is not above.func:
+        if _prints(above, frame) and node is not above.func:
             node = above
             continue
         if not isinstance(above, _DISPLAYS):
@@ -65,7 +69,42 @@ def _goes(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Literal["returned",
         node = above
 
 
-def _prints(call: ast.Call) -> bool:
-    called = call.func
-    name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-    return name in _PRINTED
+def _plain(node: ast.AST, frame: FrameType) -> bool:
+    """Whether an expression makes the text of a number and does no more to it."""
+    match node:
+        case ast.FormattedValue():
+            return node.conversion == -1 or (node.format_spec is None and node.conversion != ord("a"))
+        case ast.JoinedStr():
+            return all(_plain(each, frame) for each in node.values if isinstance(each, ast.FormattedValue))
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod()):
+            return "%" not in _PLAIN_MARK.sub("", text)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
+            return "!" not in text
+        case ast.Call(func=ast.Name(id=("str" | "repr" | "format") as name)):
+            return _value(node.func, frame) is getattr(builtins, name)
+        case _:
+            return _prints(node, frame)
+
+
+def _prints(call: ast.AST, frame: FrameType) -> bool:
+    """Whether a call prints or logs, and does nothing else."""
+    if not isinstance(call, ast.Call):
+        return False
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "print" and _value(call.func, frame) is builtins.print
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LOGGED:
+        return False
+    logger = _value(call.func.value, frame)
+    return logger is logging or isinstance(logger, logging.Logger | logging.LoggerAdapter)
+
+
+def _value(node: ast.AST, frame: FrameType) -> Any:
+    """What a name, or an attribute of it, stands for in a frame; None if it is nothing there."""
+    if isinstance(node, ast.Attribute):
+        return getattr(_value(node.value, frame), node.attr, None)
+    if not isinstance(node, ast.Name):
+        return None
+    for names in (frame.f_locals, frame.f_globals, vars(builtins)):
+        if node.id in names:
+            return names[node.id]
+    return None

@@ -26,10 +26,131 @@ from privproof.exact import ONE, ZERO, Rational, fraction, rational
 Atom: TypeAlias = "int | str"
 """A noise by its number in the run, or an input by its name."""
 
+Kind: TypeAlias = "type[int] | type[Fraction] | type[float]"
+"""What a number is in Python, where noise is drawn and not left open."""
+
 Terms: TypeAlias = tuple[tuple[Atom, Rational], ...]
 
 
-class Linear:
+def _refused(name: str) -> Callable[..., Any]:
+    def refused(self: Any, *_: Any) -> NoReturn:
+        refuse("linear", f"{name} of a noisy number", hint="leave it as it is, or compare it")
+
+    return refused
+
+
+def _beyond(operation: str, how: int, *, turned: bool = False) -> Callable[..., Any]:
+    def done(self: Any, *others: Any) -> Any:
+        if not all(map(_is_number, others)):
+            return NotImplemented
+        return beyond(operation, (*others, self) if turned else (self, *others), (_ROUNDED, _POWER)[how])
+
+    return done
+
+
+class _Noisy:
+    """What all noisy numbers do alike: what a number in Python can do and they cannot is refused, and never an error."""
+
+    __slots__ = ()
+
+    def text(self) -> str:
+        """The number as it is written in mathematics."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._told("repr")
+
+    def __str__(self) -> str:
+        return self._told("str")
+
+    def __format__(self, spec: str) -> str:
+        return self._told("format", spec)
+
+    def _told(self, how: str, spec: str = "") -> str:
+        """What stands for the text in a run that is under control; the text itself outside."""
+        control = _control.get()
+        return self.text() if control is None else control.formatted(self, how, spec)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> Any:
+        numpy = sys.modules.get("numpy") if asked_by_function("numpy", "scipy") else None
+        kinds = [float, int, Fraction, *([] if numpy is None else [numpy.float64])]
+        known = any(hasattr(kind, name) for kind in kinds)
+        if known and not name.startswith("__") and _control.get() is not None:
+            refuse("attribute", f"{name} of a noisy number is asked for", hint="leave it as it is, or compare it")
+        raise AttributeError(f"'float' object has no attribute {name!r}")
+
+    def conjugate(self) -> Any:
+        """The number itself, which is real."""
+        return self
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        if _control.get() is None:
+            return super().__reduce_ex__(2)
+        refuse("text", "a noisy number is pickled", hint="return the number itself")
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    __floordiv__, __rfloordiv__ = _beyond("//", 0), _beyond("//", 0, turned=True)
+    __mod__, __rmod__ = _beyond("%", 0), _beyond("%", 0, turned=True)
+    __pow__, __rpow__ = _beyond("**", 1), _beyond("**", 1, turned=True)
+    __and__ = __rand__ = _refused("&")
+    __or__ = __ror__ = _refused("|")
+    __xor__ = __rxor__ = _refused("^")
+    __lshift__ = __rlshift__ = _refused("<<")
+    __rshift__ = __rrshift__ = _refused(">>")
+    __invert__ = _refused("~")
+    __complex__ = _refused("complex()")
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a real number, which noise may meet.
+
+    Raises:
+        LanguageError: it is a complex one.
+    """
+    return isinstance(_real(value), Linear | Opaque | int | float | Fraction | Integral)
+
+
+def _real(value: Any) -> Any:
+    if isinstance(value, complex):
+        refuse("complex", "noise meets a complex number", hint="leave out what is not real")
+    return value
+
+
+def _common(one: Kind, other: Kind) -> Kind:
+    """What a sum or a product is."""
+    return float if float in (one, other) else Fraction if Fraction in (one, other) else int
+
+
+def asked_by_function(*packages: str) -> bool:
+    """Whether the function, and not what computes here or in some packages, asks what a noisy number is."""
+    if _control.get() is None:
+        return False
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") == "abc":
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_filename.startswith(_PACKAGE):
+        return False
+    module = str(frame.f_globals.get("__name__"))
+    if module == "fractions":
+        return frame.f_code.co_name == "__new__"
+    return module.split(".")[0] not in packages
+
+
+_PACKAGE = str(Path(__file__).parent.parent)
+
+
+class Linear(_Noisy):
     """A constant plus multiples of noises and inputs.
 
     >>> x, y = Linear.atom(0), Linear.atom(1)
@@ -39,11 +160,12 @@ class Linear:
     1
     """
 
-    __slots__ = ("constant", "terms")
+    __slots__ = ("constant", "kind", "terms")
 
-    def __init__(self, terms: Mapping[Atom, Rational], constant: Rational) -> None:
+    def __init__(self, terms: Mapping[Atom, Rational], constant: Rational, kind: Kind = float) -> None:
         self.terms = terms
         self.constant = constant
+        self.kind = kind
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Linear, (dict(self.terms), self.constant)
@@ -71,34 +193,26 @@ class Linear:
         """
         if isinstance(value, Linear):
             return value
-        if isinstance(value, bool | int | Fraction):
-            return cls({}, rational(int(value) if isinstance(value, bool) else value))
-        if isinstance(value, Rational):
-            return cls({}, value)
+        if isinstance(value, bool | int):
+            return cls({}, rational(int(value)), int)
+        if isinstance(value, Fraction | Rational):
+            return cls({}, rational(value), Fraction)
         if isinstance(value, float):
             if _control.get() is None:
                 refuse("float", f"{value!r} is a float", hint=f'Fraction("{value!r}") for exactly that number')
             if not math.isfinite(value):
                 refuse("float", f"noise meets {value!r}", hint="leave out what is not finite")
             return cls({}, rational(Fraction(value)))
-        return cls({}, rational(int(value))) if isinstance(value, Integral) else None
+        return cls({}, rational(int(value)), int) if isinstance(value, Integral) else None
 
     @property
     def noisy(self) -> bool:
         """Whether noise has a part in it."""
         return any(isinstance(atom, int) for atom in self.terms)
 
-    def __repr__(self) -> str:
-        _shown(self, "repr")
-        return self.text()
-
-    def __str__(self) -> str:
-        _shown(self, "str")
-        return self.text()
-
-    def __format__(self, spec: str) -> str:
-        told = _shown(self, "format", spec)
-        return self.text() if told is None else told
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self.kind if asked_by_function() else Linear
 
     def text(self) -> str:
         """The form as it is written in mathematics."""
@@ -115,7 +229,7 @@ class Linear:
     # ------------------------------------------------------------------------------------------------------ arithmetic
 
     def _plus(self, other: Any, sign: int) -> Any:
-        right = None if isinstance(other, Opaque) else Linear.of(other)
+        right = None if isinstance(other, Opaque) else Linear.of(_real(other))
         if right is None:
             return NotImplemented
         terms = dict(self.terms)
@@ -125,13 +239,13 @@ class Linear:
                 del terms[atom]
             else:
                 terms[atom] = total
-        return _simplest(Linear(terms, self.constant + sign * right.constant))
+        return _simplest(Linear(terms, self.constant + sign * right.constant, _common(self.kind, right.kind)))
 
     def times(self, factor: Rational) -> Linear:
         """A multiple of the form."""
         if factor == 0:
-            return Linear({}, ZERO)
-        return Linear({atom: a * factor for atom, a in self.terms.items()}, self.constant * factor)
+            return Linear({}, ZERO, self.kind)
+        return Linear({atom: a * factor for atom, a in self.terms.items()}, self.constant * factor, self.kind)
 
     def __add__(self, other: Any) -> Any:
         return self._plus(other, 1)
@@ -151,7 +265,7 @@ class Linear:
         return self
 
     def __mul__(self, other: Any) -> Any:
-        right = Linear.of(other)
+        right = Linear.of(_real(other))
         if right is None:
             return NotImplemented
         if right.terms and self.terms:
@@ -161,19 +275,21 @@ class Linear:
                 ("linear", "two values that depend on noise or on the data are multiplied", "multiply by constants"),
             )
         scaled = self.times(right.constant) if self.terms else right.times(self.constant)
-        return _simplest(scaled)
+        return _simplest(Linear(scaled.terms, scaled.constant, _common(self.kind, right.kind)))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        right = Linear.of(other)
+        right = Linear.of(_real(other))
         if right is None:
             return NotImplemented
         if right.terms:
             return beyond("/", (self, right), _DIVIDED)
         if right.constant == 0:
             raise ZeroDivisionError("division by zero")
-        return _simplest(self.times(1 / right.constant))
+        kind = float if self.kind is right.kind is int else _common(self.kind, right.kind)
+        scaled = self.times(1 / right.constant)
+        return _simplest(Linear(scaled.terms, scaled.constant, kind))
 
     def __rtruediv__(self, other: Any) -> Any:
         return beyond("/", (other, self), _DIVIDED)
@@ -184,6 +300,8 @@ class Linear:
     # ------------------------------------------------------------------------------------------------------ comparing
 
     def _decided(self, other: Any, sign: int, *, strict: bool) -> Any:
+        if isinstance(other, float) and not isinstance(other, Linear | Opaque) and not math.isfinite(other):
+            return other < 0 if sign > 0 else other > 0  # noise is finite, and nothing compares to nan
         difference = self._plus(other, -1)
         if difference is NotImplemented:
             return NotImplemented
@@ -207,8 +325,12 @@ class Linear:
         return self._decided(other, 1, strict=False)
 
     def __eq__(self, other: object) -> Any:
-        if isinstance(other, Opaque) or Linear.of(other) is None:
-            return NotImplemented if isinstance(other, Opaque) else False
+        if isinstance(other, Opaque):
+            return NotImplemented
+        if isinstance(other, float) and not isinstance(other, Linear) and not math.isfinite(other):
+            return False
+        if Linear.of(_real(other)) is None:
+            return NotImplemented
         difference = Linear.of(self._plus(other, -1))
         assert difference is not None
         if not difference.terms:
@@ -260,40 +382,14 @@ class Linear:
     def __trunc__(self) -> Any:
         return self._rounded("trunc")
 
-    def __floordiv__(self, other: Any) -> Any:
-        return beyond("//", (self, other), _ROUNDED)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return beyond("//", (other, self), _ROUNDED)
-
-    def __mod__(self, other: Any) -> Any:
-        return beyond("%", (self, other), _ROUNDED)
-
-    def __rmod__(self, other: Any) -> Any:
-        return beyond("%", (other, self), _ROUNDED)
-
     def __float__(self) -> float:
         refuse("float", "a noisy number becomes a float", hint="leave it as it is: it is one already when it runs")
-
-    def __pow__(self, other: Any) -> Any:
-        return beyond("**", (self, other), _POWER)
-
-    def __rpow__(self, other: Any) -> Any:
-        return beyond("**", (other, self), _POWER)
 
     # What numpy calls on an array of such numbers.
 
     def rint(self) -> Any:
-        """The number, rounded."""
-        return self._rounded("round")
-
-    def floor(self) -> Any:
-        """The number, rounded down."""
-        return self._rounded("floor")
-
-    def ceil(self) -> Any:
-        """The number, rounded up."""
-        return self._rounded("ceil")
+        """The number, rounded, and a float."""
+        return beyond("rint", (self,), _ROUNDED)
 
     def exp(self) -> Any:
         """e to the number."""
@@ -313,7 +409,7 @@ _ROUNDED = ("rounding", "a noisy number is rounded or used as a whole number", "
 _POWER = ("linear", "a power of a value that depends on noise or on the data", "multiply by constants")
 
 
-class Opaque:
+class Opaque(_Noisy):
     """What was done to forms that is no linear form: the operation and its parts.
 
     Two runs that do the same to equal forms have equal values here; nothing else is known about them.
@@ -338,23 +434,23 @@ class Opaque:
         """What was done, as a call."""
         return f"{self.operation}({', '.join(p.text() if isinstance(p, Linear | Opaque) else repr(p) for p in self.parts)})"
 
-    def __repr__(self) -> str:
-        _shown(self, "repr")
-        return self.text()
-
-    def __str__(self) -> str:
-        _shown(self, "str")
-        return self.text()
-
-    def __format__(self, spec: str) -> str:
-        told = _shown(self, "format", spec)
-        return self.text() if told is None else told
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        if asked_by_function():
+            refuse(
+                "type",
+                "a rounded or multiplied noisy number is asked what it is",
+                hint="leave it as it is: a number",
+            )
+        return Opaque
 
     def _compared(operation: str) -> Callable[[Opaque, Any], Any]:  # type: ignore[misc]
         def compared(self: Opaque, other: Any) -> Any:
             control = _control.get()
             if control is None:
                 refuse("linear", f"{self.text()} is compared outside a run", hint="this is no number")
+            if not _is_number(other):
+                return NotImplemented
             return control.guess(Opaque(operation, (self, other)))
 
         return compared
@@ -370,18 +466,18 @@ class Opaque:
 
     def _done(operation: str, *, turned: bool = False) -> Callable[..., Any]:  # type: ignore[misc]
         def done(self: Opaque, *others: Any) -> Any:
+            if not all(map(_is_number, others)):
+                return NotImplemented
             return Opaque(operation, (*others, self) if turned else (self, *others))
 
         return done
 
     __add__, __sub__, __mul__, __truediv__ = map(_done, ("+", "-", "*", "/"))
-    __floordiv__, __mod__, __pow__ = map(_done, ("//", "%", "**"))
     __radd__, __rsub__ = _done("+", turned=True), _done("-", turned=True)
     __rmul__, __rtruediv__ = _done("*", turned=True), _done("/", turned=True)
-    __rfloordiv__, __rmod__, __rpow__ = _done("//", turned=True), _done("%", turned=True), _done("**", turned=True)
     __neg__, __abs__, __round__ = map(_done, ("neg", "abs", "round"))
     __floor__, __ceil__, __trunc__ = map(_done, ("floor", "ceil", "trunc"))
-    rint, floor, ceil, exp, log, sqrt = map(_done, ("round", "floor", "ceil", "exp", "log", "sqrt"))
+    rint, exp, log, sqrt = map(_done, ("rint", "exp", "log", "sqrt"))
 
     def __pos__(self) -> Opaque:
         return self
@@ -407,6 +503,9 @@ class Control(Protocol):
     def formatted(self, value: Linear | Opaque, how: str, spec: str) -> str:
         """What stands for the text of a value; may refuse."""
 
+    def refused(self, problem: LanguageError) -> None:
+        """Take note that something was refused: the function may catch it and go on as no run would."""
+
 
 _control: ContextVar[Control | None] = ContextVar("control", default=None)
 
@@ -426,19 +525,16 @@ def beyond(operation: str, parts: tuple[Any, ...], refusal: tuple[str, str, str]
     if _control.get() is None:
         code, message, hint = refusal
         refuse(code, message, hint=hint)
-    return Opaque(operation, parts)
-
-
-def _shown(value: Linear | Opaque, how: str, spec: str = "") -> str | None:
-    """What stands for the text of a value in a run that is under control; None outside."""
-    control = _control.get()
-    return None if control is None else control.formatted(value, how, spec)
+    kinds = [part.kind.__name__ for part in parts if isinstance(part, Linear) and part.kind is not float]
+    return Opaque(f"{operation} of {', '.join(kinds)}" if kinds else operation, parts)
 
 
 def _simplest(form: Linear) -> Any:
-    """A form without atoms is a number, whole where it can be."""
+    """A form without atoms is a number: what it is in a run, elsewhere exact, and whole where it can be."""
     if form.terms:
         return form
+    if _control.get() is not None:
+        return form.kind(fraction(form.constant))
     return Whole(int(form.constant.p)) if form.constant.q == 1 else fraction(form.constant)
 
 
@@ -518,4 +614,12 @@ _HERE = str(Path(__file__).parent)
 def refuse(code: str, message: str, *, hint: str) -> NoReturn:
     """Refuse what the function does, with the line of the function that does it."""
     frame = calling_frame()
-    raise LanguageError(code, message, place=f"{frame.f_code.co_filename}:{frame.f_lineno}", hint=hint)
+    raise noted(LanguageError(code, message, place=f"{frame.f_code.co_filename}:{frame.f_lineno}", hint=hint))
+
+
+def noted(problem: LanguageError) -> LanguageError:
+    """A problem, of which the run that is under way has taken note, whoever catches it."""
+    control = _control.get()
+    if control is not None:
+        control.refused(problem)
+    return problem

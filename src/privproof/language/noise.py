@@ -16,10 +16,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from privproof.errors import LanguageError
 from privproof.exact import EpsilonLike, Number
 from privproof.language import laws
 from privproof.language.laws import Continuous, Geometric, Law, Table
-from privproof.language.linear import Linear
+from privproof.language.linear import Linear, Opaque, noted
 from privproof.language.randomness import coin, exponential_unit, failures, pick
 from privproof.language.values import key
 
@@ -154,8 +155,11 @@ def _drawn(law: Callable[..., Law], *arguments: Any) -> Any:
 
 def _law(law: Callable[..., Law], arguments: tuple[Any, ...]) -> Law:
     """The law at the arguments, kept where they can be compared (and 1 is not confused with True)."""
-    if any(isinstance(argument, Linear) for argument in arguments):
-        return law(*arguments)
+    if any(isinstance(argument, Linear | Opaque) for argument in arguments):
+        try:
+            return law(*arguments)
+        except LanguageError as problem:
+            raise noted(problem) from None
     try:
         return _kept(law, arguments, (key(arguments), tuple(map(type, arguments))))
     except TypeError:

@@ -1,310 +1,66 @@
 """Randomness of Python's libraries, recognised as the ideal noise that it names.
 
 While a function runs under control, the functions of ``random``, ``secrets``, ``numpy.random`` and ``scipy.stats`` ask the run that is
-under way for their values, as this package's own noise functions do.  They are replaced in their modules, in the functions' own modules
-where they were imported by name, and generators that are kept in a module, a default or an object are replaced as well.  What cannot
-be replaced changes its state when it is used, which `language.state` finds.
-
-The numbers stand for the ideal distributions: what floating point makes of them is another matter.
+under way for their values, by what stands for them in `language.generators`.  They are replaced in their modules, in the functions' own
+modules where they were imported by name, and generators that are kept in a module, a default or an object are replaced as well.  What
+cannot be replaced changes its state when it is used, which `language.state` finds.  Other threads and processes are refused.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextvars
+import io
 import logging
-import math
+import os
 import random
 import secrets
 import sys
+import threading
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from fractions import Fraction
 from typing import Any, NoReturn
 
 from privproof.errors import LanguageError
-from privproof.language import laws
+from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
 from privproof.language.linear import Linear, Opaque, refuse
-from privproof.language.noise import bernoulli, exponential, laplace, uniform
 from privproof.language.trees import playing
 
 _BASE: Any = random.Random.__mro__[1]
 """The generator of random numbers below Python's class of it, whose methods are never replaced."""
 _INHERITED = ("random", "getrandbits")
 """What Python's class of generators has from it."""
-_BITS = 16
-"""Random bits that are drawn at once as one whole number, each value with its probability; more are refused."""
-
-
-def _unit() -> Linear:
-    player = playing()
-    assert player is not None, "only a run under control asks for this"
-    return player.unit()
-
-
-def _gaussian(*_: Any, **__: Any) -> NoReturn:
-    refuse(
-        "gaussian",
-        "Gaussian noise is drawn, for which there is no engine yet",
-        hint="laplace noise, or privproof audit",
-    )
-
-
-def _unknown(
-    name: str, hint: str = "random, uniform, integers, choice, laplace, exponential"
-) -> Callable[..., NoReturn]:
-    def refused(*_: Any, **__: Any) -> NoReturn:
-        refuse("noise", f"{name} is no noise that is recognised", hint=hint)
-
-    return refused
-
-
-def _exact(value: Any) -> Fraction:
-    """A number that noise is made of, a float with its exact value."""
-    if isinstance(value, Linear | Opaque):
-        refuse("noise", "noise depends on noise in a way that has no table", hint="numbers that do not depend on noise")
-    return Fraction(value if isinstance(value, int | float | Fraction) else value.item())
-
-
-def _table(values: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
-    """One of some values, by weights that need not sum to one."""
-    player = playing()
-    assert player is not None
-    shares = [Fraction(1)] * len(values) if weights is None else [_exact(weight) for weight in weights]
-    if len(shares) != len(values) or not values or any(share < 0 for share in shares) or sum(shares) <= 0:
-        raise ValueError("a choice needs values, and as many weights that are not negative and not all zero")
-    total = sum(shares, Fraction(0))
-    places = player.draw(laws.Table(tuple((i, share / total) for i, share in enumerate(shares))))
-    return values[places]
-
-
-def _below(limit: Any) -> int:
-    number = int(limit)
-    if number < 1:
-        raise ValueError("there is no whole number below 1 here")
-    return uniform(0, number - 1)
-
-
-def _bits(count: int) -> int:
-    if count > _BITS:
-        refuse(
-            "noise",
-            f"{count} random bits are drawn at once",
-            hint=f"at most {_BITS}: random.randrange(n), random.random()",
-        )
-    return uniform(0, 2**count - 1) if count else 0
-
-
-# ------------------------------------------------------------------------------------------------------------ random
-
-
-_PYTHON: Mapping[str, Callable[..., Any]] = {
-    "random": lambda self: _unit(),
-    "_randbelow": lambda self, n: _below(n),
-    "getrandbits": lambda self, k: _bits(k),
-    "randbytes": lambda self, n: _unknown("randbytes")(),
-    "expovariate": lambda self, lambd=1.0: exponential(0, scale=1 / _exact(lambd)),
-    "seed": lambda self, *_, **__: None,
-    "choice": lambda self, seq: seq[_below(len(seq))],
-    "choices": lambda self, population, weights=None, *, cum_weights=None, k=1: [
-        _table(list(population), weights if cum_weights is None else _differences(cum_weights)) for _ in range(k)
-    ],
-    **dict.fromkeys(("gauss", "normalvariate"), _gaussian),
-    **{
-        name: _unknown(f"random.{name}")
-        for name in ("betavariate", "gammavariate", "lognormvariate", "paretovariate", "triangular")
-    },
-    **{name: _unknown(f"random.{name}") for name in ("vonmisesvariate", "weibullvariate", "binomialvariate")},
-}
-"""The methods of ``random.Random`` that draw; its other methods are made of these."""
-
-
-def _differences(sums: Sequence[Any]) -> list[Fraction]:
-    exact = [_exact(each) for each in sums]
-    return [after - before for before, after in zip([Fraction(0), *exact], exact, strict=False)]
-
-
-# ------------------------------------------------------------------------------------------------------------- numpy
-
-
-class _Generator:
-    """A generator of numpy whose values are asked of the run under way; also for the functions of ``numpy.random``."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _gaussian if name in _NORMAL else _unknown(f"numpy.random: {name}")
-
-    def _filled(self, size: Any, draw: Callable[..., Any], *arguments: Any) -> Any:
-        """One number, or an array of them; arguments that are arrays are taken element by element."""
-        import numpy as np
-
-        spread = np.broadcast_arrays(*[np.asarray(a, dtype=object) for a in arguments]) if arguments else []
-        shape = size if size is not None else spread[0].shape if spread else ()
-        if size is None and (not spread or spread[0].shape == ()):
-            return draw(*(_item(a) for a in arguments))
-        shape = (shape,) if isinstance(shape, int) or hasattr(shape, "__index__") else tuple(shape)
-        spread = [np.broadcast_to(each, shape) for each in spread]
-        result = np.empty(shape, dtype=object)
-        for place in np.ndindex(*shape):
-            result[place] = draw(*(each[place] for each in spread))
-        return _narrowed(result)
-
-    def random(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return self._filled(size, _unit)
-
-    random_sample = ranf = sample = random
-
-    def rand(self, *shape: int) -> Any:
-        return self._filled(shape or None, _unit)
-
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        return self._filled(size, lambda a, b: _exact(a) + (_exact(b) - _exact(a)) * _unit(), low, high)
-
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._filled(size, lambda a, b: _scaled(laplace, a, b), loc, scale)
-
-    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._filled(size, lambda b: _scaled(exponential, 0, b), scale)
-
-    def standard_exponential(self, size: Any = None, **_: Any) -> Any:
-        return self._filled(size, lambda: exponential(0, scale=1))
-
-    def integers(self, low: Any, high: Any = None, size: Any = None, dtype: Any = None, endpoint: Any = 0) -> Any:
-        first, last = (0, low) if high is None else (low, high)
-        return self._filled(size, lambda a, b: int(a) + _below(int(b) - int(a) + int(endpoint)), first, last)
-
-    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = None) -> Any:
-        return self.integers(low, high, size)
-
-    def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
-        first, last = (1, low) if high is None else (low, high)
-        return self.integers(first, last, size, endpoint=True)
-
-    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
-        return self._filled(size, _binomial, n, p)
-
-    def choice(self, a: Any, size: Any = None, replace: Any = 1, p: Any = None, axis: int = 0, shuffle: Any = 1) -> Any:
-        import numpy as np
-
-        values = list(range(int(a))) if isinstance(a, int) or hasattr(a, "__index__") else list(a)
-        if size is None:
-            return _table(values, None if p is None else list(p))
-        if not replace:
-            if p is not None:
-                _unknown("choice(replace=False, p=...)")()
-            return np.asarray(_sampled(values, int(math.prod(np.atleast_1d(size))))).reshape(size)
-        drawn = self._filled(size, lambda: _table(values, None if p is None else list(p)))
-        return np.asarray(drawn.tolist())
-
-    def permutation(self, x: Any) -> Any:
-        import numpy as np
-
-        values = list(range(int(x))) if isinstance(x, int) else list(x)
-        return np.asarray(_sampled(values, len(values)))
-
-    def shuffle(self, x: Any) -> None:
-        x[:] = _sampled(list(x), len(x))
-
-    def seed(self, *_: Any, **__: Any) -> None:
-        """Nothing: the values are asked of the run."""
-
-
-_NORMAL = ("normal", "standard_normal", "randn", "multivariate_normal", "lognormal")
-
-
-def _item(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value
-
-
-def _narrowed(array: Any) -> Any:
-    """An array of whole numbers or truth values as numpy would make it; noisy numbers stay objects."""
-    import numpy as np
-
-    kinds = {type(each) for each in array.ravel().tolist()}
-    return array.astype(np.int64) if kinds and kinds <= {int} else array
-
-
-def _scaled(noise: Callable[..., Any], center: Any, scale: Any) -> Any:
-    """Noise of a scale that may be zero."""
-    if not isinstance(scale, Linear | Opaque) and _exact(scale) == 0:
-        return center
-    return noise(_item(center), scale=_item(scale))
-
-
-def _binomial(n: Any, p: Any) -> int:
-    count, share = int(n), _exact(p)
-    if not 0 <= share <= 1:
-        raise ValueError("p < 0, p > 1 or p is NaN")
-    weights = [math.comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(count + 1)]
-    drawn: int = _table(list(range(count + 1)), weights)
-    return drawn
-
-
-def _sampled(values: list[Any], count: int) -> list[Any]:
-    """So many of some values, in random order."""
-    left = list(values)
-    return [left.pop(_below(len(left))) for _ in range(count)]
-
-
-# ------------------------------------------------------------------------------------------------------------- scipy
-
-
-def _rvs(self: Any, *arguments: Any, size: Any = None, random_state: Any = None, **named: Any) -> Any:
-    """What ``scipy.stats.NAME.rvs`` draws."""
-    generator, name = _Generator(), self.name
-    given = dict(zip(_SHAPES.get(name, ()), arguments, strict=False)) | named
-    size = None if size == 1 else size
-    loc, scale = given.get("loc", 0), given.get("scale", 1)
-    match name:
-        case "laplace":
-            return generator.laplace(loc, scale, size)
-        case "expon":
-            return generator._filled(size, lambda a, b: _scaled(exponential, a, b), loc, scale)
-        case "uniform":
-            return generator._filled(size, lambda a, b: _exact(a) + _exact(b) * _unit(), loc, scale)
-        case "bernoulli":
-            return generator._filled(size, lambda p, a: int(bernoulli(_exact(p))) + a, given["p"], loc)
-        case "binom":
-            return generator._filled(size, lambda n, p, a: _binomial(n, p) + a, given["n"], given["p"], loc)
-        case "randint":
-            return generator.integers(given["low"], given["high"], size)
-        case "norm":
-            return _gaussian()
-        case _:
-            return _unknown(f"scipy.stats.{name}")()
-
-
-_SHAPES = {
-    "laplace": ("loc", "scale"),
-    "expon": ("loc", "scale"),
-    "uniform": ("loc", "scale"),
-    "bernoulli": ("p", "loc"),
-    "binom": ("n", "p", "loc"),
-    "randint": ("low", "high", "loc"),
-}
-"""The arguments of the distributions of scipy, in order."""
-
-
-# --------------------------------------------------------------------------------------------------------- replacing
 
 
 def substitute(value: Any) -> Any:
     """What stands in for a generator or a drawing function while a function runs under control; the value itself for all else."""
-    mtrand, generators = (sys.modules.get(f"numpy.random.{name}") for name in ("mtrand", "_generator"))
-    if mtrand is not None and generators is not None:
-        kinds = (generators.Generator, mtrand.RandomState)
+    kinds = numpy_generators()
+    if kinds:
         if type(value) in kinds:
-            return _Generator()
-        if isinstance(_bound_to(value), kinds):
-            return getattr(_Generator(), value.__name__)
-        if value is generators.default_rng or value is mtrand.RandomState:
-            return _new_generator
+            return Generator()
+        if type(_bound_to(value)) in kinds:
+            return getattr(Generator(), value.__name__)
+        if any(value is each for each in (*kinds, sys.modules["numpy.random._generator"].default_rng)):
+            return Generator
+        if isinstance(value, type) and value.__name__ in _SOURCES and value.__module__.startswith("numpy.random"):
+            return Bits
+    if isinstance(value, types.BuiltinFunctionType) and value in _BYTES:
+        return unknown(f"os.{value.__name__}")
     owner = _bound_to(value)
-    if isinstance(owner, random.Random) and getattr(value, "__name__", "") in _PYTHON:
-        drawing = _PYTHON[value.__name__]
+    if isinstance(owner, random.Random) and getattr(value, "__name__", "") in PYTHON:
+        drawing = PYTHON[value.__name__]
         return _in_play(value, lambda *arguments, **named: drawing(owner, *arguments, **named))
     return value
+
+
+def _in_play(outside: Callable[..., Any], inside: Callable[..., Any]) -> Callable[..., Any]:
+    """What draws from the run under way, and is as it was where none is: other threads and libraries go on as ever."""
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        return (outside if playing() is None else inside)(*arguments, **named)
+
+    return called
 
 
 def _bound_to(value: Any) -> Any:
@@ -314,22 +70,24 @@ def _bound_to(value: Any) -> Any:
     return getattr(value, "__self__", None) if type(value) in methods or named else None
 
 
-def _new_generator(*_: Any, **__: Any) -> _Generator:
-    return _Generator()
+_SOURCES = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "SeedSequence")
+"""The sources of random bits of numpy."""
+_BYTES = tuple(getattr(os, name) for name in ("urandom", "getrandom") if hasattr(os, name))
+"""The functions of the operating system that draw."""
 
 
-def _own_modules(globals_: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The names of the modules that are neither Python's nor installed nor this package's."""
+def _modules(globals_: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
+    """The names of the modules that are neither Python's nor this package's, and whether a module is neither installed."""
     seen = {id(globals_)}
-    yield globals_  # type: ignore[misc]
+    yield globals_, True  # type: ignore[misc]
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""
-        if not file or name.split(".")[0] in sys.stdlib_module_names or "site-packages" in file:
+        if not file or name.split(".")[0] in {*sys.stdlib_module_names, "privproof", "numpy"}:
             continue
         names = vars(module)
-        if id(names) not in seen and name.split(".")[0] != "privproof":
+        if id(names) not in seen:
             seen.add(id(names))
-            yield names
+            yield names, "site-packages" not in file
 
 
 @contextmanager
@@ -340,45 +98,124 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
         globals_: the names of the function's module.
         owner: the object whose method it is, if it is one.
     """
+    if "numpy" in sys.modules:
+        import numpy.random  # noqa: F401 - numpy imports it when it is asked for, and draws then
     with ExitStack() as stack:
         for kind in (random.Random, random.SystemRandom):
-            own = {name: _in_play(vars(kind)[name], draw) for name, draw in _PYTHON.items() if name in vars(kind)}
+            own = {name: _in_play(vars(kind)[name], draw) for name, draw in PYTHON.items() if name in vars(kind)}
             more = (
-                {} if kind is random.SystemRandom else {n: _in_play(getattr(_BASE, n), _PYTHON[n]) for n in _INHERITED}
+                {} if kind is random.SystemRandom else {n: _in_play(getattr(_BASE, n), PYTHON[n]) for n in _INHERITED}
             )
             stack.enter_context(_attributes(kind, {**more, **own}))
-        bound = {name: substitute(value) for name, value in vars(random).items() if substitute(value) is not value}
-        stack.enter_context(_attributes(random, bound))
-        stack.enter_context(_attributes(secrets, {"token_bytes": _unknown("secrets.token_bytes")}))
+        for module in (random, secrets):
+            stack.enter_context(_replaced(vars(module)))
+        stack.enter_context(_attributes(secrets, {"token_bytes": unknown("secrets.token_bytes")}))
+        for holder, names in _beside():
+            stack.enter_context(_attributes(holder, names))
         if "numpy" in sys.modules:
             stack.enter_context(_numpy())
         stats = sys.modules.get("scipy.stats._distn_infrastructure")
         if stats is not None:
-            stack.enter_context(_attributes(stats.rv_generic, {"rvs": _rvs}))
+            stack.enter_context(_attributes(stats.rv_generic, {"rvs": rvs}))
             for kind in (stats.rv_continuous, stats.rv_discrete):
                 if "rvs" in vars(kind):
-                    stack.enter_context(_attributes(kind, {"rvs": _rvs}))
+                    stack.enter_context(_attributes(kind, {"rvs": rvs}))
         if "opendp.mod" in sys.modules:
             for kind in (sys.modules["opendp.mod"].Measurement, sys.modules["opendp.mod"].Odometer):
-                refused = _unknown("a measurement of OpenDP, which draws outside of Python,", "privproof audit")
+                refused = unknown("a measurement of OpenDP, which draws outside of Python,", "privproof audit")
                 stack.enter_context(_attributes(kind, dict.fromkeys(("__call__", "invoke"), refused)))
-        for names in _own_modules(globals_):
-            stack.enter_context(_replaced(names))
+        for known, own in _modules(globals_):
+            stack.enter_context(_replaced(known, also={"type": _Type} if own else {}))
         if owner is not None and hasattr(owner, "__dict__"):
             stack.enter_context(_replaced(vars(owner)))
-        stack.enter_context(_attributes(builtins, {"print": _in_play(vars(builtins)["print"], lambda *_, **__: None)}))
-        stack.callback(logging.disable, logging.root.manager.disable)
-        logging.disable(logging.CRITICAL)
+        stack.enter_context(_attributes(builtins, {"print": _printing()}))
+        for handler in _to_the_screen():
+            stack.enter_context(_attributes(handler, {"handle": lambda record: None}))
         yield
 
 
-def _in_play(outside: Callable[..., Any], inside: Callable[..., Any]) -> Callable[..., Any]:
-    """What draws from the run under way, and is as it was where none is: other threads and libraries draw on."""
+def _beside() -> Iterator[tuple[Any, dict[str, Any]]]:
+    """What draws, runs or ends beside the run that is under way, and is refused."""
+    yield os, {each.__name__: substitute(each) for each in _BYTES}
+    for holder, names in (
+        (os, ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp", "_exit", "abort")),
+        (threading.Thread, ("start",)),
+        (contextvars, ("Context",)),
+        (sys.modules.get("subprocess", types.SimpleNamespace()), ("Popen",)),
+        (getattr(sys.modules.get("multiprocessing.process"), "BaseProcess", None), ("start",)),
+    ):
+        yield holder, {name: _in_play(getattr(holder, name), _apart(name)) for name in names if hasattr(holder, name)}
 
-    def called(*arguments: Any, **named: Any) -> Any:
-        return (outside if playing() is None else inside)(*arguments, **named)
 
-    return called
+def _apart(name: str) -> Callable[..., NoReturn]:
+    def refused(*_: Any, **__: Any) -> NoReturn:
+        refuse(
+            "apart",
+            f"another thread or process is started or ended ({name}), whose noise is not seen here",
+            hint="a function that does all by itself",
+        )
+
+    return refused
+
+
+def _printing() -> Callable[..., None]:
+    """Prints nothing on the screen; what is printed elsewhere is, as long as no noisy number is in it."""
+    really, screen = builtins.print, [getattr(sys, name) for name in _SCREEN]
+
+    def printing(
+        *values: Any, sep: str | None = None, end: str | None = None, file: Any = None, flush: Any = 0
+    ) -> None:
+        target, player = getattr(sys, _SCREEN[0]) if file is None else file, playing()
+        if player is None:
+            really(*values, sep=sep, end=end, file=file, flush=bool(flush))
+            return
+        if any(target is each for each in screen):
+            return
+        texts = [str(value) for value in values]
+        if any(token in text for text in texts for token in (*player.tokens, *player.printed)):
+            refuse("text", "the text of a noisy number is kept", hint="return the number itself")
+        really(*texts, sep=sep, end=end, file=target, flush=bool(flush))
+
+    return printing
+
+
+_SCREEN = ("stdout", "stderr", "__stdout__", "__stderr__")
+"""Where Python prints by itself, as it was when the runs began; what a function prints there is no part of its output."""
+
+
+def _to_the_screen() -> list[logging.Handler]:
+    """The handlers of logs that were there before: those for all logs, and those that write to the screen or a file."""
+    found = [*logging.root.handlers, *([logging.lastResort] if logging.lastResort is not None else [])]
+    for logger in list(logging.root.manager.loggerDict.values()):
+        found += [
+            each
+            for each in getattr(logger, "handlers", ())
+            if isinstance(each, logging.StreamHandler) and not isinstance(each.stream, io.StringIO)
+        ]
+    return found
+
+
+class _AnyType(type):
+    """The class of `_Type`: what is a class for Python is one for it."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, type)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, type)
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        if cls is not _Type:
+            return super().__call__(*arguments, **named)
+        if len(arguments) == 1 and isinstance(arguments[0], Linear):
+            return arguments[0].kind
+        if len(arguments) == 1 and isinstance(arguments[0], Opaque):
+            refuse("type", "a rounded or multiplied noisy number is asked what it is", hint="leave it as it is")
+        return type(*arguments, **named)
+
+
+class _Type(type, metaclass=_AnyType):
+    """What stands for ``type`` in the functions' own modules: it says of a noisy number what the number is when it is drawn."""
 
 
 @contextmanager
@@ -398,24 +235,42 @@ def _attributes(holder: Any, values: Mapping[str, Any]) -> Iterator[None]:
 
 
 @contextmanager
-def _replaced(names: dict[str, Any]) -> Iterator[None]:
-    found = {name: other for name, value in list(names.items()) if (other := substitute(value)) is not value}
+def _replaced(names: dict[str, Any], also: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Replace what draws among some names; names that are not there are added for the time being."""
+    found = {
+        name: other
+        for name, value in list(names.items())
+        if type(value).__name__ in _CANDIDATES and (other := substitute(value)) is not value
+    }
     before = {name: names[name] for name in found}
-    names.update(found)
+    added = {name: value for name, value in (also or {}).items() if name not in names}
+    names.update(found | added)
     try:
         yield
     finally:
         names.update(before)
+        for name in added:
+            names.pop(name, None)
+
+
+_CANDIDATES = frozenset(
+    ("Generator", "RandomState", "builtin_function_or_method", "method", "cython_function_or_method", "type", "ABCMeta")
+)
+"""The kinds of what may draw, or make something that does."""
 
 
 @contextmanager
 def _numpy() -> Iterator[None]:
     import numpy as np
 
-    generator = _Generator()
     drawing = [name for name, value in vars(np.random).items() if substitute(value) is not value]
     changed = {name: substitute(vars(np.random)[name]) for name in drawing}
-    with _attributes(np.random, {**changed, "seed": generator.seed}), _attributes(np, _arrays(np)):
+    generator = Generator()
+    with (
+        _attributes(np.random, {**changed, "seed": generator.seed}),
+        _attributes(np.random.mtrand, {"_rand": generator}),
+        _attributes(np, _arrays(np)),
+    ):
         yield
 
 
@@ -425,7 +280,11 @@ def _arrays(np: Any) -> dict[str, Any]:
     def holding(make: Callable[..., Any]) -> Callable[..., Any]:
         def made(*arguments: Any, **named: Any) -> Any:
             result = make(*arguments, **named)
-            return result.astype(object) if result.dtype.kind == "f" and "dtype" not in named else result
+            player = playing()
+            if player is None or "dtype" in named or result.dtype.kind != "f":
+                return result
+            player.objects = True
+            return floats(result)
 
         return made
 

@@ -7,10 +7,16 @@ at before and after its runs, and what has changed is named.
 
 from __future__ import annotations
 
+import array
+import collections
+import contextvars
+import dis
 import functools
 import hashlib
+import io
 import random
 import sys
+import threading
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,9 +30,17 @@ _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), Fraction,
 
 @dataclass(frozen=True)
 class State:
-    """Every object that a function can reach, by the way to it, and what it looked like."""
+    """Every object that a function can reach.
+
+    Attributes:
+        seen: by the way to an object what it looked like.
+        catches: whether some of the code catches errors.
+        imports: the modules that it imports when it runs.
+    """
 
     seen: Mapping[str, str]
+    catches: bool = False
+    imports: tuple[str, ...] = ()
 
     def changed(self, other: State) -> str | None:
         """The first thing that is not the same in another state; None if all is."""
@@ -50,27 +64,36 @@ def state_of(*roots: Any) -> State:
     looking = _Looking()
     for root in roots:
         looking.look(root, getattr(root, "__name__", type(root).__name__))
-    return State(looking.seen)
+    functions = [each for each in looking.known.values() if type(each) is types.FunctionType]
+    codes = [code for each in functions for code in _codes(each.__code__)]
+    imports = dict.fromkeys(name for code in codes for name in _imports(code))
+    return State(looking.seen, any(code.co_exceptiontable for code in codes), tuple(imports))
 
 
 class _Looking:
     def __init__(self) -> None:
         self.seen: dict[str, str] = {}
         self.known: dict[int, Any] = {}
+        self.met: dict[str, int] = {}
 
     def look(self, value: Any, way: str) -> None:
         waiting = [(value, way)]
         while waiting and len(self.known) < _MOST:
             each, name = waiting.pop()
             if type(each) in _PLAIN:
-                self.seen[name] = _plain(each)
+                self.seen[self._new(name)] = _plain(each)
                 continue
             if id(each) in self.known:
                 continue
             self.known[id(each)] = each
             look, parts = _looked_at(each)
-            self.seen[name] = look
+            self.seen[self._new(name)] = look
             waiting.extend((part, f"{name}{step}" if step[:1] in ".[" else step) for step, part in parts)
+
+    def _new(self, name: str) -> str:
+        """A way by its name; what has the same name elsewhere is numbered."""
+        number = self.met[name] = self.met.get(name, 0) + 1
+        return name if number == 1 else f"{name} ({number})"
 
 
 def _plain(value: Any) -> str:
@@ -83,43 +106,66 @@ def _looked_at(value: Any) -> tuple[str, list[tuple[str, Any]]]:
     """What an object looks like by itself, and its parts with the way to them; nothing of its own code is run."""
     kind = type(value)
     name = kind.__name__
+    inside: list[tuple[str, Any]]
     if kind is types.FunctionType:
         return _code(value.__code__), list(_reached(value))
     if kind is types.MethodType:
         return name, [(".__self__", value.__self__), (value.__func__.__name__, value.__func__)]
+    if kind is types.BuiltinMethodType:
+        return f"{name} {value.__name__}", [(".__self__", value.__self__)]
     if kind is types.GeneratorType:
         frame = value.gi_frame
-        return f"{name} at {None if frame is None else frame.f_lasti}", []
+        inside = [] if frame is None else [(f".{k}", part) for k, part in frame.f_locals.items()]
+        return f"{name} at {None if frame is None else frame.f_lasti}", inside
+    if kind in (classmethod, staticmethod):
+        return name, [(".__func__", value.__func__)]
+    if kind is property:
+        return name, [(f".{k}", part) for k in ("fget", "fset", "fdel") if (part := getattr(value, k)) is not None]
+    if kind is contextvars.ContextVar:
+        return name, [(".get()", value.get(None))]
+    if kind is threading.local:
+        return name, [(f".{k}", part) for k, part in value.__dict__.items()]
     if kind is functools.partial:
         return name, [(".func", value.func), (".args", value.args), (".keywords", value.keywords)]
     if issubclass(kind, types.ModuleType):
         return f"module {value.__name__}", _of_module(value)
     if kind is types.MappingProxyType or issubclass(kind, dict):
-        return f"{name} of {len(value)}", [(f"[{_name(k)}]", part) for k, part in dict.items(dict(value))]
+        return f"{name} of {len(value)}", [
+            *((f"[{_name(k)}]", part) for k, part in dict.items(dict(value))),
+            *((".keys()", k) for k in dict.keys(dict(value)) if type(k) not in _PLAIN),
+            *(_attributes(value) if kind is not types.MappingProxyType else ()),
+        ]
     if issubclass(kind, list | tuple):
         iterate = list.__iter__ if issubclass(kind, list) else tuple.__iter__
         parts = list(iterate(value))
         return f"{name} of {len(parts)}", [*((f"[{i}]", part) for i, part in enumerate(parts)), *_attributes(value)]
     if issubclass(kind, set | frozenset):
-        return f"{name} {sorted(_name(each) for each in frozenset(value))}", []
+        inside = [("[...]", each) for each in frozenset(value) if type(each) not in _PLAIN]
+        return f"{name} {sorted(_name(each) for each in frozenset(value))}", [*inside, *_attributes(value)]
     if issubclass(kind, type):
-        inside = {k: v for k, v in vars(value).items() if not k.startswith("__")} if _own(value) else {}
-        return f"class {name} of {len(inside)}", [(f"{value.__name__}.{k}", v) for k, v in inside.items()]
+        if not _own(value):
+            return f"class {name}", []
+        held = {k: v for k, v in vars(value).items() if not k.startswith("__") or type(v) in _METHODS}
+        bases = [(f"class {base.__name__}", base) for base in value.__bases__ if _own(base)]
+        return f"class {name} of {len(held)}", [*bases, *((f"{value.__name__}.{k}", v) for k, v in held.items())]
     if issubclass(kind, random.Random) and kind.__module__ == "random":
         return (name if kind is random.SystemRandom else f"{name} {hash(value.getstate())}"), []
     if kind is _CACHED:
         return f"cache {value.cache_info()}", [(".__wrapped__", value.__wrapped__)]
     if kind.__module__.split(".")[0] == "numpy":
         return f"{name} {_of_numpy(value)}", []
-    if not _own(kind) and hasattr(kind, "__next__") and hasattr(kind, "__reduce__"):
-        return f"{name} {_reduced(value)}", []
-    bases = [base.__repr__(value) for base in (str, bytes, float) if issubclass(kind, base)]
-    bases += (
+    if not _own(kind) and (hasattr(kind, "__next__") or kind in _HOLDERS):
+        return name, _reduced(value)
+    texts = [base.__repr__(value) for base in (str, bytes, float) if issubclass(kind, base)]
+    texts += (
         [_plain(int(value))] if issubclass(kind, int) and kind.__module__ != "builtins" and int in kind.__mro__ else []
     )
-    return f"{name} {' '.join(bases)}", [*_attributes(value), *([(f"class {name}", kind)] if _own(kind) else [])]
+    return f"{name} {' '.join(texts)}", [*_attributes(value), *([(f"class {name}", kind)] if _own(kind) else [])]
 
 
+_METHODS = (types.FunctionType, classmethod, staticmethod, property)
+_HOLDERS = (collections.deque, bytearray, array.array, io.StringIO, io.BytesIO)
+"""Kinds of Python's own that hold something and say what when they are written down."""
 _CACHED = type(functools.lru_cache(lambda: None))
 _WIDE = 10_000
 """Python writes larger whole numbers, in binary digits, in hexadecimal without being told to."""
@@ -144,12 +190,15 @@ def _of_numpy(value: Any) -> str:
     return ""
 
 
-def _reduced(value: Any) -> str:
-    """How far an iterator of Python's has come."""
+def _reduced(value: Any) -> list[tuple[str, Any]]:
+    """What is in something of Python's own, and how far an iterator has come."""
+    if isinstance(value, collections.deque):
+        return [(f"[{i}]", part) for i, part in enumerate(value)]
     try:
-        return repr(value.__reduce__())
+        written = value.__getstate__() if isinstance(value, io.StringIO | io.BytesIO) else value.__reduce_ex__(2)
     except Exception:  # what cannot be written down is seen by running twice
-        return ""
+        return []
+    return [(f"[{i}]", part) for i, part in enumerate(written if isinstance(written, tuple) else (written,))]
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
@@ -179,11 +228,17 @@ def _own(kind: type) -> bool:
 
 def _reached(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """What the code of a function names: globals, defaults, what it closes over."""
-    for name in _names(function.__code__):
+    names = list(dict.fromkeys(_names(function.__code__)))
+    for name in names:
         if name in function.__globals__:
             value = function.__globals__[name]
             if type(value) is not types.FunctionType or _belongs(value):
                 yield name, value
+            if type(value) is types.ModuleType:
+                yield from ((f"{name}.{each}", vars(value)[each]) for each in names if _is_data(vars(value).get(each)))
+    for name in dict.fromkeys(name for code in _codes(function.__code__) for name in _imports(code)):
+        if name in sys.modules:
+            yield f"module {name}", sys.modules[name]
     for number, default in enumerate(function.__defaults__ or ()):
         yield f"{function.__name__}'s default {number + 1}", default
     for name, default in (function.__kwdefaults__ or {}).items():
@@ -197,6 +252,11 @@ def _reached(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
         yield f"{function.__name__}.{name}", part
 
 
+def _is_data(value: Any) -> bool:
+    """Whether what a module holds by a name is neither code nor another module."""
+    return value is not None and not callable(value) and not isinstance(value, types.ModuleType)
+
+
 def _belongs(value: Any) -> bool:
     """Whether a function is the user's own."""
     file = value.__code__.co_filename
@@ -207,10 +267,22 @@ def _belongs(value: Any) -> bool:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+    for each in _codes(code):
+        yield from each.co_names
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Some code, and all that stands in it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _codes(each)
+
+
+def _imports(code: types.CodeType) -> Iterator[str]:
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            yield str(step.argval)
 
 
 def _code(code: types.CodeType) -> str:

@@ -11,6 +11,8 @@ way; where they do not, something besides the recognised noise has a part in the
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -23,15 +25,23 @@ from privproof.language.formatting import reaches
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.linear import Linear, Opaque, calling_frame, controlled, deciding, refuse
 from privproof.language.noise import drawing
-from privproof.language.outcomes import Outcome, Part, failure, outcome
+from privproof.language.outcomes import Outcome, Part, outcome
 from privproof.language.scripts import Draw, Drawn, Test, normal, scale_of
 
 _MOST_LEAVES = 200_000
 """Ways through a function on one data set; beyond, memory and patience end, and a smaller size is asked for."""
 _MOST_CHOICES = 3_000
 """A run that is decided so often is given up: as a rule it is a loop that only its noise can end."""
+_LONGEST = 10_000
+"""An iterator that is returned may have so many elements; beyond, it is as a rule one without an end, and is refused."""
 _WIDEST = 100_000
 """A uniform number may be rounded to so many whole numbers; beyond, it is refused."""
+_NAMED = re.compile(r"(?<=')\w+(?=')|^integer(?= division)")
+"""What errors of Python say is at fault."""
+_OTHERS = frozenset(("integer", "NoneType", "str", "list", "dict", "tuple", "set", "bytes"))
+"""Kinds of values, as errors name them, that no noisy number is taken for."""
+_SECRET = os.urandom(8).hex()
+"""A text that no function writes by itself."""
 _HALF = rational("1/2")
 """Forms in geometric noise are moved by half a step, so that they are never zero."""
 
@@ -213,26 +223,69 @@ class _Player:
         self.guessed: dict[Any, bool] = {}
         self.units: dict[int, tuple[Rational, Rational]] = {}
         self.tokens: dict[str, Part] = {}
+        self.printed: list[str] = []
+        self.objects = False
+        self.problem: LanguageError | None = None
 
     def played(self, call: Callable[[], Any]) -> Leaf:
         """The leaf that a run ends in."""
         with ExitStack() as stack:
             for context in (drawing(self.draw), deciding(self.decide), controlled(self), _in_play(self)):
                 stack.enter_context(context)
-            try:
-                value = call()
-                if hasattr(value, "gi_frame") or hasattr(value, "__next__"):
-                    value = list(value)
-                shown = outcome(value, self.tokens)
-            except LanguageError:
-                raise
-            except Exception as error:  # what the function itself raises is what it shows
-                shown = failure(error)
+            value, error = self._ended(call)
+            shown = outcome(value, self.tokens, error)
+        if self.problem is not None:
+            raise self.problem
         if len(self.steps) < len(self.given):
             _astray(f"one made {len(self.given)} choices or more, the other {len(self.steps)}")
         return Leaf(tuple(self.noises), tuple(self.steps), self._checked(shown))
 
+    def _ended(self, call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+        """What a call returns, and what it raises; of an iterator what it yields before it raises."""
+        listed: list[Any] | None = None
+        try:
+            value = call()
+            if isinstance(value, Linear | Opaque) or not hasattr(value, "__next__"):
+                return value, None
+            listed = []
+            for each in value:
+                listed.append(each)
+                if len(listed) > _LONGEST:
+                    raise LanguageError(
+                        "output", f"an output has more than {_LONGEST} elements", hint="islice(values, 10)"
+                    )
+        except (LanguageError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # what the function itself raises is what it shows
+            self.doubted(error)
+            return listed, error
+        return listed, None
+
+    def refused(self, problem: LanguageError) -> None:
+        """Take note that something was refused, in case that the function catches it."""
+        self.problem = self.problem or problem
+
+    def doubted(self, error: BaseException) -> None:
+        """Take note of an error that may come from a number that is left open, where a number that is drawn makes none."""
+        kinds = [*((TypeError, AttributeError) if self.noises else ()), *((ZeroDivisionError,) if self.objects else ())]
+        if isinstance(error, tuple(kinds)) and not 0 < len(named := set(_NAMED.findall(str(error)))) == len(
+            named & _OTHERS
+        ):
+            self.refused(
+                LanguageError(
+                    "noise",
+                    f"something is done that a noisy number has no meaning for here: {type(error).__name__}: {error}",
+                    hint="compare noise, add it and return it",
+                )
+            )
+
     def _checked(self, shown: Outcome) -> Outcome:
+        if set(self.tokens) - shown.told or any(token in shown.shape for token in self.printed):
+            raise LanguageError(
+                "text",
+                "the text of a noisy number is used",
+                hint="return the number itself: formatting what is released tells no more and no less",
+            )
         for atom in {a for part in shown.parts for a in _atoms(part)}:
             if self.noises[atom].kind == "uniform":
                 raise LanguageError(
@@ -297,7 +350,7 @@ class _Player:
         middle = Linear.of(rational(center) if isinstance(center, str) else center)
         if middle is None:
             refuse("noise", f"{kind} noise is added to {center!r}, which is no number", hint=f"{kind}(0, ...)")
-        noise = Linear.atom(len(self.noises))
+        noise = Linear({len(self.noises): ONE}, ZERO, int if kind == "geometric" else float)
         self.noises.append(Drawn(kind, scale, calling_frame().f_lineno))
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
@@ -393,10 +446,7 @@ class _Player:
         return value + 1 if how in ("int", "trunc") and end <= 0 and start < 0 else value
 
     def _is_whole(self, form: Linear) -> bool:
-        return all(
-            isinstance(atom, int) and self.noises[atom].kind == "geometric" and factor.q == 1
-            for atom, factor in form.terms.items()
-        ) and bool(form.constant.q == 1)
+        return form.kind is int
 
     def formatted(self, value: Part, how: str, spec: str) -> str:
         """What stands for the text of a noisy number, where it is printed or returned and nothing looks at it."""
@@ -407,9 +457,10 @@ class _Player:
                 "the text of a noisy number is used",
                 hint="return the number itself: formatting what is released tells no more and no less",
             )
+        token = f"⟦{_SECRET}{len(self.tokens) + len(self.printed)}⟧"
         if where == "printed":
-            return "..."
-        token = f"⟦{len(self.tokens)}⟧"
+            self.printed.append(token)
+            return token
         self.tokens[token] = Opaque(f"{how} {spec!r}" if spec else how, (value,))
         return token
 

@@ -19,7 +19,7 @@ from privproof.engines.laplace.losses import Loss
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.runs.alignments import Aligner, Moved
 from privproof.engines.runs.certificates import alignment_evidence, event_evidence, runs_document, table_evidence
-from privproof.engines.runs.measures import Event, Interval, constant, likelihood, share
+from privproof.engines.runs.measures import Event, Interval, constant, has_atoms, likelihood, share
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
@@ -265,7 +265,9 @@ class _Deciding:
         assert worst is not None
         excess, found = worst
         beyond = (excess - ExponentialSum.constant(self.budget.delta)).sign(1) > 0
-        if beyond:
+        if beyond and self.budget.epsilon.root != 1 and not found.exceeds(self.budget.epsilon):
+            yield self.unknown("an event is too near to what epsilon and delta allow to be told apart")
+        elif beyond:
             yield self.refuted(found, self.lower_of(found))
         else:
             yield self.known(
@@ -401,8 +403,10 @@ class _Deciding:
             seen.add((i, j, event))
             self.monitor.pause()
             try:
-                p = likelihood(self.runs.trees[i], event, upper=False)
-                q = likelihood(self.runs.trees[j], event, upper=True)
+                trees = self.runs.trees[i], self.runs.trees[j]
+                whole = any(has_atoms(leaf) for t in trees for leaf in t if leaf.outcome.shape in event.shapes)
+                p = likelihood(trees[0], event, upper=False, whole=whole)
+                q = likelihood(trees[1], event, upper=True, whole=whole)
             except LanguageError as problem:
                 if problem.code not in ("noise", "integral"):
                     raise
@@ -532,6 +536,8 @@ class _Found:
     def excess(self, bound: Epsilon) -> ExponentialSum:
         if bound.infinite:
             return self.p if self.q.is_zero else ExponentialSum.constant(0)
+        if bound.root != 1:  # never less than it is
+            return self.p - self.q * bound.enclosure()[0]
         return self.p - (self.q * bound.ratio).scaled(bound.shift)
 
     def above(self, other: _Found) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,11 +36,20 @@ class Event:
     text: str
 
 
-def likelihood(tree: Sequence[Leaf], event: Event, *, upper: bool) -> ExponentialSum:
-    """The probability of an event; where something opaque has a part in it, a bound from above or from below."""
+def likelihood(tree: Sequence[Leaf], event: Event, *, upper: bool, whole: bool) -> ExponentialSum:
+    """The probability of an event; where something opaque has a part in it, a bound from above or from below.
+
+    Args:
+        tree: the runs on some data.
+        event: the event.
+        upper: whether it is bounded from above.
+        whole: whether noisy numbers of the event have values of positive probability.
+    """
     total = ExponentialSum.constant(0)
     for leaf in tree:
         if leaf.outcome.shape not in event.shapes:
+            if upper and (whole or has_atoms(leaf)) and any(_may_agree(leaf.outcome.shape, s) for s in event.shapes):
+                total = total + share(leaf)  # a whole or rounded number may be the one that is shown elsewhere
             continue
         opaque = bool(leaf.guesses)
         also: list[Linear] = []
@@ -54,6 +64,37 @@ def likelihood(tree: Sequence[Leaf], event: Event, *, upper: bool) -> Exponentia
         if upper or not opaque:
             total = total + share(leaf, also)
     return total
+
+
+def has_atoms(leaf: Leaf) -> bool:
+    """Whether a noisy number that a leaf shows has values of positive probability: it is whole, or something was done to it."""
+    return any(
+        not isinstance(part, Linear) or all(leaf.noises[atom].kind == "geometric" for atom in part.terms)  # type: ignore[index]
+        for part in leaf.outcome.parts
+    )
+
+
+def _may_agree(one: str, other: str) -> bool:
+    """Whether two shapes may be shown by the same value: they agree before their first noisy number and after their last.
+
+    >>> _may_agree("tuple(#0 int, int(1))", "tuple(int(2), int(1))"), _may_agree("#0 int", "int(3)")
+    (True, True)
+    >>> _may_agree("tuple(#0, int(1))", "tuple(int(2), int(3))"), _may_agree("list(#0)", "tuple(#0)")
+    (False, False)
+    """
+    (first, last), (before, after) = _ends(one), _ends(other)
+    return (first.startswith(before) or before.startswith(first)) and (last.endswith(after) or after.endswith(last))
+
+
+def _ends(shape: str) -> tuple[str, str]:
+    pieces = _NOISY.split(shape)
+    if _INSIDE_TEXT.search(shape):
+        return shape[: shape.index("str(")], ""
+    return pieces[0], pieces[-1]
+
+
+_NOISY = re.compile(r"#[0-9]+(?: int| Fraction)?")
+_INSIDE_TEXT = re.compile(r"""['"] #""")
 
 
 def form(value: object) -> Linear:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -91,11 +92,11 @@ def _within(ran: Ran, left: Row, right: Row) -> None:
 
 
 def _excess(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> ExponentialSum:
-    """``p - e^bound q``; for an infinite bound p, where q is 0."""
+    """``p - e^bound q``, or slightly more where the bound has a root; for an infinite bound p, where q is 0."""
     if bound.infinite:
         return p if q.is_zero else _ZERO
     if bound.root != 1:
-        refuse("a delta over events needs an epsilon without a root", "question.epsilon")
+        return p - q * bound.enclosure()[0]
     return p - (q * bound.ratio).scaled(bound.shift)
 
 
@@ -162,6 +163,12 @@ def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> A
     one, two = ran.trees[ran.places[left]], ran.trees[ran.places[right]]
     p = _event(one, shapes, bounds, integrator, upper=False)
     q = _event(two, shapes, bounds, integrator, upper=True)
+    atoms = any(_has_atoms(leaf) for tree in (one, two) for leaf in tree if leaf.shape in shapes)
+    for number, leaf in enumerate(two):
+        if leaf.shape in shapes or not (atoms or _has_atoms(leaf)):
+            continue
+        if any(_agree(leaf.shape, shape) for shape in shapes):
+            q = q + likelihood(leaf, (), integrator, f"leaf {number}")
     less = p - ExponentialSum.constant(claim.delta)
     more = "" if claim.delta == 0 else f" plus {text(claim.delta)}"
     if not exceeds(less, q, claim.epsilon, 1):
@@ -173,6 +180,31 @@ def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> A
         {"method": "event", "left": shown(p), "right": shown(q), "runs": len(one) + len(two)},
         lower=needed(less, q),
     )
+
+
+def _has_atoms(leaf: Leaf) -> bool:
+    """Whether a noisy number that is shown may have a value of positive probability: no continuous noise is in it, or it is opaque."""
+    return any(
+        not isinstance(part, Form) or all(leaf.noises[j][0] == "geometric" for j, _ in part.factors)
+        for part in leaf.parts
+    )
+
+
+def _agree(one: str, other: str) -> bool:
+    """Whether values of two shapes may be equal; ``#0`` stands for a noisy number, and all else is as it is shown."""
+    (start, end), (begin, finish) = (_fixed(shape) for shape in (one, other))
+    length, width = min(len(start), len(begin)), min(len(end), len(finish))
+    return start[:length] == begin[:length] and end[len(end) - width :] == finish[len(finish) - width :]
+
+
+def _fixed(shape: str) -> tuple[str, str]:
+    """What stands in a shape before its first noisy number and after its last; a text with a noisy number in it is not fixed."""
+    numbers = list(re.finditer(r"#[0-9]+( int| Fraction)?", shape))
+    if not numbers:
+        return shape, shape
+    if "' #" in shape or '" #' in shape:
+        return shape.partition("str(")[0], ""
+    return shape[: numbers[0].start()], shape[numbers[-1].end() :]
 
 
 def _bounds(value: object, limits: Limits) -> tuple[Rational | None, Rational | None]:
