@@ -102,11 +102,11 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
         import numpy.random  # noqa: F401 - numpy imports it when it is asked for, and draws then
     with ExitStack() as stack:
         for kind in (random.Random, random.SystemRandom):
-            own = {name: _in_play(vars(kind)[name], draw) for name, draw in PYTHON.items() if name in vars(kind)}
+            methods = {name: _in_play(vars(kind)[name], draw) for name, draw in PYTHON.items() if name in vars(kind)}
             more = (
                 {} if kind is random.SystemRandom else {n: _in_play(getattr(_BASE, n), PYTHON[n]) for n in _INHERITED}
             )
-            stack.enter_context(_attributes(kind, {**more, **own}))
+            stack.enter_context(_attributes(kind, {**more, **methods}))
         for module in (random, secrets):
             stack.enter_context(_replaced(vars(module)))
         stack.enter_context(_attributes(secrets, {"token_bytes": unknown("secrets.token_bytes")}))
