@@ -15,11 +15,11 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from privproof.compiling.posing import Subject, pose_question
+from privproof.compiling.posing import Subject, pose_question, run_instead
 from privproof.engines.engine import Engine, Remark, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
-from privproof.errors import QuestionError
+from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Unknown, Verdict
 from privproof.exact import Budget, EpsilonLike, Number
@@ -147,6 +147,25 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     """
     begun = time.perf_counter()
     watch = monitor or Monitor()
+    try:
+        verdict = _asked(request, engine, watch)
+        why = verdict.reason if isinstance(verdict, Unknown) else None
+    except LanguageError as problem:
+        verdict, why = None, problem.message
+        instead = None if engine is not None or problem.code == "changed" else run_instead(request.question, why)
+        if instead is None:
+            raise
+    if why is not None and engine is None and watch.stopped() is None:
+        instead = run_instead(request.question, why)
+        if instead is not None:
+            ran = _asked(replace(request, question=instead, prepared={}), None, watch)
+            verdict = verdict if verdict is not None and isinstance(ran, Unknown) else ran
+    assert verdict is not None
+    return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
+
+
+def _asked(request: Request, engine: str | None, watch: Monitor) -> Verdict:
+    """The verdict of the engines for a kind of question."""
     refusals: list[str] = []
     notes: list[str] = []
     verdict: Verdict | None = None
@@ -166,8 +185,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
         if engine is not None:
             raise QuestionError("engine", f"the engine does not support the question: {refusals[0]}", place="engine")
         verdict = Unknown(request.question, "none", reason="; ".join(refusals))
-    seconds = time.perf_counter() - begun
-    return replace(verdict, notes=(*verdict.notes, *notes), seconds=seconds, asked_tight=request.tight)
+    return replace(verdict, notes=(*verdict.notes, *notes))
 
 
 def _candidates(question: AnyQuestion, name: str | None) -> Iterator[Engine]:

@@ -24,6 +24,7 @@ from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law, Table
 from privproof.language.linear import Linear, exactly
 from privproof.language.mechanism import Mechanism
+from privproof.language.randomness import Chance
 from privproof.language.running import exact_run
 from privproof.language.scripts import recorded
 from privproof.language.syntax import (
@@ -94,7 +95,7 @@ def _on_every_way(program: Program) -> str | None:
     shown: dict[str, str] = {}
     conditions, watch = Conditions(program.code), Watch(frozenset())
     for size in _SIZES if program.size is None else (program.size,):
-        for way in ways(program.mechanism, size, random.Random(1)):
+        for way in ways(program.mechanism, size, Chance(1)):
             told = _difference(program, way.arguments, _along(way), conditions, watch)
             if told is None and way.leaf.complete:
                 printed = repr(_types(way.leaf.output))
@@ -177,7 +178,7 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
     Raises:
         LanguageError: it does not end.
     """
-    chance = random.Random(seed)
+    chance = Chance(seed)
     for _ in range(runs):
         size = program.size if program.size is not None else chance.randint(0, 5)
         arguments = _arguments(program.inputs, size, chance)

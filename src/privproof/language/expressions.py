@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from abc import abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
 from typing import Any, NoReturn
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 from privproof.errors import LanguageError
 from privproof.language.noise import NOISES
 from privproof.language.resolving import Unusable
-from privproof.language.sources import Reading
+from privproof.language.ordinary import Ordinary
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -92,7 +93,7 @@ _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
 _BIT_OPERATORS = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "!="}
 
 
-class Expressions(Reading):
+class Expressions(Ordinary):
     """Reads expressions; loops and calls are read by those who know statements."""
 
     @abstractmethod
@@ -139,6 +140,9 @@ class Expressions(Reading):
 
     def expression(self, node: ast.expr, out: list[Statement]) -> Expression:
         here = self.place(node)
+        computed = self.known_value(node, here)
+        if computed is not None:
+            return computed
         match node:
             case ast.Constant(value=value):
                 return self.constant(node, value, here)
@@ -151,6 +155,8 @@ class Expressions(Reading):
                 if sign is None:
                     better = _BIT_OPERATORS.get(type(op), "arithmetic")
                     self.refuse(node, "a bit operator", f"use {better}")
+                if sign == "/" and self.shared.ordinary:
+                    self.refuse(node, "a quotient of floats", "a quotient of constants, or one that is taken by the caller")
                 return Operation(sign, (self.expression(left, out), self.expression(right, out)), here)
             case ast.UnaryOp(op=op, operand=operand):
                 inner = self.expression(operand, out)
@@ -188,6 +194,8 @@ class Expressions(Reading):
                 self.unknown(node)
 
     def constant(self, node: ast.AST, value: object, here: Place) -> Constant:
+        if isinstance(value, float) and self.exactly:
+            return self.floating(value, here)
         if isinstance(value, float):
             hint = f'Fraction("{value!r}") for exactly that number'
             raise LanguageError("float", f"{value!r} is a float", place=str(here), hint=hint)
@@ -241,11 +249,14 @@ class Expressions(Reading):
 
     def compare(self, node: ast.Compare, out: list[Statement]) -> Expression:
         here = self.place(node)
-        operands = [self.expression(node.left, out)]
+        tossed = self.coin(node, out)
+        if tossed is not None:
+            return tossed
+        operands = [self.number(node.left, out)]
         for op, operand in zip(node.ops, node.comparators, strict=True):
             before: list[Statement] = []
             among = isinstance(op, ast.In | ast.NotIn)
-            value = self.sequence(operand, before) if among else self.expression(operand, before)
+            value = self.sequence(operand, before) if among else self.number(operand, before)
             if before and len(operands) > 1:
                 self.refuse(operand, "noise late in a chain of comparisons", "draw it in a statement before")
             out.extend(before)
@@ -261,12 +272,18 @@ class Expressions(Reading):
         return tests[0] if len(tests) == 1 else Operation("and", tuple(tests), here)
 
     def conditional(
-        self, test: ast.expr, then: ast.expr, otherwise: ast.expr, out: list[Statement], here: Place
+        self,
+        test: ast.expr,
+        then: ast.expr,
+        otherwise: ast.expr,
+        out: list[Statement],
+        here: Place,
+        read: Callable[[ast.expr, list[Statement]], Expression] | None = None,
     ) -> Expression:
         condition = self.expression(test, out)
         first: list[Statement] = []
         second: list[Statement] = []
-        one, other = self.expression(then, first), self.expression(otherwise, second)
+        one, other = ((read or self.expression)(part, before) for part, before in ((then, first), (otherwise, second)))
         if not first and not second:
             return Conditional(condition, one, other, here)
         kept = self.shared.name("c")
@@ -303,6 +320,8 @@ class Expressions(Reading):
             self.refuse_call(node, problem)
         if found.kind == "noise":
             return self.noise(node, found.value, out)
+        if found.kind == "library" and self.shared.ordinary:
+            return self.library(node, found.value, out)
         if found.kind == "function":
             return self.inline(node, found.value, out)
         if found.kind == "builtin":
@@ -316,6 +335,9 @@ class Expressions(Reading):
                 self.refuse(node, "range as a value", "list(range(...))")
             if found.value in ("enumerate", "zip"):
                 self.refuse(node, f"{found.value} outside a loop", f"for ... in {found.value}(...):")
+        if found.kind == "library":
+            self.shared.drawn = True
+            self.refuse_call(node, Unusable("", ""))
         self.refuse_call(node, Unusable("", "", found.value))
 
     def refuse_call(self, node: ast.Call, problem: Unusable) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -157,14 +158,18 @@ class Mechanism:
             )
         if self.function.__code__.co_posonlyargcount:
             raise LanguageError("input", "a parameter has no name for its caller", place=self.place, hint="drop the /")
+        floats = [name for name, value in self.parameters.items() if type(value) is float and math.isfinite(value)]
         for name, value in self.parameters.items():
-            placed(self.function, partial(_constant, name, value))
+            if name not in floats:
+                placed(self.function, partial(_constant, name, value))
         if any(declared.array for declared in self.inputs.values()):
             raise LanguageError(
                 "array", "arrays are no part of the language", place=self.place, hint="a list of numbers"
             )
         known: Kept | None = vars(self).get("kept")
         kept = current(self, known, mechanisms=Mechanism, inputs=self.inputs, parameters=self.parameters)
+        if floats and not kept.translated.ordinary:
+            placed(self.function, partial(_constant, floats[0], self.parameters[floats[0]]))
         vars(self)["kept"] = kept
         return pinned(kept, self.pin, self.name)
 

@@ -148,6 +148,11 @@ def sample(law: Law) -> Any:
 _drawer: ContextVar[Callable[[Law], Any]] = ContextVar("drawer", default=sample)
 
 
+def drawn(law: Law) -> Any:
+    """A value of a law, asked of whoever draws at the moment."""
+    return _drawer.get()(law)
+
+
 def _drawn(law: Callable[..., Law], *arguments: Any) -> Any:
     return _drawer.get()(_law(law, arguments))
 

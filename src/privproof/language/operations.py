@@ -256,6 +256,14 @@ def _table(*entries: Any) -> Lookup:
     return Lookup(tuple(rows))
 
 
+def _alike(sequence: Any) -> Any:
+    """A sequence of whole numbers or one of texts, which an array holds as they are."""
+    kinds = {type(item) for item in items(sequence)}
+    if kinds not in ({int}, {str}):
+        raise Stuck("an array of values of several kinds, which it changes; values of one kind")
+    return sequence
+
+
 def _modulo(left: Any, right: Any) -> Any:
     if isinstance(left, str):
         raise Stuck("a text is formatted; return the parts: (a, b)")
@@ -316,6 +324,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "fixed list of": lambda *a: Cells(tuple(map(shared, a)), shared=True),
     "table of": _table,
     "unpack": _unpack,
+    "alike": _alike,
     "slice": _slice,
 }
 

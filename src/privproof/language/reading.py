@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +19,8 @@ from privproof.errors import LanguageError
 from privproof.language.constants import NotPlain
 from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS
 from privproof.language.loops import Loops
-from privproof.language.resolving import Running, signature
-from privproof.language.sources import Shared
+from privproof.language.resolving import Running, Unusable, signature
+from privproof.language.sources import UNFORESEEN, Shared
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -49,6 +50,9 @@ _IN_PLACE = {"+": "extend", "*": "repeat"}
 """Operators that change a list where they stand on the left of =."""
 
 
+_ASSERTED = "declare what holds in the signature: queries(0, 2)"
+
+
 @dataclass(frozen=True)
 class Translated:
     """The body of a mechanism.
@@ -58,12 +62,14 @@ class Translated:
         generator: whether it yields.
         sites: how many places sample.
         file: where it stands.
+        ordinary: whether noise of libraries is read as the ideal noise that it names, and floats with their exact values.
     """
 
     body: Block
     generator: bool
     sites: int
     file: str
+    ordinary: bool = False
 
 
 def translate(running: Running, *, streams: Iterable[str], known: Iterable[str]) -> Translated:
@@ -74,10 +80,29 @@ def translate(running: Running, *, streams: Iterable[str], known: Iterable[str])
         streams: which of its arguments are streams.
         known: all of its arguments.
     """
+    streams, known = frozenset(streams), tuple(known)
+    strict = Shared(streams, frozenset(known))
+    try:
+        result = _translated(running, strict, known)
+        if not any(type(value) is float for value in running.parameters.values()):
+            return result
+        problem = None
+    except LanguageError as refused:
+        problem = refused
+    ordinary = Shared(streams, frozenset(known), ordinary=True)
+    try:
+        found = _translated(running, ordinary, known)
+    except LanguageError as refused:
+        raise (refused if ordinary.drawn or strict.drawn or problem is None else problem) from None
+    if problem is not None and not ordinary.drawn:
+        raise problem
+    return found if ordinary.drawn else result
+
+
+def _translated(running: Running, shared: Shared, known: tuple[str, ...]) -> Translated:
+    """The translation, read strictly or as ordinary code."""
     read = running.read
-    names = {name: name for name in known}
-    shared = Shared(frozenset(streams), frozenset(names))
-    reader = _Reader(running, shared, names)
+    reader = _Reader(running, shared, {name: name for name in known}, constants=running.parameters)
     body = reader.block(read.tree.body)
     end = read.place(read.tree.body[-1])
     generator = any(isinstance(s, Emit) for s in statements(body))
@@ -93,14 +118,22 @@ def translate(running: Running, *, streams: Iterable[str], known: Iterable[str])
                     place=str(statement.place),
                     hint="yield the value, then return",
                 )
-    return Translated(body, generator, shared.sites, read.file)
+    return Translated(body, generator, shared.sites, read.file, shared.drawn)
 
 
 class _Reader(Loops):
     """Reads statements."""
 
-    def __init__(self, running: Running, shared: Shared, names: dict[str, str], *, called: bool = False) -> None:
-        super().__init__(running, shared, names, called=called)
+    def __init__(
+        self,
+        running: Running,
+        shared: Shared,
+        names: dict[str, str],
+        *,
+        called: bool = False,
+        constants: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(running, shared, names, called=called, constants=constants)
         read = self.read
         around = read.function.__code__.co_qualname.split(".")[-2:-1]
         if around and around != ["<locals>"]:
@@ -127,6 +160,12 @@ class _Reader(Loops):
                     self.refuse(node, "an annotation without a value", "xs[i] = x")
             case ast.AugAssign(target=target, op=op, value=value):
                 self.augment(node, target, op, value, out)
+            case ast.If(test=test, body=body, orelse=orelse) if self.decided(node):
+                for inner in body if self.compute(test) else orelse:
+                    self.statement(inner, out)
+            case ast.Assert(test=test):
+                if not self.foreseen(test) or self.foreseen(test) is UNFORESEEN:
+                    self.refuse(node, "an assertion that is no matter of constants and parameters", _ASSERTED)
             case ast.If(test=test, body=body, orelse=orelse):
                 condition = self.expression(test, out)
                 out.append(If(condition, self.block(body), self.block(orelse), here))
@@ -153,6 +192,9 @@ class _Reader(Loops):
 
     def alone(self, value: ast.expr, out: list[Statement], here: Place) -> None:
         """An expression that is a statement."""
+        if isinstance(value, ast.Call) and self.tells(value):
+            self.told(value, out, here)
+            return
         match value:
             case ast.Constant():
                 pass
@@ -178,6 +220,47 @@ class _Reader(Loops):
                 result = self.expression(value, out)
                 out.append(Assign(self.shared.name("d"), result, here))
 
+    def decided(self, node: ast.If) -> bool:
+        """Whether a test is known while it is read, and what it guards is not to be read in vain."""
+        guards = any(isinstance(part, ast.Raise) for branch in (node.body, node.orelse) for s in branch for part in ast.walk(s))
+        return (guards or self.shared.ordinary) and self.foreseen(node.test) is not UNFORESEEN
+
+    def tells(self, node: ast.Call) -> bool:
+        """Whether a call prints or logs, which is no output here."""
+        if not isinstance(node.func, ast.Name | ast.Attribute) or _root(node.func) in self.names:
+            return False
+        try:
+            found = self.meaning(node.func)
+        except (LanguageError, Unusable):
+            return False
+        return (found.kind, found.value) == ("builtin", "print") or (
+            found.kind == "library" and str(found.value).startswith("logging.")
+        )
+
+    def told(self, node: ast.Call, out: list[Statement], here: Place) -> None:
+        """What is printed or logged: it is left out, and must do nothing and fail nowhere."""
+        if node.keywords:
+            self.refuse(node, f"{ast.unparse(node.func)} with keywords", "leave it out: what a mechanism prints is an output too")
+        for argument in node.args:
+            parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
+            for part in parts:
+                if isinstance(part, ast.FormattedValue):
+                    if part.format_spec is not None and not _is_number_format(part.format_spec):
+                        self.refuse(part, "this format", "{x}, {x:.3f}")
+                    inner = part.value
+                else:
+                    inner = part
+                if isinstance(inner, ast.Constant):
+                    continue
+                if not isinstance(inner, ast.Name) or inner.id not in self.names:
+                    self.refuse(inner, f"{ast.unparse(inner)[:40]} in what is printed", "names of variables, and texts")
+                if inner.id in self.constants:
+                    continue
+                value = self.expression(inner, out)
+                if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
+                    value = Operation("-", (value, Constant(0, here)), here)  # a number, or it fails as the format does
+                out.append(Assign(self.shared.name("d"), value, here))
+
     def assign(self, targets: list[ast.expr], value: ast.expr, out: list[Statement], here: Place) -> None:
         if (
             len(targets) == 1
@@ -197,6 +280,11 @@ class _Reader(Loops):
                 for name, e in zip(names, read, strict=True):
                     self.store(name, e, out, here)
                 return
+        foreseen = self.foreseen(value) if self.shared.ordinary else UNFORESEEN
+        if type(foreseen) is float and all(isinstance(t, ast.Name) and t.id in self.steady for t in targets):
+            for target in targets:
+                self.settle(target, foreseen)
+            return
         self.whole = value
         result = self.expression(value, out)
         if len(targets) > 1 or not isinstance(targets[0], ast.Name):
@@ -205,6 +293,7 @@ class _Reader(Loops):
             result = Variable(kept_name, here)
         for target in targets:
             self.store(target, result, out, here)
+            self.settle(target, foreseen)
 
     def store(self, target: ast.expr, value: Expression, out: list[Statement], here: Place) -> None:
         match target:
@@ -239,10 +328,20 @@ class _Reader(Loops):
         if isinstance(target, ast.Name):
             if target.id not in self.names:
                 self.unknown(target)
+            foreseen = UNFORESEEN
+            if self.shared.ordinary:
+                whole = ast.BinOp(ast.Name(target.id, ast.Load()), op, value)
+                foreseen = self.foreseen(ast.copy_location(ast.fix_missing_locations(whole), node))
+            if type(foreseen) is float and target.id in self.steady:
+                self.settle(target, foreseen)
+                return
+            self.whole_numbers(node, name, target.id)
             old: Expression = Variable(self.names[target.id], here)
             new = Operation(_IN_PLACE.get(name, name), (old, self.expression(value, out)), here)
             self.store(target, new, out, here)
+            self.settle(target, foreseen)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in self.names:
+            self.whole_numbers(node, name)
             kept = self.shared.name("t")
             out.append(Assign(kept, self.expression(target.slice, out), here))
             index = Variable(kept, here)
@@ -253,6 +352,11 @@ class _Reader(Loops):
             self.refuse(target, "changing a nested list", "row = list(rows[i]); row[j] += x; rows[i] = row")
         else:
             self.unknown(target)
+
+    def whole_numbers(self, node: ast.AST, sign: str, name: str | None = None) -> None:
+        """Refuse what Python rounds: a quotient, or a float that data are added to."""
+        if self.shared.ordinary and (sign == "/" or type(self.constants.get(name or "")) is float):
+            self.refuse(node, "arithmetic of floats with data", "whole numbers until the noise is added")
 
     def match(self, node: ast.Match, out: list[Statement]) -> None:
         here = self.place(node)
@@ -301,13 +405,23 @@ class _Reader(Loops):
         prefix = self.shared.name(f"{name}.")
         stored = {n.id for n in ast.walk(read.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         names = {parameter: f"{prefix}.{parameter}" for parameter in taken.parameters}
+        constants: dict[str, Any] = {}
         for parameter in taken.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 self.refuse(node, f"calling {name}, which takes *{parameter.name}", "name its parameters")
             if parameter.name not in bound.arguments:
+                if self.shared.ordinary:
+                    constants[parameter.name] = running.default(parameter.name)
+                    if type(constants[parameter.name]) is float:
+                        continue
                 value = self.default(node, running, parameter.name, here)
                 out.append(Assign(names[parameter.name], value, here))
         for parameter_name, argument in self.in_order(node, bound.arguments):
+            foreseen = self.foreseen(argument) if self.shared.ordinary else UNFORESEEN
+            if foreseen is not UNFORESEEN:
+                constants[parameter_name] = foreseen
+            if type(foreseen) is float:
+                continue
             if isinstance(argument, ast.Name) and argument.id in self.names and parameter_name not in stored:
                 names[parameter_name] = self.names[argument.id]
                 if names[parameter_name] not in self.shared.given:
@@ -316,7 +430,10 @@ class _Reader(Loops):
                 out.append(Assign(names[parameter_name], self.expression(argument, out), here))
         self.shared.calls.append(running)
         passed = set(names.values())
-        reader = _Reader(running, self.shared, names, called=True)
+        reader = _Reader(running, self.shared, names, called=True, constants=constants)
+        for parameter_name, value in constants.items():
+            if type(value) is float and parameter_name not in reader.constants:
+                self.refuse(node, f"{name}, which changes its parameter {parameter_name} from a float,", "another name")
         body = reader.block(read.tree.body)
         self.shared.calls.pop()
         if not alone and any(isinstance(s, Append | Replace) and s.name in passed for s in statements(body)):
@@ -338,3 +455,17 @@ class _Reader(Loops):
                 place=str(here),
                 hint=problem.hint,
             ) from None
+
+
+def _root(node: ast.expr) -> str | None:
+    """The first name of a dotted name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _is_number_format(node: ast.expr) -> bool:
+    """Whether a format is one that every number, noisy or not, has."""
+    if not isinstance(node, ast.JoinedStr) or len(node.values) != 1 or not isinstance(node.values[0], ast.Constant):
+        return False
+    return re.fullmatch(r"\.[0-9]+[efg%]", str(node.values[0].value)) is not None

@@ -22,6 +22,7 @@ from privproof.errors import LanguageError
 from privproof.language.comparing import Source, source
 from privproof.language.constants import NotPlain, frozen
 from privproof.language.inputs import Input
+from privproof.language.libraries import generator_method, library_name
 from privproof.language.noise import NOISES
 from privproof.language.recording import Kind, Meaning, Program, Resolved, lists_plainly
 
@@ -105,9 +106,10 @@ class Running:
         """
         if name not in self.defaults:
             if name in self.parameters:
-                self.defaults[name] = frozen(self.parameters[name], name, lists=True)
+                self.defaults[name] = frozen(self.parameters[name], name, lists=True, floats=True)
             else:
-                self.defaults[name] = frozen(signature(self.function).parameters[name].default, name)
+                default = signature(self.function).parameters[name].default
+                self.defaults[name] = frozen(default, name, floats=True)
         return self.defaults[name]
 
     def _name(self, name: str) -> Any:
@@ -166,12 +168,15 @@ class Recorder:
         known = builtin_name(value)
         if known is not None:
             return Found("builtin", known)
+        known = library_name(value)
+        if known is not None:
+            return Found("library", known)
         if type(value) is FunctionType or type(value) in self.mechanisms:
             return Found("function", value)
         if issubclass(type(value), ModuleType | type):
             raise Unusable(f"`{path}` as a value", "call it", value, "construct")
         try:
-            return Found("constant", frozen(value, path))
+            return Found("constant", frozen(value, path, floats=True))
         except NotPlain as problem:
             raise Unusable(f"{path} is {problem.what}", problem.hint, value, problem.code) from None
 
@@ -204,7 +209,7 @@ class Recorder:
         values = {}
         for name, value in _table(parameters).items():
             try:
-                values[name] = frozen(value, name, lists=True)
+                values[name] = frozen(value, name, lists=True, floats=True)
             except NotPlain as problem:
                 raise LanguageError("parameter", f"{name} is {problem.what}", hint=problem.hint) from None
         for name, declared in _table(inputs).items():
@@ -322,6 +327,9 @@ def _member(holder: object, attribute: str, path: str) -> Any:
         if attribute not in vars(holder):
             raise KeyError(whole)
         return vars(holder)[attribute]
+    method = generator_method(holder, attribute)
+    if method is not None:
+        return method
     if _is_field(kind, attribute):
         value = inspect.getattr_static(holder, attribute)
         return value.__get__(holder) if type(value) is MemberDescriptorType else value
