@@ -7,6 +7,7 @@ stands in the library's file.  What has been put in its place is something else.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import math
 import random
@@ -27,6 +28,9 @@ _LOGGED: Final = ("debug", "info", "warning", "error", "critical", "log")
 _NUMPY: Final = (
     *("laplace", "exponential", "standard_exponential", "random", "random_sample", "rand", "randint", "integers", "choice"),
 )
+_ARRAYS: Final = ("argmax",)
+"""Functions of numpy that the language knows for lists."""
+_PARTS: Final = {"random": "numpy", "stats": "scipy"}
 _STATISTICS: Final = {"laplace_gen": "laplace", "expon_gen": "expon"}
 """Distributions of ``scipy.stats`` by the names of their classes."""
 
@@ -43,6 +47,10 @@ def library_name(value: object) -> str | None:
         return _method(value, owner, value.__name__)  # type: ignore[attr-defined]
     if value is _RANDBELOW:
         return "secrets.randbelow"
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and kind is type(getattr(numpy, "sum", None)) and kind.__module__ == "numpy":
+        name = str(value.__name__)  # type: ignore[attr-defined]
+        return f"numpy.{name}" if name in _ARRAYS and value.__module__ == "numpy" else None  # type: ignore[attr-defined]
     if kind is FunctionType:
         name = value.__name__  # type: ignore[attr-defined]
         if name in _LOGGED and vars(logging).get(name) is value and _stands_in(value, logging):
@@ -97,3 +105,10 @@ def generator_method(holder: object, attribute: str) -> Any:
     if type(holder) in kinds and attribute not in getattr(holder, "__dict__", {}):
         return getattr(holder, attribute, None)
     return None
+
+
+def load_part(holder: object, attribute: str) -> None:
+    """Load the part of a library that it loads by itself when it is first asked for."""
+    whole = _PARTS.get(attribute)
+    if whole is not None and sys.modules.get(whole) is holder:
+        importlib.import_module(f"{whole}.{attribute}")

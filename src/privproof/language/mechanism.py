@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from pickle import PicklingError
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
@@ -149,14 +149,17 @@ class Mechanism:
             raise LanguageError(
                 "source", "a change that is only proposed has no source yet", place=self.name, hint="make the change"
             )
-        if not isinstance(self.function, FunctionType):
+        function = self.function
+        if type(function) is MethodType and not isinstance(function.__self__, type):
+            function = function.__func__
+        if not isinstance(function, FunctionType):
             raise LanguageError(
                 "mechanism",
                 f"{self.name} is a {type(self.function).__name__}, no function",
                 place=self.name,
                 hint="a def",
             )
-        if self.function.__code__.co_posonlyargcount:
+        if function.__code__.co_posonlyargcount:
             raise LanguageError("input", "a parameter has no name for its caller", place=self.place, hint="drop the /")
         floats = [name for name, value in self.parameters.items() if type(value) is float and math.isfinite(value)]
         for name, value in self.parameters.items():

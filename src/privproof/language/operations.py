@@ -275,6 +275,21 @@ def _range(*numbers: int) -> tuple[int, ...]:
     return tuple(range(*numbers))
 
 
+def _bits(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator on the binary digits of whole numbers."""
+
+    def applied(*numbers: Any) -> Any:
+        if not all(isinstance(number, int) for number in numbers):
+            if any(isinstance(number, Tail) for number in numbers):
+                raise Stuck("the binary digits of an unbounded noisy number are asked for")
+            raise TypeError(f"{plain(numbers[0])!r} has no binary digits")
+        if function is operator.lshift and numbers[1] > _LARGEST_BITS:
+            raise Stuck("a number of more than 3900 digits; keep it small")
+        return _small(function(*numbers))
+
+    return applied
+
+
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": _add,
     "extend": _extend,
@@ -289,6 +304,12 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "//": _drawn(operator.floordiv),
     "%": _drawn(_modulo),
     "**": _drawn(_power),
+    "&": _bits(operator.and_),
+    "|": _bits(operator.or_),
+    "^": _bits(operator.xor),
+    "<<": _bits(operator.lshift),
+    ">>": _bits(operator.rshift),
+    "~": _bits(operator.invert),
     "neg": negated,
     "not": lambda a: not truth(a),
     "==": equal,
@@ -314,6 +335,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "max or": lambda a, default: _extreme((a,), largest=True) if items(a) else default,
     "min or": lambda a, default: _extreme((a,), largest=False) if items(a) else default,
     "sorted": _sorted,
+    "sorted down": lambda a: Cells(tuple(sorted(items(a), key=_Ordered, reverse=True))),
     "sum": _sum,
     "count": _count,
     "index": _index,

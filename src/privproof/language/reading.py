@@ -46,6 +46,8 @@ from privproof.language.walking import statements, variables
 
 _DEEPEST = 30
 """Calls of functions inside each other that are read in place; deeper ones are refused like recursion."""
+_MOST_CALLS = 300
+"""Calls of functions that are read in place where they may call themselves; more are refused like recursion without an end."""
 _IN_PLACE = {"+": "extend", "*": "repeat"}
 """Operators that change a list where they stand on the left of =."""
 
@@ -72,16 +74,19 @@ class Translated:
     ordinary: bool = False
 
 
-def translate(running: Running, *, streams: Iterable[str], known: Iterable[str]) -> Translated:
+def translate(
+    running: Running, *, streams: Iterable[str], known: Iterable[str], lists: Iterable[str] = ()
+) -> Translated:
     """The intermediate representation of a function.
 
     Args:
         running: the mechanism's function as it runs.
         streams: which of its arguments are streams.
         known: all of its arguments.
+        lists: which of its arguments are lists.
     """
     streams, known = frozenset(streams), tuple(known)
-    strict = Shared(streams, frozenset(known))
+    strict = Shared(streams, frozenset(known), lists=frozenset(lists))
     try:
         result = _translated(running, strict, known)
         if not any(type(value) is float for value in running.parameters.values()):
@@ -89,7 +94,7 @@ def translate(running: Running, *, streams: Iterable[str], known: Iterable[str])
         problem = None
     except LanguageError as refused:
         problem = refused
-    ordinary = Shared(streams, frozenset(known), ordinary=True)
+    ordinary = Shared(streams, frozenset(known), lists=frozenset(lists), ordinary=True)
     try:
         found = _translated(running, ordinary, known)
     except LanguageError as refused:
@@ -134,6 +139,8 @@ class _Reader(Loops):
         constants: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(running, shared, names, called=called, constants=constants)
+        self.made: dict[int, ast.ListComp] = {}
+        self.functions: dict[str, ast.FunctionDef | ast.Lambda] = {}
         read = self.read
         around = read.function.__code__.co_qualname.split(".")[-2:-1]
         if around and around != ["<locals>"]:
@@ -144,13 +151,65 @@ class _Reader(Loops):
 
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
         out: list[Statement] = []
-        for node in nodes:
+        for node in self.fused(list(nodes)):
             self.statement(node, out)
         return tuple(out)
 
+    def fused(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements; a list that is made only to look for its largest element stands where it is looked for."""
+        if not self.shared.ordinary:
+            return nodes
+        result: list[ast.stmt] = []
+        for node in nodes:
+            match result[-1:]:
+                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() as made)] if (
+                    self.listed_once(name, made) and isinstance(node, ast.Return | ast.Assign)
+                ):
+                    found = [part for part in ast.walk(node) if isinstance(part, ast.Call) and self.looks_for(part) == name]
+                    if len(found) == 1 and _times_read(self.read.tree, name) == _times_read(found[0], name):
+                        self.made[id(found[0])] = made
+                        result.pop()
+            result.append(node)
+        return result
+
+    def listed_once(self, name: str, made: ast.ListComp) -> bool:
+        """Whether a name is assigned once, to a list with as many elements as an input list, or as a range or tuple that is not empty."""
+        if len(made.generators) != 1 or made.generators[0].ifs or name not in self.steady:
+            return False
+        over = made.generators[0].iter
+        if self.known(over, "enumerate") and isinstance(over, ast.Call) and len(over.args) == 1 and not over.keywords:
+            over = over.args[0]
+        stored = [n for n in ast.walk(self.read.tree) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
+        filled = isinstance(over, ast.Name) and self.names.get(over.id) in self.shared.lists
+        return len(stored) == 1 and filled and over.id in self.steady  # type: ignore[attr-defined]
+
+    def looks_for(self, node: ast.Call) -> str | None:
+        """The name of the list whose largest element a call looks for: ``xs.index(max(xs))``, ``np.argmax(xs)``."""
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="index"),
+                args=[ast.Call(args=[ast.Name(id=same)], keywords=[]) as inner],
+                keywords=[],
+            ) if name == same and self.known(inner, "max"):
+                return name
+            case ast.Call(func=ast.Attribute() | ast.Name() as called, args=[ast.Name(id=name)], keywords=[]) if (
+                _root(called) not in self.names
+            ):
+                try:
+                    found = self.meaning(called)
+                except (LanguageError, Unusable):
+                    return None
+                return name if (found.kind, found.value) == ("library", "numpy.argmax") else None
+        return None
+
     def statement(self, node: ast.stmt, out: list[Statement]) -> None:
         here = self.place(node)
+        self.current = node
         match node:
+            case ast.FunctionDef() if self.defined_once(node.name) and not node.decorator_list:
+                self.functions[node.name] = node
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value) if self.defined_once(name):
+                self.functions[name] = value
             case ast.Assign(targets=targets, value=value):
                 self.assign(targets, value, out, here)
             case ast.AnnAssign(target=target, value=value):
@@ -192,7 +251,7 @@ class _Reader(Loops):
 
     def alone(self, value: ast.expr, out: list[Statement], here: Place) -> None:
         """An expression that is a statement."""
-        if isinstance(value, ast.Call) and self.tells(value):
+        if self.shared.ordinary and isinstance(value, ast.Call) and self.tells(value):
             self.told(value, out, here)
             return
         match value:
@@ -303,7 +362,8 @@ class _Reader(Loops):
                 out.append(Assign(self.names[name], value, here))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 if any(isinstance(e, ast.Starred) for e in elements):
-                    self.refuse(target, "a starred target", "name every element")
+                    self.spread(target, elements, value, out, here)
+                    return
                 kept = self.shared.name("t")
                 count = Constant(len(elements), here)
                 out.append(Assign(kept, Operation("unpack", (value, count), here), here))
@@ -317,6 +377,26 @@ class _Reader(Loops):
                 self.refuse(target, "assigning inside a nested list", "row = list(rows[i]); row[j] = x; rows[i] = row")
             case _:
                 self.unknown(target)
+
+    def spread(
+        self, target: ast.expr, elements: list[ast.expr], value: Expression, out: list[Statement], here: Place
+    ) -> None:
+        """``first, *rest = value``."""
+        kept, count = self.shared.name("t"), len(elements) - 1
+        out.append(Assign(kept, Operation("list", (value,), here), here))
+        whole = Variable(kept, here)
+        if count:  # fails where there are fewer values than names
+            out.append(Assign(self.shared.name("d"), Element(whole, Constant(count - 1, here), here), here))
+        number = next(i for i, e in enumerate(elements) if isinstance(e, ast.Starred))
+        for i, element in enumerate(elements):
+            if i == number:
+                assert isinstance(element, ast.Starred)
+                end = Constant(i - count if i < count else None, here)
+                rest = Operation("slice", (whole, Constant(i, here), end), here)
+                self.store(element.value, rest, out, here)
+            else:
+                index = Constant(i if i < number else i - count - 1, here)
+                self.store(element, Element(whole, index, here), out, here)
 
     def augment(
         self, node: ast.stmt, target: ast.expr, op: ast.operator, value: ast.expr, out: list[Statement]
@@ -387,12 +467,75 @@ class _Reader(Loops):
             case _:
                 self.refuse(pattern, "this pattern", "case 0:, case 1 | 2:, case _:")
 
+    def defined_once(self, name: str) -> bool:
+        """Whether a name inside a function gets its meaning in one place, in the function's own block."""
+        own = [s for s in self.read.tree.body if isinstance(s, ast.FunctionDef) and s.name == name]
+        own += [  # type: ignore[misc]
+            s for s in self.read.tree.body if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets)
+        ]
+        inside = [n for n in ast.walk(self.read.tree) if isinstance(n, ast.FunctionDef) and n is not self.read.tree and n.name == name]
+        stored = [n for n in ast.walk(self.read.tree) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+        taken = [a for a in ast.walk(self.read.tree) if isinstance(a, ast.arg) and a.arg == name]
+        return len(own) == 1 and len(inside) + len(stored) == 1 and not taken and not self.nested
+
+    def inside(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
+        """A call of a function that is defined inside this one: its body, with the variables around it."""
+        here, function = self.place(node), self.functions[name]
+        given = function.args
+        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
+            self.refuse(node, f"calling {name}, whose parameters are not all plain,", "parameters without defaults")
+        body = function.body if isinstance(function, ast.FunctionDef) else [ast.copy_location(ast.Return(function.body), function.body)]
+        parts = [part for statement in body for part in ast.walk(statement)]
+        if any(isinstance(part, ast.Yield | ast.YieldFrom | ast.Nonlocal | ast.Global | ast.FunctionDef) for part in parts):
+            self.refuse(node, f"calling {name}, which does more than to return a value,", "define it at the top of the file")
+        keywords = {str(k.arg): k.value for k in node.keywords}
+        parameters = [argument.arg for argument in given.args]
+        bound = dict(zip(parameters, node.args, strict=False)) | keywords
+        if len(node.args) + len(keywords) != len(parameters) or bound.keys() != set(parameters):
+            raise LanguageError("call", f"{name} is called with other arguments", place=str(here), hint=f"{name}({', '.join(parameters)})")
+        self.count_call(node, name)
+        prefix = self.shared.name(f"{name}.")
+        own = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        names = {**self.names, **{each: f"{prefix}.{each}" for each in (*parameters, *own)}}
+        constants = {each: value for each, value in self.constants.items() if each not in own and each not in parameters}
+        for parameter, argument in self.in_order(node, bound):
+            foreseen = self.foreseen(argument) if self.shared.ordinary else UNFORESEEN
+            if foreseen is not UNFORESEEN and parameter not in own:
+                constants[parameter] = foreseen
+                if type(foreseen) is float:
+                    continue
+            out.append(Assign(names[parameter], self.expression(argument, out), here))
+        reader = _Reader(self.running, self.shared, names, called=True)
+        reader.steady = self.steady - own | set(parameters) - own
+        reader.constants, reader.functions, reader.nested = constants, self.functions, True
+        read = reader.block(body)
+        self.shared.depth -= 1
+        outside = set(self.names.values())
+        if any(isinstance(s, Append | Replace) and s.name in outside for s in statements(read)):
+            self.refuse(node, f"calling {name}, which changes a list around it,", "pass the list and return it")
+        unassigned = Constant(MISSING, here)
+        begun = tuple(Assign(names[each], unassigned, here) for each in sorted(own - set(parameters)))
+        kept = self.shared.name("r")
+        out.append(Inline(kept, (*begun, *read, Result(Constant(None, here), here)), here))
+        return Variable(kept, here)
+
+    def count_call(self, node: ast.Call, name: str) -> None:
+        """Refuse calls inside calls that are too deep, and too many of them."""
+        self.shared.depth += 1
+        self.shared.inlined += 1
+        if self.shared.depth > _DEEPEST or self.shared.inlined > _MOST_CALLS:
+            self.refuse(node, f"the recursive call of {name}", "a loop")
+
     def inline(self, node: ast.Call, called: object, out: list[Statement]) -> Expression:
         alone = node is self.whole
         here = self.place(node)
         running = self.running.program.running(called)
         read, name = running.read, running.read.tree.name
-        if running in self.shared.calls or len(self.shared.calls) >= _DEEPEST:
+        if (running in self.shared.calls or running is self.shared.main) and self.shared.ordinary:
+            self.shared.inlined += 1
+            if self.shared.inlined > _MOST_CALLS or len(self.shared.calls) >= _DEEPEST:
+                self.refuse(node, f"the recursive call of {name}", "a loop")
+        elif running in self.shared.calls or len(self.shared.calls) >= _DEEPEST:
             self.refuse(node, f"the recursive call of {name}", "a loop")
         if inspect.isgeneratorfunction(running.function):
             self.refuse(node, "a call of a generator", "yield in the mechanism itself")
@@ -410,11 +553,13 @@ class _Reader(Loops):
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 self.refuse(node, f"calling {name}, which takes *{parameter.name}", "name its parameters")
             if parameter.name not in bound.arguments:
-                if self.shared.ordinary:
+                try:
                     constants[parameter.name] = running.default(parameter.name)
-                    if type(constants[parameter.name]) is float:
-                        continue
-                value = self.default(node, running, parameter.name, here)
+                except NotPlain as problem:
+                    raise self.no_default(running, parameter.name, problem, here) from None
+                if self.shared.ordinary and type(constants[parameter.name]) is float:
+                    continue
+                value = self.fixed(node, constants[parameter.name], here)
                 out.append(Assign(names[parameter.name], value, here))
         for parameter_name, argument in self.in_order(node, bound.arguments):
             foreseen = self.foreseen(argument) if self.shared.ordinary else UNFORESEEN
@@ -444,17 +589,14 @@ class _Reader(Loops):
         out.append(Inline(kept, (*body, Result(Constant(None, here), here)), here))
         return Variable(kept, here)
 
-    def default(self, node: ast.Call, running: Running, name: str, here: Place) -> Expression:
-        """The value of a parameter that a call leaves out."""
-        try:
-            return self.fixed(node, running.default(name), here)
-        except NotPlain as problem:
-            raise LanguageError(
-                problem.code,
-                f"the default of {name} in {running.read.tree.name} is {problem.what}",
-                place=str(here),
-                hint=problem.hint,
-            ) from None
+    def no_default(self, running: Running, name: str, problem: NotPlain, here: Place) -> LanguageError:
+        """The refusal of the value of a parameter that a call leaves out."""
+        said = f"the default of {name} in {running.read.tree.name} is {problem.what}"
+        return LanguageError(problem.code, said, place=str(here), hint=problem.hint)
+
+
+def _times_read(node: ast.AST, name: str) -> int:
+    return sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(node))
 
 
 def _root(node: ast.expr) -> str | None:

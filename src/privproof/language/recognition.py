@@ -245,9 +245,10 @@ def _narrowed(array: Any) -> Any:
 
 def _scaled(noise: Callable[..., Any], center: Any, scale: Any) -> Any:
     """Noise of a scale that may be zero."""
-    if not isinstance(scale, Linear | Opaque) and _exact(scale) == 0:
-        return center
-    return noise(_item(center), scale=_item(scale))
+    if isinstance(scale, Linear | Opaque):
+        return noise(_item(center), scale=scale)
+    width, middle = _exact(scale), _item(center)
+    return center if width == 0 else noise(Fraction(middle) if type(middle) is float else middle, scale=width)
 
 
 def _binomial(n: Any, p: Any) -> int:

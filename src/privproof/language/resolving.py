@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MemberDescriptorType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.comparing import Source, source
 from privproof.language.constants import NotPlain, frozen
 from privproof.language.inputs import Input
-from privproof.language.libraries import generator_method, library_name
+from privproof.language.libraries import generator_method, library_name, load_part
 from privproof.language.noise import NOISES
 from privproof.language.recording import Kind, Meaning, Program, Resolved, lists_plainly
 
@@ -64,12 +64,21 @@ class Running:
     Attributes:
         called: what is called: the function, or a mechanism around it.
         read: its source, which its code was compared with.
+        owner: the object whose method it is, if it is one.
         meanings: what was found so far, by name.
         defaults: the defaults that were asked for so far.
     """
 
-    def __init__(self, called: Any, function: FunctionType, parameters: Mapping[str, Any], program: Recorder) -> None:
+    def __init__(
+        self,
+        called: Any,
+        function: FunctionType,
+        parameters: Mapping[str, Any],
+        program: Recorder,
+        owner: object = None,
+    ) -> None:
         self.called = called
+        self.owner = owner
         self.function = function
         self.parameters = parameters
         self.program = program
@@ -93,7 +102,8 @@ class Running:
                     raise Unusable(
                         f"{reached}.{attribute} is read by Python in its own way", "a name without __ in front"
                     )
-                value = _member(value, attribute, reached)
+                inside = self.owner is not None and value is self.owner
+                value = _attribute(value, attribute, reached) if inside else _member(value, attribute, reached)
                 reached = f"{reached}.{attribute}"
             self.meanings[path] = self.program.classified(value, path)
         return self.meanings[path]
@@ -116,6 +126,8 @@ class Running:
         """What the running code finds under a name that is not its own."""
         function = self.function
         code = function.__code__
+        if self.owner is not None and name == code.co_varnames[0]:
+            return self.owner
         if name in code.co_freevars:
             cell = (function.__closure__ or ())[code.co_freevars.index(name)]
             try:
@@ -150,9 +162,12 @@ class Recorder:
         if known is None:
             inside = type(called) in self.mechanisms
             function = called.function if inside else called
+            owner = None
+            if type(function) is MethodType and not isinstance(function.__self__, type):
+                function, owner = function.__func__, function.__self__
             if type(function) is not FunctionType:
                 raise LanguageError("mechanism", f"{function!r} is not a function", hint="@mechanism above a def")
-            known = Running(called, function, _table(called.parameters) if inside else {}, self)
+            known = Running(called, function, _table(called.parameters) if inside else {}, self, owner)
             self.entered[id(called)] = known  # which also keeps the object, so that its id stays its own
         return known
 
@@ -322,6 +337,8 @@ def _member(holder: object, attribute: str, path: str) -> Any:
                 return value.__func__ if type(value) is staticmethod else value
         raise KeyError(whole)
     if issubclass(kind, ModuleType):
+        if kind is ModuleType and attribute not in vars(holder):
+            load_part(holder, attribute)
         if kind is not ModuleType or (attribute not in vars(holder) and "__getattr__" in vars(holder)):
             raise Unusable(f"{whole} is computed by its module when it is asked for", hint, holder)
         if attribute not in vars(holder):
@@ -334,6 +351,20 @@ def _member(holder: object, attribute: str, path: str) -> Any:
         value = inspect.getattr_static(holder, attribute)
         return value.__get__(holder) if type(value) is MemberDescriptorType else value
     raise Unusable(f"{whole} is an attribute of a {kind.__name__}, which may change or be computed", hint, holder)
+
+
+def _attribute(holder: object, attribute: str, path: str) -> Any:
+    """What the object whose method is read holds under a name; nothing of it is executed."""
+    kind, whole = type(holder), f"{path}.{attribute}"
+    plain = inspect.getattr_static(kind, "__getattribute__") is object.__getattribute__
+    whole_table = type(inspect.getattr_static(kind, "__dict__", None)) in (GetSetDescriptorType, MappingProxyType)
+    held = vars(holder) if plain and whole_table and hasattr(holder, "__dict__") else {}
+    on_class = inspect.getattr_static(kind, attribute, None)
+    if attribute in held and not hasattr(type(on_class), "__set__"):
+        return held[attribute]
+    if plain and attribute not in held and type(on_class) in (bool, int, float, str, Fraction, tuple):
+        return on_class
+    raise Unusable(f"{whole} is no attribute that is a constant", f"{attribute} as a parameter with a default", holder)
 
 
 def _is_field(kind: Any, attribute: str) -> bool:

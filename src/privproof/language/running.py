@@ -107,7 +107,10 @@ def recognised_noise(mechanism: Mechanism) -> AbstractContextManager[None]:
     """Where noise of libraries is drawn like the noise of this package, if the mechanism was translated as having any."""
     kept = vars(mechanism).get("kept")
     ordinary = kept is not None and kept.translated.ordinary
-    return recognised(mechanism.function.__globals__) if ordinary else nullcontext()  # type: ignore[attr-defined]
+    if not ordinary:
+        return nullcontext()
+    function: Any = mechanism.function
+    return recognised(function.__globals__, getattr(function, "__self__", None))
 
 
 def _ran(

@@ -47,16 +47,26 @@ class Shared:
     Attributes:
         streams: the arguments that are streams.
         given: all arguments.
+        lists: the arguments that are lists.
         ordinary: whether noise of libraries is read as the ideal noise that it names, and floats are computed with as Python does.
         drawn: whether such noise was met.
     """
 
     def __init__(
-        self, streams: frozenset[str], given: frozenset[str] = frozenset(), *, ordinary: bool = False
+        self,
+        streams: frozenset[str],
+        given: frozenset[str] = frozenset(),
+        *,
+        lists: frozenset[str] = frozenset(),
+        ordinary: bool = False,
     ) -> None:
         self.streams = streams
+        self.lists = lists
         self.given = given
         self.ordinary = ordinary
+        self.main: Running | None = None
+        self.depth = 0
+        self.inlined = 0
         self.drawn = False
         self.sites = 0
         self.fresh = 0
@@ -80,6 +90,9 @@ class Reading:
         constants: Mapping[str, Any] | None = None,
     ) -> None:
         self.running = running
+        shared.main = shared.main or running
+        self.nested = False
+        self.current: ast.stmt | None = None
         self.read = read = running.read
         self.shared = shared
         self.called = called
