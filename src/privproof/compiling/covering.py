@@ -16,9 +16,9 @@ from random import Random
 from typing import Any, TypeAlias
 
 from privproof.errors import PrivproofError
-from privproof.language.randomness import Chance
 from privproof.language.evaluating import WRONG
 from privproof.language.flow import Instruction, Jump, Next, Test
+from privproof.language.randomness import Chance
 from privproof.language.syntax import Conditional, Constant, Expression, Operation, Place
 from privproof.language.values import equal, truth
 from privproof.language.walking import parts, reads

@@ -108,7 +108,7 @@ def _on_every_way(program: Program) -> str | None:
 
 
 def _least_size(program: Program) -> int:
-    """The least length of the lists: ordinary code may fail on empty ones, which are no data set's neighbours if nothing else is private."""
+    """The least length of the lists: ordinary code may fail on empty ones, which have no neighbours if nothing else is private."""
     private = [declared for declared in program.inputs.values() if not declared.public]
     lists = all(declared.shape == "list" and declared.size is None for declared in private)
     return int(lists and program.mechanism.translated.ordinary)

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 from privproof.errors import LanguageError
 from privproof.language.noise import NOISES
-from privproof.language.resolving import Unusable
 from privproof.language.ordinary import Ordinary
+from privproof.language.resolving import Unusable
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -103,6 +103,8 @@ class Expressions(Ordinary):
     made: dict[int, ast.ListComp]
     """Lists that are made only for a call that looks for their largest element, by the number of the call."""
 
+    spelled: dict[int, ast.Dict]
+    """Tables that hold all arguments of a call, by the number of the call."""
     functions: dict[str, ast.FunctionDef | ast.Lambda]
     """Functions that are defined inside the one that is read."""
 
@@ -177,7 +179,9 @@ class Expressions(Ordinary):
                 if sign is None:
                     self.refuse(node, "the operator @", "a sum of products")
                 if sign == "/" and self.shared.ordinary:
-                    self.refuse(node, "a quotient of floats", "a quotient of constants, or one that is taken by the caller")
+                    self.refuse(
+                        node, "a quotient of floats", "a quotient of constants, or one that is taken by the caller"
+                    )
                 return Operation(sign, self.operands(left, right, out, here), here)
             case ast.UnaryOp(op=op, operand=operand):
                 inner = self.expression(operand, out)
@@ -222,7 +226,9 @@ class Expressions(Ordinary):
         before = [
             part
             for part in ast.walk(self.current or node)
-            if isinstance(part, ast.Name) and part.id == name and (part.lineno, part.col_offset) < (node.lineno, node.col_offset)
+            if isinstance(part, ast.Name)
+            and part.id == name
+            and (part.lineno, part.col_offset) < (node.lineno, node.col_offset)
         ]
         if before or self.names.get(name, "").startswith("#x") or name in self.shared.streams:
             self.refuse(node, f"{name} := after {name} was read", "assign in a statement of its own")
@@ -358,6 +364,10 @@ class Expressions(Ordinary):
 
     def call(self, node: ast.Call, out: list[Statement]) -> Expression:
         here = self.place(node)
+        if id(node) in self.spelled:
+            rows = zip(self.spelled[id(node)].keys, self.spelled[id(node)].values, strict=True)
+            named = [ast.keyword(str(key.value), value) for key, value in rows if isinstance(key, ast.Constant)]
+            return self.call(ast.copy_location(ast.Call(node.func, [], named), node), out)
         if id(node) in self.made:
             return self.largest(node, self.made[id(node)], out)
         if isinstance(node.func, ast.Name) and node.func.id in self.functions and not _starred(node):
@@ -452,7 +462,13 @@ class Expressions(Ordinary):
         extra = keywords.pop("default", None) if name in ("min", "max") else None
         given = list(node.args)
         by = keywords.get("key")
-        if name in ("max", "min") and len(given) == 1 and isinstance(by, ast.Lambda) and len(keywords) == 1 and extra is None:
+        if (
+            name in ("max", "min")
+            and len(given) == 1
+            and isinstance(by, ast.Lambda)
+            and len(keywords) == 1
+            and extra is None
+        ):
             return self.extreme(node, name, given[0], by, out)
         if name == "sorted" and len(given) == 1 and keywords.keys() == {"reverse"}:
             turned = self.foreseen(keywords["reverse"])
@@ -465,7 +481,9 @@ class Expressions(Ordinary):
         if len(given) != 1 and name not in _SEVERAL and not (name in ("list", "tuple") and not given):
             self.refuse(node, f"{name} with {len(given)} arguments", f"{name}(x)")
         generator = given[0] if len(given) == 1 else None
-        if self.shared.ordinary and name == "len" and isinstance(generator, ast.ListComp) and isinstance(generator.elt, ast.Name | ast.Constant):
+        plain = isinstance(generator, ast.ListComp) and isinstance(generator.elt, ast.Name | ast.Constant)
+        if self.shared.ordinary and name == "len" and plain:
+            assert isinstance(generator, ast.ListComp)
             counted = ast.GeneratorExp(ast.copy_location(ast.Constant(1), generator.elt), generator.generators)
             return self.fold(node, "sum", ast.copy_location(counted, generator), out)
         if isinstance(generator, ast.GeneratorExp) and name in _EAGER:

@@ -51,18 +51,49 @@ _COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.NotIn: lambda a, b: a not in b,
 }
 _BUILTINS: Final[Mapping[str, Callable[..., Any]]] = {
-    **{"float": float, "int": int, "abs": abs, "min": min, "max": max, "round": round, "len": len, "bool": bool},
-    **{"sum": sum, "tuple": tuple, "list": list, "str": str, "pow": pow, "Fraction": Fraction},
+    "float": float,
+    "int": int,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "round": round,
+    "len": len,
+    "bool": bool,
+    "sum": sum,
+    "tuple": tuple,
+    "list": list,
+    "str": str,
+    "pow": pow,
+    "Fraction": Fraction,
 }
 _KINDS: Final[Mapping[str, type]] = {
-    **{"float": float, "int": int, "bool": bool, "str": str, "tuple": tuple, "list": list, "dict": dict},
+    "float": float,
+    "int": int,
+    "bool": bool,
+    "str": str,
+    "tuple": tuple,
+    "list": list,
+    "dict": dict,
     "Fraction": Fraction,
 }
 """The types that `isinstance` may ask for."""
 _MATH: Final[Mapping[str, Callable[..., Any]]] = {
-    **{"exp": math.exp, "log": math.log, "log2": math.log2, "log10": math.log10, "log1p": math.log1p, "expm1": math.expm1},
-    **{"sqrt": math.sqrt, "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "pow": math.pow, "fabs": math.fabs},
-    **{"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite, "isclose": math.isclose},
+    "exp": math.exp,
+    "log": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "log1p": math.log1p,
+    "expm1": math.expm1,
+    "sqrt": math.sqrt,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "pow": math.pow,
+    "fabs": math.fabs,
+    "isnan": math.isnan,
+    "isinf": math.isinf,
+    "isfinite": math.isfinite,
+    "isclose": math.isclose,
 }
 
 

@@ -26,7 +26,17 @@ _SECURE: Final = {name: vars(random.SystemRandom)[name] for name in ("random", "
 _RANDBELOW: Final = secrets.randbelow
 _LOGGED: Final = ("debug", "info", "warning", "error", "critical", "log")
 _NUMPY: Final = (
-    *("laplace", "exponential", "standard_exponential", "random", "random_sample", "rand", "randint", "integers", "choice"),
+    *(
+        "laplace",
+        "exponential",
+        "standard_exponential",
+        "random",
+        "random_sample",
+        "rand",
+        "randint",
+        "integers",
+        "choice",
+    ),
 )
 _ARRAYS: Final = ("argmax",)
 """Functions of numpy that the language knows for lists."""
@@ -50,7 +60,7 @@ def library_name(value: object) -> str | None:
     numpy = sys.modules.get("numpy")
     if numpy is not None and kind is type(getattr(numpy, "sum", None)) and kind.__module__ == "numpy":
         name = str(value.__name__)  # type: ignore[attr-defined]
-        return f"numpy.{name}" if name in _ARRAYS and value.__module__ == "numpy" else None  # type: ignore[attr-defined]
+        return f"numpy.{name}" if name in _ARRAYS and value.__module__ == "numpy" else None
     if kind is FunctionType:
         name = value.__name__  # type: ignore[attr-defined]
         if name in _LOGGED and vars(logging).get(name) is value and _stands_in(value, logging):

@@ -295,7 +295,14 @@ class Loops(Expressions):
         """``max`` or ``min`` by a key: the first element whose key no other one exceeds."""
         here = self.place(node)
         given = by.args
-        if len(given.args) != 1 or given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
+        if (
+            len(given.args) != 1
+            or given.vararg
+            or given.kwarg
+            or given.kwonlyargs
+            or given.posonlyargs
+            or given.defaults
+        ):
             self.refuse(by, "a key of more than one parameter", "key=lambda x: ...")
         walked = self.held(Operation("list", (self.sequence(over, out),), here), out, here)
         best, found, place = (self.shared.name(stem) for stem in ("b", "f", "i"))

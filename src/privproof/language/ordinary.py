@@ -1,6 +1,6 @@
 """Ordinary code: noise of Python's libraries as the ideal noise that it names, and floats with the exact values that they have.
 
-``np.random.laplace(v, s)``, ``random.random() < p``, ``random.randint(a, b)`` and their kin become the noise functions of the language, with
+``np.random.laplace(v, s)``, ``random.random() < p``, ``random.randint(a, b)`` and their kin become noise functions of the language, with
 the same laws that a run under control gives them (`language.recognition`).  A float is a constant: what is computed from floats alone
 is computed by Python while the function is read, and the result counts exactly.  Where a float would meet data, and rounding could
 matter, there is no translation.
@@ -19,7 +19,17 @@ from privproof.errors import LanguageError
 from privproof.language.folding import Unfoldable, exact
 from privproof.language.resolving import Unusable
 from privproof.language.sources import Reading
-from privproof.language.syntax import Assign, Constant, Element, Expression, Operation, Place, Sample, Statement, Variable
+from privproof.language.syntax import (
+    Assign,
+    Constant,
+    Element,
+    Expression,
+    Operation,
+    Place,
+    Sample,
+    Statement,
+    Variable,
+)
 
 _SIGNATURES: dict[str, tuple[str, ...]] = {
     "numpy.random.laplace": ("loc", "scale", "size"),
@@ -89,7 +99,9 @@ class Ordinary(Reading):
             return None
         if type(value) is float:
             return self.floating(value, here)
-        if isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare | ast.IfExp) and not isinstance(value, tuple | list):
+        if isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare | ast.IfExp) and not isinstance(
+            value, tuple | list
+        ):
             return Constant(value, here)
         return None
 
@@ -133,7 +145,9 @@ class Ordinary(Reading):
         """A table or tuple of numbers that is written out, or a constant; None for anything else."""
         here = self.place(node)
         match node:
-            case ast.Tuple(elts=elements) | ast.List(elts=elements) if not any(isinstance(e, ast.Starred) for e in elements):
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) if not any(
+                isinstance(e, ast.Starred) for e in elements
+            ):
                 kind = "tuple of" if isinstance(node, ast.Tuple) else "list of"
                 return Operation(kind, tuple(self.number(each, out) for each in elements), here)
             case ast.Dict(keys=keys, values=values):
@@ -200,7 +214,9 @@ class Ordinary(Reading):
         here = self.place(node)
         if name in _UNIT:
             self.shared.drawn = True
-            self.refuse(node, f"{ast.unparse(node)} outside a comparison", f"{ast.unparse(node)} < p, where p is a probability")
+            self.refuse(
+                node, f"{ast.unparse(node)} outside a comparison", f"{ast.unparse(node)} < p, where p is a probability"
+            )
         if name not in _SIGNATURES:
             self.refuse(node, f"calling {ast.unparse(node.func)}", "the functions that the language reference lists")
         given = self.bound(node, name)
@@ -215,7 +231,7 @@ class Ordinary(Reading):
                 return self.draw("exponential", (arguments.get("loc", zero), scale), out, here)
             case "random.expovariate":
                 rate = self.scale(node, arguments.get("lambd", one))
-                return self.draw("exponential", (zero, Constant(1 / Fraction(rate.value), here)), out, here)
+                return self.draw("exponential", (zero, Constant(1 / _fraction(rate), here)), out, here)
             case "random.randint":
                 return self.between(arguments["a"], _plus(arguments["b"], 1), out, here)
             case "random.randrange" if "stop" not in arguments:
@@ -241,7 +257,9 @@ class Ordinary(Reading):
                 return Element(values, place, here)
             case "numpy.random.choice":
                 return self.chosen(node, given, out, here)
-        self.refuse(node, f"calling {ast.unparse(node.func)} in this place", "the functions that the language reference lists")
+        self.refuse(
+            node, f"calling {ast.unparse(node.func)} in this place", "the functions that the language reference lists"
+        )
 
     def argument(self, key: str, value: ast.expr, out: list[Statement]) -> Expression:
         return self.number(value, out) if key in ("loc", "scale", "lambd") else _whole(self.expression(value, out))
@@ -271,7 +289,9 @@ class Ordinary(Reading):
     def scale(self, node: ast.Call, value: Expression) -> Constant:
         """A scale, which is a constant above zero."""
         if not (isinstance(value, Constant) and isinstance(value.value, int | Fraction) and value.value > 0):
-            self.refuse(node, f"{ast.unparse(node)}, whose scale is no constant above 0,", "a scale of constants and parameters")
+            self.refuse(
+                node, f"{ast.unparse(node)}, whose scale is no constant above 0,", "a scale of constants and parameters"
+            )
         return value
 
     def between(self, low: Expression, end: Expression, out: list[Statement], here: Place) -> Expression:
@@ -312,7 +332,9 @@ class Ordinary(Reading):
             drawn: Expression = self.draw("uniform", (Constant(0, here), _plus(many, -1)), out, here)
         else:
             drawn = self.draw("choice", (self.table(node, shares, here),), out, here)
-            length = count if sequence is None else len(values.elts) if isinstance(values, ast.List | ast.Tuple) else None
+            length = (
+                count if sequence is None else len(values.elts) if isinstance(values, ast.List | ast.Tuple) else None
+            )
             if length != len(shares):
                 self.refuse(node, "as many probabilities as values: that", "values and probabilities, both written out")
         return drawn if sequence is None else Element(sequence, drawn, here)
@@ -320,9 +342,9 @@ class Ordinary(Reading):
     def table(self, node: ast.Call, shares: Any, here: Place) -> Expression:
         """The table of numbers by which one of several values is chosen."""
         numbers = [Fraction(share) for share in shares if type(share) in (int, float, Fraction)]
-        if len(numbers) != len(shares) or not numbers or min(numbers) < 0 or sum(numbers) <= 0:
+        total = sum(numbers, Fraction(0))
+        if len(numbers) != len(shares) or not numbers or min(numbers) < 0 or total <= 0:
             self.refuse(node, f"the probabilities {shares!r}", "numbers that are not negative")
-        total = sum(numbers)
         if abs(total - 1) > Fraction(1, 10**8):
             self.refuse(node, f"probabilities that sum to {float(total)!r}", "probabilities that sum to 1")
         entries = [Constant(part, here) for i, each in enumerate(numbers) for part in (i, each / total)]
@@ -330,6 +352,11 @@ class Ordinary(Reading):
 
 
 _NUMBERS = ("loc", "scale", "lambd", "a", "b", "start", "stop", "low", "high", "k", "n", "exclusive_upper_bound")
+
+
+def _fraction(value: Constant) -> Fraction:
+    assert isinstance(value.value, int | Fraction)
+    return Fraction(value.value)
 
 
 def _whole(value: Expression) -> Expression:

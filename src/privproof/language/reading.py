@@ -140,6 +140,7 @@ class _Reader(Loops):
     ) -> None:
         super().__init__(running, shared, names, called=called, constants=constants)
         self.made: dict[int, ast.ListComp] = {}
+        self.spelled: dict[int, ast.Dict] = {}
         self.functions: dict[str, ast.FunctionDef | ast.Lambda] = {}
         read = self.read
         around = read.function.__code__.co_qualname.split(".")[-2:-1]
@@ -153,6 +154,8 @@ class _Reader(Loops):
         out: list[Statement] = []
         for node in self.fused(list(nodes)):
             self.statement(node, out)
+            if self.shared.ordinary and out and isinstance(out[-1], Return | Result):
+                break
         return tuple(out)
 
     def fused(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
@@ -162,12 +165,25 @@ class _Reader(Loops):
         result: list[ast.stmt] = []
         for node in nodes:
             match result[-1:]:
-                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() as made)] if (
-                    self.listed_once(name, made) and isinstance(node, ast.Return | ast.Assign)
-                ):
-                    found = [part for part in ast.walk(node) if isinstance(part, ast.Call) and self.looks_for(part) == name]
+                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() as made)] if self.listed_once(
+                    name, made
+                ) and isinstance(node, ast.Return | ast.Assign):
+                    found = [
+                        part for part in ast.walk(node) if isinstance(part, ast.Call) and self.looks_for(part) == name
+                    ]
                     if len(found) == 1 and _times_read(self.read.tree, name) == _times_read(found[0], name):
                         self.made[id(found[0])] = made
+                        result.pop()
+                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as options)] if (
+                    name in self.steady and _times_read(self.read.tree, name) == 1
+                ):
+                    calls = [
+                        part for part in ast.walk(node) if isinstance(part, ast.Call) and _only_options(part) == name
+                    ]
+                    plain = not isinstance(node, ast.For | ast.While | ast.If | ast.FunctionDef | ast.Match)
+                    texts = {key.value for key in options.keys if isinstance(key, ast.Constant) and _is_text(key)}
+                    if len(calls) == 1 and plain and len(texts) == len(options.keys):
+                        self.spelled[id(calls[0])] = options
                         result.pop()
             result.append(node)
         return result
@@ -179,7 +195,11 @@ class _Reader(Loops):
         over = made.generators[0].iter
         if self.known(over, "enumerate") and isinstance(over, ast.Call) and len(over.args) == 1 and not over.keywords:
             over = over.args[0]
-        stored = [n for n in ast.walk(self.read.tree) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
+        stored = [
+            n
+            for n in ast.walk(self.read.tree)
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        ]
         filled = isinstance(over, ast.Name) and self.names.get(over.id) in self.shared.lists
         return len(stored) == 1 and filled and over.id in self.steady  # type: ignore[attr-defined]
 
@@ -220,8 +240,7 @@ class _Reader(Loops):
             case ast.AugAssign(target=target, op=op, value=value):
                 self.augment(node, target, op, value, out)
             case ast.If(test=test, body=body, orelse=orelse) if self.decided(node):
-                for inner in body if self.compute(test) else orelse:
-                    self.statement(inner, out)
+                out.extend(self.block(body if self.compute(test) else orelse))
             case ast.Assert(test=test):
                 if not self.foreseen(test) or self.foreseen(test) is UNFORESEEN:
                     self.refuse(node, "an assertion that is no matter of constants and parameters", _ASSERTED)
@@ -281,7 +300,9 @@ class _Reader(Loops):
 
     def decided(self, node: ast.If) -> bool:
         """Whether a test is known while it is read, and what it guards is not to be read in vain."""
-        guards = any(isinstance(part, ast.Raise) for branch in (node.body, node.orelse) for s in branch for part in ast.walk(s))
+        guards = any(
+            isinstance(part, ast.Raise) for branch in (node.body, node.orelse) for s in branch for part in ast.walk(s)
+        )
         return (guards or self.shared.ordinary) and self.foreseen(node.test) is not UNFORESEEN
 
     def tells(self, node: ast.Call) -> bool:
@@ -299,7 +320,11 @@ class _Reader(Loops):
     def told(self, node: ast.Call, out: list[Statement], here: Place) -> None:
         """What is printed or logged: it is left out, and must do nothing and fail nowhere."""
         if node.keywords:
-            self.refuse(node, f"{ast.unparse(node.func)} with keywords", "leave it out: what a mechanism prints is an output too")
+            self.refuse(
+                node,
+                f"{ast.unparse(node.func)} with keywords",
+                "leave it out: what a mechanism prints is an output too",
+            )
         for argument in node.args:
             parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
             for part in parts:
@@ -314,6 +339,9 @@ class _Reader(Loops):
                 if not isinstance(inner, ast.Name) or inner.id not in self.names:
                     self.refuse(inner, f"{ast.unparse(inner)[:40]} in what is printed", "names of variables, and texts")
                 if inner.id in self.constants:
+                    known = self.constants[inner.id]
+                    if isinstance(part, ast.FormattedValue) and part.format_spec and not isinstance(known, int | float):
+                        self.refuse(part, "a text in the format of a number", "{x}")
                     continue
                 value = self.expression(inner, out)
                 if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
@@ -469,12 +497,22 @@ class _Reader(Loops):
 
     def defined_once(self, name: str) -> bool:
         """Whether a name inside a function gets its meaning in one place, in the function's own block."""
-        own = [s for s in self.read.tree.body if isinstance(s, ast.FunctionDef) and s.name == name]
-        own += [  # type: ignore[misc]
-            s for s in self.read.tree.body if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets)
+        own = [
+            s
+            for s in self.read.tree.body
+            if (isinstance(s, ast.FunctionDef) and s.name == name)
+            or (isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets))
         ]
-        inside = [n for n in ast.walk(self.read.tree) if isinstance(n, ast.FunctionDef) and n is not self.read.tree and n.name == name]
-        stored = [n for n in ast.walk(self.read.tree) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+        inside = [
+            n
+            for n in ast.walk(self.read.tree)
+            if isinstance(n, ast.FunctionDef) and n is not self.read.tree and n.name == name
+        ]
+        stored = [
+            n
+            for n in ast.walk(self.read.tree)
+            if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
+        ]
         taken = [a for a in ast.walk(self.read.tree) if isinstance(a, ast.arg) and a.arg == name]
         return len(own) == 1 and len(inside) + len(stored) == 1 and not taken and not self.nested
 
@@ -484,20 +522,35 @@ class _Reader(Loops):
         given = function.args
         if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
             self.refuse(node, f"calling {name}, whose parameters are not all plain,", "parameters without defaults")
-        body = function.body if isinstance(function, ast.FunctionDef) else [ast.copy_location(ast.Return(function.body), function.body)]
+        body = (
+            function.body
+            if isinstance(function, ast.FunctionDef)
+            else [ast.copy_location(ast.Return(function.body), function.body)]
+        )
         parts = [part for statement in body for part in ast.walk(statement)]
-        if any(isinstance(part, ast.Yield | ast.YieldFrom | ast.Nonlocal | ast.Global | ast.FunctionDef) for part in parts):
-            self.refuse(node, f"calling {name}, which does more than to return a value,", "define it at the top of the file")
+        if any(
+            isinstance(part, ast.Yield | ast.YieldFrom | ast.Nonlocal | ast.Global | ast.FunctionDef) for part in parts
+        ):
+            self.refuse(
+                node, f"calling {name}, which does more than to return a value,", "define it at the top of the file"
+            )
         keywords = {str(k.arg): k.value for k in node.keywords}
         parameters = [argument.arg for argument in given.args]
         bound = dict(zip(parameters, node.args, strict=False)) | keywords
         if len(node.args) + len(keywords) != len(parameters) or bound.keys() != set(parameters):
-            raise LanguageError("call", f"{name} is called with other arguments", place=str(here), hint=f"{name}({', '.join(parameters)})")
+            raise LanguageError(
+                "call",
+                f"{name} is called with other arguments",
+                place=str(here),
+                hint=f"{name}({', '.join(parameters)})",
+            )
         self.count_call(node, name)
         prefix = self.shared.name(f"{name}.")
         own = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        names = {**self.names, **{each: f"{prefix}.{each}" for each in (*parameters, *own)}}
-        constants = {each: value for each, value in self.constants.items() if each not in own and each not in parameters}
+        names = {**self.around, **{each: f"{prefix}.{each}" for each in (*parameters, *own)}}
+        constants = {
+            each: value for each, value in self.constants.items() if each not in own and each not in parameters
+        }
         for parameter, argument in self.in_order(node, bound):
             foreseen = self.foreseen(argument) if self.shared.ordinary else UNFORESEEN
             if foreseen is not UNFORESEEN and parameter not in own:
@@ -507,7 +560,7 @@ class _Reader(Loops):
             out.append(Assign(names[parameter], self.expression(argument, out), here))
         reader = _Reader(self.running, self.shared, names, called=True)
         reader.steady = self.steady - own | set(parameters) - own
-        reader.constants, reader.functions, reader.nested = constants, self.functions, True
+        reader.constants, reader.functions, reader.nested, reader.around = constants, self.functions, True, dict(names)
         read = reader.block(body)
         self.shared.depth -= 1
         outside = set(self.names.values())
@@ -597,6 +650,18 @@ class _Reader(Loops):
 
 def _times_read(node: ast.AST, name: str) -> int:
     return sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(node))
+
+
+def _only_options(node: ast.Call) -> str | None:
+    """The name of the table that holds all arguments of a call."""
+    match node:
+        case ast.Call(args=[], keywords=[ast.keyword(arg=None, value=ast.Name(id=name))]):
+            return name
+    return None
+
+
+def _is_text(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _root(node: ast.expr) -> str | None:

@@ -15,7 +15,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter
-from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from privproof.errors import LanguageError
@@ -161,7 +169,7 @@ class Recorder:
         known = self.entered.get(id(called))
         if known is None:
             inside = type(called) in self.mechanisms
-            function = called.function if inside else called
+            function: Any = called.function if inside else called
             owner = None
             if type(function) is MethodType and not isinstance(function.__self__, type):
                 function, owner = function.__func__, function.__self__

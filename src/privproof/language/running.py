@@ -113,9 +113,7 @@ def recognised_noise(mechanism: Mechanism) -> AbstractContextManager[None]:
     return recognised(function.__globals__, getattr(function, "__self__", None))
 
 
-def _ran(
-    mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None
-) -> Run:
+def _ran(mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None) -> Run:
     given = {name: list(value) if isinstance(value, list) else value for name, value in arguments.items()}
     written: list[list[Any]] = []
     stream = mechanism.stream

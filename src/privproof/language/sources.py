@@ -101,6 +101,7 @@ class Reading:
         local = {n.id for n in ast.walk(read.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         for name in local - names.keys():
             names[name] = f"{shared.name(read.tree.name + '.')}.{name}" if called else name
+        self.around = dict(names)
         self.steady = local - _wavering(read.tree) | names.keys() - local
         self.constants = {n: v for n, v in (constants or {}).items() if n in self.steady and unchanging(v)}
 
