@@ -15,7 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from privproof.compiling.posing import Subject, pose_question, run_instead
+from privproof.compiling.posing import Subject, ordinary_notes, pose_question, run_instead
 from privproof.engines.engine import Engine, Remark, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
@@ -149,6 +149,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     watch = monitor or Monitor()
     try:
         verdict = _asked(request, engine, watch)
+        verdict = replace(verdict, notes=(*verdict.notes, *ordinary_notes(request.question)))
         why = verdict.reason if isinstance(verdict, Unknown) else None
     except LanguageError as problem:
         verdict, why = None, problem.message

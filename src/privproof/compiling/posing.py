@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -13,6 +14,9 @@ from privproof.language import Mechanism, mechanism
 from privproof.language.inputs import Input, integer, queries
 from privproof.models import Horizon, Transducer
 from privproof.scenarios import AnyQuestion, ProgramQuestion, Question, is_program, program_question, runs_question
+
+_FLOATS = 3
+"""So many floats are named with their exact values."""
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
@@ -103,21 +107,49 @@ def is_ordinary(subject: Mechanism) -> bool:
     return subject.proposed is None and subject.translated.ordinary
 
 
+def ordinary_mechanism(question: AnyQuestion) -> Mechanism | None:
+    """The function behind a question that draws noise of libraries and was translated; None for every other question."""
+    mechanism: Mechanism | None = None
+    if isinstance(question, ProgramQuestion):
+        mechanism = question.mechanism
+    elif isinstance(question, Question) and question.origin is not None:
+        mechanism = question.origin.mechanism
+    return mechanism if mechanism is not None and is_ordinary(mechanism) else None
+
+
 def run_instead(question: AnyQuestion, reason: str) -> AnyQuestion | None:
     """The question of running a function whose translation has no answer; None where a function is not run."""
-    mechanism = question.mechanism if isinstance(question, ProgramQuestion) else None
-    if isinstance(question, Question) and question.origin is not None and question.horizon is None:
-        mechanism = question.origin.mechanism
-    if mechanism is None or not isinstance(question, ProgramQuestion | Question) or not is_ordinary(mechanism):
+    mechanism = ordinary_mechanism(question)
+    if mechanism is None or (isinstance(question, Question) and question.horizon is not None):
         return None
     if any(declared.values is None or declared.shape == "stream" for declared in mechanism.inputs.values()):
         return None
-    if isinstance(question, ProgramQuestion):
-        size = question.size
-    else:
-        size = len(question.model.steps) if _open_lists(mechanism) and isinstance(question.model, Transducer) else None
+    size = question.size if isinstance(question, ProgramQuestion) else None
+    if isinstance(question, Question) and isinstance(question.model, Transducer) and _open_lists(mechanism):
+        if question.origin is None or question.origin.fed is None:
+            return None
+        size = len(question.model.steps)
     made = runs_question(replace(mechanism, pin=None), size=size, reason=LanguageError("unknown", reason))
     return made.under(question.budget)
+
+
+def ordinary_notes(question: AnyQuestion) -> tuple[str, ...]:
+    """What a verdict about ordinary code takes for granted, in words."""
+    mechanism = ordinary_mechanism(question)
+    if mechanism is None:
+        return ()
+    program = mechanism.program
+    values = [*program.parameters.values()]
+    values += [m.value for function in program.functions for m in function.meanings.values() if m.kind == "constant"]
+    values += [default for function in program.functions for default in function.defaults.values()]
+    code = getattr(mechanism.function, "__code__", None)
+    values += () if code is None else code.co_consts
+    floats = dict.fromkeys(
+        value for value in values if type(value) is float and Fraction(value) != Fraction(repr(value))
+    )
+    told = [f"{value!r} is {Fraction(value)}" for value in list(floats)[:_FLOATS]]
+    said = "random numbers stand for the ideal distributions: what floating point makes of them is another matter"
+    return (*([f"floats count with the exact value that they have: {', '.join(told)}"] if told else []), said)
 
 
 def _open_lists(subject: Mechanism) -> bool:

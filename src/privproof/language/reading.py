@@ -610,8 +610,11 @@ class _Reader(Loops):
                     constants[parameter.name] = running.default(parameter.name)
                 except NotPlain as problem:
                     raise self.no_default(running, parameter.name, problem, here) from None
-                if self.shared.ordinary and type(constants[parameter.name]) is float:
-                    continue
+                if type(constants[parameter.name]) is float:
+                    if self.shared.ordinary:
+                        continue
+                    what = NotPlain(f"{constants[parameter.name]!r}, a float", "a Fraction", "float")
+                    raise self.no_default(running, parameter.name, what, here)
                 value = self.fixed(node, constants[parameter.name], here)
                 out.append(Assign(names[parameter.name], value, here))
         for parameter_name, argument in self.in_order(node, bound.arguments):
