@@ -12,8 +12,8 @@ from privproof.compiling.programs import mechanism_question
 from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism, mechanism
 from privproof.language.inputs import Input, integer, queries
-from privproof.models import Horizon, Transducer
-from privproof.scenarios import AnyQuestion, ProgramQuestion, Question, is_program, program_question, runs_question
+from privproof.models import Horizon
+from privproof.scenarios import AnyQuestion, is_program, program_question, runs_question
 
 _FLOATS = 3
 """So many floats are named with their exact values."""
@@ -109,26 +109,18 @@ def is_ordinary(subject: Mechanism) -> bool:
 
 def ordinary_mechanism(question: AnyQuestion) -> Mechanism | None:
     """The function behind a question that draws noise of libraries and was translated; None for every other question."""
-    mechanism: Mechanism | None = None
-    if isinstance(question, ProgramQuestion):
-        mechanism = question.mechanism
-    elif isinstance(question, Question) and question.origin is not None:
-        mechanism = question.origin.mechanism
-    return mechanism if mechanism is not None and is_ordinary(mechanism) else None
+    found = question.functions[:1] if question.family in ("program", "words") else ()
+    return next((each for each in found if isinstance(each, Mechanism) and is_ordinary(each)), None)
 
 
 def run_instead(question: AnyQuestion, reason: str) -> AnyQuestion | None:
     """The question of running a function whose translation has no answer; None where a function is not run."""
-    mechanism = ordinary_mechanism(question)
-    if mechanism is None or (isinstance(question, Question) and question.horizon is not None):
+    mechanism, size = ordinary_mechanism(question), question.list_size
+    if mechanism is None or (question.family == "words" and size is None and _open_lists(mechanism)):
         return None
     if any(declared.values is None or declared.shape == "stream" for declared in mechanism.inputs.values()):
         return None
-    size = question.size if isinstance(question, ProgramQuestion) else None
-    if isinstance(question, Question) and isinstance(question.model, Transducer) and _open_lists(mechanism):
-        if question.origin is None or question.origin.fed is None:
-            return None
-        size = len(question.model.steps)
+    size = size if _open_lists(mechanism) else None
     made = runs_question(replace(mechanism, pin=None), size=size, reason=LanguageError("unknown", reason))
     return made.under(question.budget)
 
