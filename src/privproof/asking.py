@@ -15,7 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from privproof.compiling.posing import Subject, pose_question
+from privproof.compiling.posing import Subject, ordinary_mechanism, ordinary_notes, pose_question, run_instead
 from privproof.engines.engine import Engine, Remark, Request
 from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
@@ -169,12 +169,9 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     watch = monitor or Monitor()
     try:
         verdict = _answered(request, engine, watch)
+        verdict = replace(verdict, notes=(*verdict.notes, *ordinary_notes(request.question)))
     except LanguageError as problem:
-        other = (
-            None
-            if engine is not None or problem.code == "changed"
-            else request.question.run_instead(str(problem.message))
-        )
+        other = None if engine is not None or problem.code == "changed" else _runs_of(request.question, problem.message)
         if other is None:
             raise
         verdict = _answered(replace(request, question=other, prepared={}), None, watch)
@@ -185,7 +182,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
 
 def _run_instead(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
     """The verdict of running the function, where no engine knew: for good at the size asked about, otherwise only what it refutes."""
-    other = request.question.run_instead(verdict.reason)
+    other = _runs_of(request.question, verdict.reason)
     if other is None:
         return verdict
     try:
@@ -194,10 +191,15 @@ def _run_instead(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
         return verdict
     if found.status == "unknown":
         return verdict
-    if found.status == "refuted" or other.sized:
+    if found.status == "refuted" or other.sized or ordinary_mechanism(request.question) is not None:
         return found
     said = f"at {found.question.name}, {found.upper.show()} is proved by running it"
     return replace(verdict, notes=(*verdict.notes, said))
+
+
+def _runs_of(question: AnyQuestion, reason: str) -> AnyQuestion | None:
+    """The question about running the function that a question is about, where it can be run."""
+    return question.run_instead(reason) or run_instead(question, reason)
 
 
 def _answered(request: Request, engine: str | None, watch: Monitor) -> Verdict:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from privproof.errors import PrivproofError
 from privproof.language.evaluating import WRONG
 from privproof.language.flow import Instruction, Jump, Next, Test
+from privproof.language.randomness import Chance
 from privproof.language.syntax import Conditional, Constant, Expression, Operation, Place
 from privproof.language.values import equal, truth
 from privproof.language.walking import parts, reads
@@ -104,7 +105,7 @@ def cover(branches: Iterable[Branch], attempt: Attempt, *, least: int = _LEAST, 
 class _Search:
     def __init__(self, branches: tuple[Branch, ...], attempt: Attempt, most: int) -> None:
         self.branches, self.attempt, self.most = branches, attempt, most
-        self.chance = Random(0)
+        self.chance = Chance(0)
         self.taken: set[Branch] = set()
         self.near: dict[Branch, tuple[float, Choices]] = {}
         self.idle: dict[Branch, int] = {}

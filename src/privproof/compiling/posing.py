@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from privproof.compiling.programs import mechanism_question
 from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism, mechanism
-from privproof.language.inputs import Input
+from privproof.language.inputs import Input, integer, queries
 from privproof.language.mechanism import RELATIONS, Relation
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, is_program, program_question, runs_question
+
+_FLOATS = 3
+"""So many floats are named with their exact values."""
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
@@ -107,10 +112,88 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
         return runs_question(subject, size=size)
     try:
         if not is_program(subject):
+            if size is None and horizon is None and is_ordinary(subject) and _open_lists(subject):
+                return runs_question(subject)  # of every size that there is time for
             return mechanism_question(subject, size=size, horizon=horizon)
-        question: AnyQuestion = program_question(subject, size=size)
+        question: AnyQuestion = program_question(_in_numbers(subject), size=size)
         return question if horizon is None else question.lasting(horizon)
     except LanguageError as problem:
         if horizon is not None or subject.proposed is not None or problem.code == "changed":
             raise
         return runs_question(subject, size=size, reason=problem)
+
+
+def is_ordinary(subject: Mechanism) -> bool:
+    """Whether a function draws noise of libraries, so that running it is what is done where its translation has no answer."""
+    return subject.proposed is None and subject.translated.ordinary
+
+
+def ordinary_mechanism(question: AnyQuestion) -> Mechanism | None:
+    """The function behind a question that draws noise of libraries and was translated; None for every other question."""
+    found = question.functions[:1] if question.family in ("program", "words") else ()
+    return next((each for each in found if isinstance(each, Mechanism) and is_ordinary(each)), None)
+
+
+def run_instead(question: AnyQuestion, reason: str) -> AnyQuestion | None:
+    """The question of running a function whose translation has no answer; None where a function is not run."""
+    mechanism, size = ordinary_mechanism(question), question.list_size
+    if mechanism is None or (question.family == "words" and size is None and _open_lists(mechanism)):
+        return None
+    if any(declared.values is None or declared.shape == "stream" for declared in mechanism.inputs.values()):
+        return None
+    size = size if _open_lists(mechanism) else None
+    made = runs_question(replace(mechanism, pin=None), size=size, reason=LanguageError("unknown", reason))
+    return made.under(question.budget)
+
+
+def ordinary_notes(question: AnyQuestion) -> tuple[str, ...]:
+    """What a verdict about ordinary code takes for granted, in words."""
+    mechanism = ordinary_mechanism(question)
+    if mechanism is None:
+        return ()
+    program = mechanism.program
+    values = [*program.parameters.values()]
+    values += [m.value for function in program.functions for m in function.meanings.values() if m.kind == "constant"]
+    values += [default for function in program.functions for default in function.defaults.values()]
+    code = getattr(mechanism.function, "__code__", None)
+    values += () if code is None else code.co_consts
+    floats = dict.fromkeys(
+        value for value in values if type(value) is float and Fraction(value) != Fraction(repr(value))
+    )
+    told = [f"{value!r} is {Fraction(value)}" for value in list(floats)[:_FLOATS]]
+    said = "random numbers stand for the ideal distributions: what floating point makes of them is another matter"
+    return (*([f"floats count with the exact value that they have: {', '.join(told)}"] if told else []), said)
+
+
+def _open_lists(subject: Mechanism) -> bool:
+    return any(declared.shape == "list" and declared.size is None for declared in subject.inputs.values())
+
+
+def _in_numbers(subject: Mechanism) -> Mechanism:
+    """The mechanism with records that are whole numbers without a gap declared as such numbers: their neighbours are the same.
+
+    A record changes in any way, so a number within low, ..., high changes by at most high - low; one record changes at a time.
+    """
+    private = [declared for declared in subject.inputs.values() if not declared.public]
+    if not is_ordinary(subject) or (subject.neighbours != "one" and len(private) > 1):
+        return subject
+    if any(declared.within is not None for declared in private) or any(i.shape == "stream" for i in private):
+        return subject
+    inputs = {}
+    for name, declared in subject.inputs.items():
+        values = declared.values
+        if declared.public:
+            inputs[name] = declared
+            continue
+        if not values or any(type(value) is not int for value in values) or len(values) < 2:
+            return subject
+        low, high = min(values), max(values)
+        if high - low != len(values) - 1:
+            return subject
+        make = queries if declared.shape == "list" else integer
+        options = {"size": declared.size} if declared.shape == "list" else {}
+        inputs[name] = make(low, high, sensitivity=high - low, **options)
+    relation = (
+        subject.neighbours if subject.neighbours == "one" or len(private) > 1 or private[0].shape == "list" else "each"
+    )
+    return replace(subject, inputs=MappingProxyType(inputs), relation=relation)

@@ -24,6 +24,7 @@ from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Law, Table
 from privproof.language.linear import Linear, exactly
 from privproof.language.mechanism import Mechanism
+from privproof.language.randomness import Chance
 from privproof.language.running import exact_run
 from privproof.language.scripts import recorded
 from privproof.language.syntax import (
@@ -78,7 +79,7 @@ def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch
             case _:
                 raise LanguageError("noise", "geometric noise in a program with continuous noise")
 
-    size = program.size if program.size is not None else choices.randint(0, 5)
+    size = program.size if program.size is not None else choices.randint(_least_size(program), 5)
     return _difference(program, _arguments(program.inputs, size, choices), noise, conditions, watch)
 
 
@@ -93,8 +94,9 @@ def _on_every_way(program: Program) -> str | None:
     """
     shown: dict[str, str] = {}
     conditions, watch = Conditions(program.code), Watch(frozenset())
-    for size in _SIZES if program.size is None else (program.size,):
-        for way in ways(program.mechanism, size, random.Random(1)):
+    least = _least_size(program)
+    for size in [each for each in _SIZES if each >= least] if program.size is None else (program.size,):
+        for way in ways(program.mechanism, size, Chance(1)):
             told = _difference(program, way.arguments, _along(way), conditions, watch)
             if told is None and way.leaf.complete:
                 printed = repr(_types(way.leaf.output))
@@ -103,6 +105,13 @@ def _on_every_way(program: Program) -> str | None:
             if told is not None:
                 return told
     return None
+
+
+def _least_size(program: Program) -> int:
+    """The least length of the lists: ordinary code may fail on empty ones, which have no neighbours if nothing else is private."""
+    private = [declared for declared in program.inputs.values() if not declared.public]
+    lists = all(declared.shape == "list" and declared.size is None for declared in private)
+    return int(lists and program.mechanism.translated.ordinary)
 
 
 def _along(way: Way) -> Callable[[Law], Any]:
@@ -177,9 +186,9 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
     Raises:
         LanguageError: it does not end.
     """
-    chance = random.Random(seed)
+    chance = Chance(seed)
     for _ in range(runs):
-        size = program.size if program.size is not None else chance.randint(0, 5)
+        size = program.size if program.size is not None else chance.randint(_least_size(program), 5)
         arguments = _arguments(program.inputs, size, chance)
         try:
             _Follower(program, arguments, None, chance).output()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover, told_coverage
@@ -24,6 +23,7 @@ from privproof.language import Mechanism
 from privproof.language.evaluating import WRONG, Evaluate, evaluator, problem
 from privproof.language.flow import Next
 from privproof.language.laws import Geometric, Law, Table
+from privproof.language.randomness import Chance
 from privproof.language.running import Run, outputs, run
 from privproof.language.scripts import GivenUp, recorded
 from privproof.language.syntax import Emit, Expression, Return, Sample
@@ -129,7 +129,7 @@ class _Trials:
 
     def chosen(self, found: Covered) -> Iterator[dict[str, Any]]:
         """The data sets on which distributions are compared: the first and the last, those of new branches, then any."""
-        chance = Random(0)
+        chance = Chance(0)
         limit = None if self.longest is None else min(self.longest, _LONGEST)
         length = limit or (1 if self.origin.fed is None else len(self.model.steps))
         pairs = list(self.origin.situations)

@@ -8,6 +8,7 @@ may add, compare or count as true in a way of its own.  Both are refused with wh
 from __future__ import annotations
 
 import gc
+import math
 from fractions import Fraction
 from types import MappingProxyType, NoneType
 from typing import Any
@@ -29,13 +30,14 @@ class NotPlain(Exception):
         self.code = code
 
 
-def frozen(value: object, name: str, *, lists: bool = False) -> Any:
+def frozen(value: object, name: str, *, lists: bool = False, floats: bool = False) -> Any:
     """A copy of a plain value that nobody else holds.
 
     Args:
         value: the value.
         name: what it is called, for the hint.
         lists: whether lists and dictionaries may stand in it, because its user gets a copy of their own.
+        floats: whether floats may stand in it, because its user computes with them as Python does.
 
     Raises:
         NotPlain: it is of another type, or could change.
@@ -56,21 +58,23 @@ def frozen(value: object, name: str, *, lists: bool = False) -> Any:
     if kind in ATOMS:
         return value
     if kind is float:
+        if floats and math.isfinite(value):  # type: ignore[arg-type]
+            return value
         raise NotPlain(f"{value!r}, a float", f'Fraction("{value!r}") for exactly that number', "float")
     if kind is tuple and isinstance(value, tuple):
-        return tuple(frozen(item, name, lists=lists) for item in value)
+        return tuple(frozen(item, name, lists=lists, floats=floats) for item in value)
     if kind is MappingProxyType:
         (held,) = gc.get_referents(value)  # the table itself: a view shows whatever its holder answers
         if type(held) is not dict:
             raise NotPlain(f"a view of a {type(held).__name__}", f"{name} = MappingProxyType({{...}})")
-        return MappingProxyType({frozen(k, name): frozen(v, name) for k, v in dict(held).items()})
+        return MappingProxyType({frozen(k, name): frozen(v, name, floats=floats) for k, v in dict(held).items()})
     if kind is list and isinstance(value, list):
         if lists:
-            return [frozen(item, name, lists=True) for item in value]
+            return [frozen(item, name, lists=True, floats=floats) for item in value]
         raise NotPlain("a list, which can change", f"a tuple: {name} = tuple(...)")
     if kind is dict and isinstance(value, dict):
         if lists:
-            return {frozen(k, name): frozen(v, name, lists=True) for k, v in value.items()}
+            return {frozen(k, name): frozen(v, name, lists=True, floats=floats) for k, v in value.items()}
         raise NotPlain(
             "a dictionary, which can change", f"from types import MappingProxyType; {name} = MappingProxyType({{...}})"
         )
@@ -112,6 +116,8 @@ def typed_document(value: Any) -> dict[str, Any]:
         return {"text": value}
     if kind is Fraction:
         return {"fraction": str(value)}
+    if kind is float:
+        return {"float": value.hex()}
     if value is None:
         return {"none": None}
     if kind is tuple or kind is list:

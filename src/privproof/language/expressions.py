@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import inspect
 from abc import abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
 from typing import Any, NoReturn
 
 from privproof.errors import LanguageError
 from privproof.language.noise import NOISES
+from privproof.language.ordinary import Ordinary
 from privproof.language.resolving import Unusable
-from privproof.language.sources import Reading
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -35,6 +36,11 @@ BINARY: dict[type[ast.operator], str] = {
     ast.FloorDiv: "//",
     ast.Mod: "%",
     ast.Pow: "**",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
 }
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
@@ -89,11 +95,30 @@ _SINGLE = (None, True, False)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
 _SEVERAL = ("max", "min", "sum")
 _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
-_BIT_OPERATORS = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "!="}
 
 
-class Expressions(Reading):
+class Expressions(Ordinary):
     """Reads expressions; loops and calls are read by those who know statements."""
+
+    made: dict[int, ast.ListComp]
+    """Lists that are made only for a call that looks for their largest element, by the number of the call."""
+
+    spelled: dict[int, ast.Dict]
+    """Tables that hold all arguments of a call, by the number of the call."""
+    functions: dict[str, ast.FunctionDef | ast.Lambda]
+    """Functions that are defined inside the one that is read."""
+
+    @abstractmethod
+    def inside(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
+        """A call of a function that is defined inside this one."""
+
+    @abstractmethod
+    def extreme(self, node: ast.AST, name: str, over: ast.expr, by: ast.Lambda, out: list[Statement]) -> Expression:
+        """``max`` or ``min`` by a key."""
+
+    @abstractmethod
+    def largest(self, node: ast.AST, held: ast.ListComp, out: list[Statement]) -> Expression:
+        """Where a list that a comprehension makes has its first largest element."""
 
     @abstractmethod
     def stream(self, over: ast.expr) -> str | None:
@@ -139,6 +164,9 @@ class Expressions(Reading):
 
     def expression(self, node: ast.expr, out: list[Statement]) -> Expression:
         here = self.place(node)
+        computed = self.known_value(node, here)
+        if computed is not None:
+            return computed
         match node:
             case ast.Constant(value=value):
                 return self.constant(node, value, here)
@@ -149,13 +177,16 @@ class Expressions(Reading):
             case ast.BinOp(left=left, op=op, right=right):
                 sign = BINARY.get(type(op))
                 if sign is None:
-                    better = _BIT_OPERATORS.get(type(op), "arithmetic")
-                    self.refuse(node, "a bit operator", f"use {better}")
-                return Operation(sign, (self.expression(left, out), self.expression(right, out)), here)
+                    self.refuse(node, "the operator @", "a sum of products")
+                if sign == "/" and self.shared.ordinary:
+                    self.refuse(
+                        node, "a quotient of floats", "a quotient of constants, or one that is taken by the caller"
+                    )
+                return Operation(sign, self.operands(left, right, out, here), here)
             case ast.UnaryOp(op=op, operand=operand):
                 inner = self.expression(operand, out)
                 if isinstance(op, ast.Invert):
-                    self.refuse(node, "the operator ~", "not x")
+                    return Operation("~", (inner,), here)
                 if isinstance(op, ast.USub) and isinstance(inner, Constant) and isinstance(inner.value, int):
                     return Constant(-inner.value, here)
                 sign = "not" if isinstance(op, ast.Not) else "neg" if isinstance(op, ast.USub) else "pos"
@@ -182,12 +213,49 @@ class Expressions(Reading):
                 self.refuse(node, "a generator expression by itself", "a list: [x for x in xs]")
             case ast.Call():
                 return self.call(node, out)
+            case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                return self.named(node, name, value, out)
             case ast.Yield():
                 self.refuse(node, "yield inside an expression", "yield in a statement of its own")
             case _:
                 self.unknown(node)
 
+    def named(self, node: ast.NamedExpr, name: str, value: ast.expr, out: list[Statement]) -> Expression:
+        """``(name := value)``, where nothing to the left in the same statement reads the name."""
+        here = self.place(node)
+        before = [
+            part
+            for part in ast.walk(self.current or node)
+            if isinstance(part, ast.Name)
+            and part.id == name
+            and (part.lineno, part.col_offset) < (node.lineno, node.col_offset)
+        ]
+        if before or self.names.get(name, "").startswith("#x") or name in self.shared.streams:
+            self.refuse(node, f"{name} := after {name} was read", "assign in a statement of its own")
+        kept = self.shared.name("k")
+        out.append(Assign(kept, self.expression(value, out), here))
+        out.append(Assign(self.names[name], Variable(kept, here), here))
+        return Variable(kept, here)
+
+    def operands(
+        self, left: ast.expr, right: ast.expr, out: list[Statement], here: Place
+    ) -> tuple[Expression, Expression]:
+        """Two operands; in ordinary code what is added to noise is known before the noise is drawn, as an alignment needs it."""
+        if not self.shared.ordinary:
+            return self.expression(left, out), self.expression(right, out)
+        first: list[Statement] = []
+        second: list[Statement] = []
+        one, other = self.expression(left, first), self.expression(right, second)
+        if second:
+            one = self.kept(one, first, here)
+        elif first and any(isinstance(step, Sample) for step in first):
+            other = self.kept(other, out, here)
+        out += [*first, *second]
+        return one, other
+
     def constant(self, node: ast.AST, value: object, here: Place) -> Constant:
+        if isinstance(value, float) and self.exactly:
+            return self.floating(value, here)
         if isinstance(value, float):
             hint = f'Fraction("{value!r}") for exactly that number'
             raise LanguageError("float", f"{value!r} is a float", place=str(here), hint=hint)
@@ -241,11 +309,14 @@ class Expressions(Reading):
 
     def compare(self, node: ast.Compare, out: list[Statement]) -> Expression:
         here = self.place(node)
-        operands = [self.expression(node.left, out)]
+        tossed = self.coin(node, out)
+        if tossed is not None:
+            return tossed
+        operands = [self.number(node.left, out)]
         for op, operand in zip(node.ops, node.comparators, strict=True):
             before: list[Statement] = []
             among = isinstance(op, ast.In | ast.NotIn)
-            value = self.sequence(operand, before) if among else self.expression(operand, before)
+            value = self.sequence(operand, before) if among else self.number(operand, before)
             if before and len(operands) > 1:
                 self.refuse(operand, "noise late in a chain of comparisons", "draw it in a statement before")
             out.extend(before)
@@ -261,12 +332,18 @@ class Expressions(Reading):
         return tests[0] if len(tests) == 1 else Operation("and", tuple(tests), here)
 
     def conditional(
-        self, test: ast.expr, then: ast.expr, otherwise: ast.expr, out: list[Statement], here: Place
+        self,
+        test: ast.expr,
+        then: ast.expr,
+        otherwise: ast.expr,
+        out: list[Statement],
+        here: Place,
+        read: Callable[[ast.expr, list[Statement]], Expression] | None = None,
     ) -> Expression:
         condition = self.expression(test, out)
         first: list[Statement] = []
         second: list[Statement] = []
-        one, other = self.expression(then, first), self.expression(otherwise, second)
+        one, other = ((read or self.expression)(part, before) for part, before in ((then, first), (otherwise, second)))
         if not first and not second:
             return Conditional(condition, one, other, here)
         kept = self.shared.name("c")
@@ -287,15 +364,21 @@ class Expressions(Reading):
 
     def call(self, node: ast.Call, out: list[Statement]) -> Expression:
         here = self.place(node)
+        if id(node) in self.spelled:
+            rows = zip(self.spelled[id(node)].keys, self.spelled[id(node)].values, strict=True)
+            named = [ast.keyword(str(key.value), value) for key, value in rows if isinstance(key, ast.Constant)]
+            return self.call(ast.copy_location(ast.Call(node.func, [], named), node), out)
+        if id(node) in self.made:
+            return self.largest(node, self.made[id(node)], out)
+        if isinstance(node.func, ast.Name) and node.func.id in self.functions and not _starred(node):
+            return self.inside(node, node.func.id, out)
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.expr):
             root = node.func
             while isinstance(root, ast.Attribute):
                 root = root.value  # type: ignore[assignment]
             if not isinstance(root, ast.Name) or root.id in self.names:
                 return self.method(node, node.func, out)
-        if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
-            k.arg is None for k in node.keywords
-        ):
+        if _starred(node):
             self.refuse(node, "a starred argument", "write the arguments out")
         try:
             found = self.meaning(node.func)
@@ -303,6 +386,8 @@ class Expressions(Reading):
             self.refuse_call(node, problem)
         if found.kind == "noise":
             return self.noise(node, found.value, out)
+        if found.kind == "library" and self.shared.ordinary:
+            return self.library(node, found.value, out)
         if found.kind == "function":
             return self.inline(node, found.value, out)
         if found.kind == "builtin":
@@ -316,6 +401,9 @@ class Expressions(Reading):
                 self.refuse(node, "range as a value", "list(range(...))")
             if found.value in ("enumerate", "zip"):
                 self.refuse(node, f"{found.value} outside a loop", f"for ... in {found.value}(...):")
+        if found.kind == "library":
+            self.shared.drawn = True
+            self.refuse_call(node, Unusable("", ""))
         self.refuse_call(node, Unusable("", "", found.value))
 
     def refuse_call(self, node: ast.Call, problem: Unusable) -> NoReturn:
@@ -368,9 +456,24 @@ class Expressions(Reading):
 
     def builtin(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
         here = self.place(node)
+        if name == "int" and len(node.args) == 1 and id(node.args[0]) in self.made:
+            return self.expression(node.args[0], out)
         keywords = {str(k.arg): k.value for k in node.keywords}
         extra = keywords.pop("default", None) if name in ("min", "max") else None
         given = list(node.args)
+        by = keywords.get("key")
+        if (
+            name in ("max", "min")
+            and len(given) == 1
+            and isinstance(by, ast.Lambda)
+            and len(keywords) == 1
+            and extra is None
+        ):
+            return self.extreme(node, name, given[0], by, out)
+        if name == "sorted" and len(given) == 1 and keywords.keys() == {"reverse"}:
+            turned = self.foreseen(keywords["reverse"])
+            if turned is True and not isinstance(given[0], ast.GeneratorExp):
+                return Operation("sorted down", (self.sequence(given[0], out),), here)
         if name == "sum" and "start" in keywords:
             given.append(keywords.pop("start"))
         if keywords:
@@ -378,6 +481,11 @@ class Expressions(Reading):
         if len(given) != 1 and name not in _SEVERAL and not (name in ("list", "tuple") and not given):
             self.refuse(node, f"{name} with {len(given)} arguments", f"{name}(x)")
         generator = given[0] if len(given) == 1 else None
+        plain = isinstance(generator, ast.ListComp) and isinstance(generator.elt, ast.Name | ast.Constant)
+        if self.shared.ordinary and name == "len" and plain:
+            assert isinstance(generator, ast.ListComp)
+            counted = ast.GeneratorExp(ast.copy_location(ast.Constant(1), generator.elt), generator.generators)
+            return self.fold(node, "sum", ast.copy_location(counted, generator), out)
         if isinstance(generator, ast.GeneratorExp) and name in _EAGER:
             if name in ("sum", "any", "all"):
                 return self.fold(node, name, generator, out)
@@ -387,6 +495,11 @@ class Expressions(Reading):
         if extra is not None:
             return Operation(f"{name} or", (*arguments, self.expression(extra, out)), here)
         return Operation(name, tuple(arguments), here)
+
+
+def _starred(node: ast.Call) -> bool:
+    """Whether arguments are given by ``*`` or ``**``."""
+    return any(isinstance(argument, ast.Starred) for argument in node.args) or any(k.arg is None for k in node.keywords)
 
 
 def _argument(parameter: inspect.Parameter) -> str:

@@ -15,17 +15,39 @@ from typing import Any, NoReturn
 
 from privproof.language import laws
 from privproof.language.linear import Linear, Opaque, asked_by_function, refuse
-from privproof.language.noise import bernoulli, exponential, laplace, uniform
+from privproof.language.noise import bernoulli, drawn, exponential, laplace, uniform
 from privproof.language.trees import playing
 
 _BITS = 16
 """Random bits that are drawn at once as one whole number, each value with its probability; more are refused."""
 
 
-def _unit() -> Linear:
+class _Uniform:
+    """A number between 0 and 1 in a run in which nothing stays open: it is compared once, with a probability."""
+
+    def __init__(self) -> None:
+        self.compared = False
+
+    def _below(self, bound: Any) -> bool:
+        if self.compared:
+            refuse("uniform", "a uniform number is compared twice", hint="random() < p")
+        self.compared = True
+        return bernoulli(_exact(bound))
+
+    __lt__ = __le__ = _below
+
+    def __gt__(self, bound: Any) -> bool:
+        return not self._below(bound)
+
+    __ge__ = __gt__
+
+    def __getattr__(self, name: str) -> NoReturn:
+        refuse("uniform", "a uniform number is used for more than a comparison", hint="random() < p")
+
+
+def _unit() -> Any:
     player = playing()
-    assert player is not None, "only a run under control asks for this"
-    return player.unit()
+    return _Uniform() if player is None else player.unit()
 
 
 def _gaussian(*_: Any, **__: Any) -> NoReturn:
@@ -65,13 +87,11 @@ def _exact(value: Any) -> Fraction:
 
 def _table(values: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
     """One of some values, by weights that need not sum to one."""
-    player = playing()
-    assert player is not None
     shares = [Fraction(1)] * len(values) if weights is None else [_exact(weight) for weight in weights]
     if len(shares) != len(values) or not values or any(share < 0 for share in shares) or sum(shares) <= 0:
         raise ValueError("a choice needs values, and as many weights that are not negative and not all zero")
     total = sum(shares, Fraction(0))
-    places = player.draw(laws.Table(tuple((i, share / total) for i, share in enumerate(shares))))
+    places = drawn(laws.Table(tuple((i, share / total) for i, share in enumerate(shares))))
     return values[places]
 
 
@@ -296,7 +316,10 @@ def _scaled(noise: Callable[..., Any], center: Any, scale: Any) -> Any:
         if _exact(scale) < 0:
             raise ValueError("scale < 0")
         return _item(center)
-    return noise(_item(center), scale=_item(scale))
+    if isinstance(scale, Linear | Opaque):
+        return noise(_item(center), scale=scale)
+    middle = _item(center)
+    return noise(Fraction(middle) if type(middle) is float and math.isfinite(middle) else middle, scale=_exact(scale))
 
 
 def _binomial(n: Any, p: Any) -> int:

@@ -58,15 +58,15 @@ def current(
     shapes = {name: declared.shape for name, declared in inputs.items()}
     streams = [name for name, shape in shapes.items() if shape == "stream"]
     running = recorder.running(called)
+    lists = [name for name, shape in shapes.items() if shape == "list"]
     try:
-        translated = translate(running, streams=streams, known=[*inputs, *parameters, *unknown])
+        translated = translate(running, streams=streams, known=[*inputs, *parameters, *unknown], lists=lists)
     except RecursionError:
         place = str(running.read.place(running.read.definition))
         raise LanguageError(
             "size", "an expression is nested too deeply", place=place, hint="split it into statements"
         ) from None
     program = recorder.program(called, inputs, parameters)
-    lists = [name for name, shape in shapes.items() if shape == "list"]
     return Kept(program, translated, flow(translated.body, lists, given=(*inputs, *parameters, *unknown)))
 
 

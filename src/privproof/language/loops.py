@@ -274,6 +274,58 @@ class Loops(Expressions):
         self.names.clear()
         self.names.update(before)
 
+    def largest(self, node: ast.AST, held: ast.ListComp, out: list[Statement]) -> Expression:
+        """Where a list that a comprehension makes has its first largest element: found on the way, without the list."""
+        here = self.place(node)
+        number, best, place = (self.shared.name(stem) for stem in ("n", "b", "w"))
+        out.extend(Assign(name, Constant(0, here), here) for name in (number, best, place))
+        count = Variable(number, here)
+
+        def compare(inner: list[Statement]) -> None:
+            value = self.held(self.expression(held.elt, inner), inner, here)
+            first = Operation("==", (count, Constant(0, here)), here)
+            larger = Operation("or", (first, Operation(">", (value, Variable(best, here)), here)), here)
+            inner.append(If(larger, (Assign(best, value, here), Assign(place, count, here)), (), here))
+            inner.append(Assign(number, Operation("+", (count, Constant(1, here)), here), here))
+
+        self.generate(node, held.generators, compare, out)
+        return Variable(place, here)
+
+    def extreme(self, node: ast.AST, name: str, over: ast.expr, by: ast.Lambda, out: list[Statement]) -> Expression:
+        """``max`` or ``min`` by a key: the first element whose key no other one exceeds."""
+        here = self.place(node)
+        given = by.args
+        if (
+            len(given.args) != 1
+            or given.vararg
+            or given.kwarg
+            or given.kwonlyargs
+            or given.posonlyargs
+            or given.defaults
+        ):
+            self.refuse(by, "a key of more than one parameter", "key=lambda x: ...")
+        walked = self.held(Operation("list", (self.sequence(over, out),), here), out, here)
+        best, found, place = (self.shared.name(stem) for stem in ("b", "f", "i"))
+        at = Variable(place, here)
+        out.append(Assign(found, Element(walked, Constant(0, here), here), here))
+        out.extend(Assign(each, Constant(0, here), here) for each in (best, place))
+        parameter = given.args[0].arg
+        before = dict(self.names)
+        self.names[parameter] = f"{self.shared.name('x')}.{parameter}"
+        self.constants.pop(parameter, None)
+        body: list[Statement] = [Assign(self.names[parameter], Element(walked, at, here), here)]
+        value = self.held(self.expression(by.body, body), body, here)
+        sign = ">" if name == "max" else "<"
+        first = Operation("==", (at, Constant(0, here)), here)
+        better = Operation("or", (first, Operation(sign, (value, Variable(best, here)), here)), here)
+        taken = (Assign(best, value, here), Assign(found, Variable(self.names[parameter], here), here))
+        body.append(If(better, taken, (), here))
+        body.append(Assign(place, Operation("+", (at, Constant(1, here)), here), here))
+        self.names.clear()
+        self.names.update(before)
+        out.append(While(Operation("<", (at, Operation("len", (walked,), here)), here), tuple(body), here))
+        return Variable(found, here)
+
     def fold(self, node: ast.AST, name: str, generator: ast.GeneratorExp, out: list[Statement]) -> Expression:
         """``sum``, ``any`` or ``all`` of a generator: one variable instead of a list."""
         here = self.place(node)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from pickle import PicklingError
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
@@ -149,17 +150,22 @@ class Mechanism:
             raise LanguageError(
                 "source", "a change that is only proposed has no source yet", place=self.name, hint="make the change"
             )
-        if not isinstance(self.function, FunctionType):
+        function = self.function
+        if type(function) is MethodType and not isinstance(function.__self__, type):
+            function = function.__func__
+        if not isinstance(function, FunctionType):
             raise LanguageError(
                 "mechanism",
                 f"{self.name} is a {type(self.function).__name__}, no function",
                 place=self.name,
                 hint="a def",
             )
-        if self.function.__code__.co_posonlyargcount:
+        if function.__code__.co_posonlyargcount:
             raise LanguageError("input", "a parameter has no name for its caller", place=self.place, hint="drop the /")
+        floats = [name for name, value in self.parameters.items() if type(value) is float and math.isfinite(value)]
         for name, value in self.parameters.items():
-            placed(self.function, partial(_constant, name, value))
+            if name not in floats:
+                placed(self.function, partial(_constant, name, value))
         if self.relation == ADD_REMOVE:
             raise LanguageError(
                 "neighbours",
@@ -173,6 +179,8 @@ class Mechanism:
             )
         known: Kept | None = vars(self).get("kept")
         kept = current(self, known, mechanisms=Mechanism, inputs=self.inputs, parameters=self.parameters)
+        if floats and not kept.translated.ordinary:
+            placed(self.function, partial(_constant, floats[0], self.parameters[floats[0]]))
         vars(self)["kept"] = kept
         return pinned(kept, self.pin, self.name)
 

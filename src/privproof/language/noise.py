@@ -149,6 +149,16 @@ def sample(law: Law) -> Any:
 _drawer: ContextVar[Callable[[Law], Any]] = ContextVar("drawer", default=sample)
 
 
+def drawn(law: Law) -> Any:
+    """A value of a law, asked of whoever draws at the moment."""
+    return _drawer.get()(law)
+
+
+def is_drawing() -> bool:
+    """Whether noise is asked of somebody, and not sampled."""
+    return _drawer.get() is not sample
+
+
 def _drawn(law: Callable[..., Law], *arguments: Any) -> Any:
     return _drawer.get()(_law(law, arguments))
 

@@ -256,6 +256,14 @@ def _table(*entries: Any) -> Lookup:
     return Lookup(tuple(rows))
 
 
+def _alike(sequence: Any) -> Any:
+    """A sequence of whole numbers or one of texts, which an array holds as they are."""
+    kinds = {type(item) for item in items(sequence)}
+    if kinds not in ({int}, {str}):
+        raise Stuck("an array of values of several kinds, which it changes; values of one kind")
+    return sequence
+
+
 def _modulo(left: Any, right: Any) -> Any:
     if isinstance(left, str):
         raise Stuck("a text is formatted; return the parts: (a, b)")
@@ -265,6 +273,21 @@ def _modulo(left: Any, right: Any) -> Any:
 def _range(*numbers: int) -> tuple[int, ...]:
     short(len(range(*numbers)))
     return tuple(range(*numbers))
+
+
+def _bits(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator on the binary digits of whole numbers."""
+
+    def applied(*numbers: Any) -> Any:
+        if not all(isinstance(number, int) for number in numbers):
+            if any(isinstance(number, Tail) for number in numbers):
+                raise Stuck("the binary digits of an unbounded noisy number are asked for")
+            raise TypeError(f"{plain(numbers[0])!r} has no binary digits")
+        if function is operator.lshift and numbers[1] > _LARGEST_BITS:
+            raise Stuck("a number of more than 3900 digits; keep it small")
+        return _small(function(*numbers))
+
+    return applied
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -281,6 +304,12 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "//": _drawn(operator.floordiv),
     "%": _drawn(_modulo),
     "**": _drawn(_power),
+    "&": _bits(operator.and_),
+    "|": _bits(operator.or_),
+    "^": _bits(operator.xor),
+    "<<": _bits(operator.lshift),
+    ">>": _bits(operator.rshift),
+    "~": _bits(operator.invert),
     "neg": negated,
     "not": lambda a: not truth(a),
     "==": equal,
@@ -306,6 +335,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "max or": lambda a, default: _extreme((a,), largest=True) if items(a) else default,
     "min or": lambda a, default: _extreme((a,), largest=False) if items(a) else default,
     "sorted": _sorted,
+    "sorted down": lambda a: Cells(tuple(sorted(items(a), key=_Ordered, reverse=True))),
     "sum": _sum,
     "count": _count,
     "index": _index,
@@ -316,6 +346,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "fixed list of": lambda *a: Cells(tuple(map(shared, a)), shared=True),
     "table of": _table,
     "unpack": _unpack,
+    "alike": _alike,
     "slice": _slice,
 }
 

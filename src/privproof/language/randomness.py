@@ -57,6 +57,15 @@ class Seeded:
         return (self._random.getrandbits(53) + 0.5) * 2.0**-53
 
 
+class Chance(random.Random):
+    """A generator for searches: its methods are its own, whatever stands in ``random.Random`` while a function runs under control."""
+
+    choice, choices = random.Random.choice, random.Random.choices
+    getrandbits = random.Random.getrandbits
+    _randbelow = random.Random._randbelow  # type: ignore[attr-defined]
+    random = random.Random.random
+
+
 _SECURE = Secure()
 _source: ContextVar[Source] = ContextVar("source", default=_SECURE)
 

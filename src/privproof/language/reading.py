@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +19,8 @@ from privproof.errors import LanguageError
 from privproof.language.constants import NotPlain
 from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS
 from privproof.language.loops import Loops
-from privproof.language.resolving import Running, signature
-from privproof.language.sources import Shared
+from privproof.language.resolving import Running, Unusable, signature
+from privproof.language.sources import UNFORESEEN, Shared
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -45,8 +46,13 @@ from privproof.language.walking import statements, variables
 
 _DEEPEST = 30
 """Calls of functions inside each other that are read in place; deeper ones are refused like recursion."""
+_MOST_CALLS = 300
+"""Calls of functions that are read in place where they may call themselves; more are refused like recursion without an end."""
 _IN_PLACE = {"+": "extend", "*": "repeat"}
 """Operators that change a list where they stand on the left of =."""
+
+
+_ASSERTED = "declare what holds in the signature: queries(0, 2)"
 
 
 @dataclass(frozen=True)
@@ -58,26 +64,50 @@ class Translated:
         generator: whether it yields.
         sites: how many places sample.
         file: where it stands.
+        ordinary: whether noise of libraries is read as the ideal noise that it names, and floats with their exact values.
     """
 
     body: Block
     generator: bool
     sites: int
     file: str
+    ordinary: bool = False
 
 
-def translate(running: Running, *, streams: Iterable[str], known: Iterable[str]) -> Translated:
+def translate(
+    running: Running, *, streams: Iterable[str], known: Iterable[str], lists: Iterable[str] = ()
+) -> Translated:
     """The intermediate representation of a function.
 
     Args:
         running: the mechanism's function as it runs.
         streams: which of its arguments are streams.
         known: all of its arguments.
+        lists: which of its arguments are lists.
     """
+    streams, known = frozenset(streams), tuple(known)
+    strict = Shared(streams, frozenset(known), lists=frozenset(lists))
+    try:
+        result = _translated(running, strict, known)
+        if not any(type(value) is float for value in running.parameters.values()):
+            return result
+        problem = None
+    except LanguageError as refused:
+        problem = refused
+    ordinary = Shared(streams, frozenset(known), lists=frozenset(lists), ordinary=True)
+    try:
+        found = _translated(running, ordinary, known)
+    except LanguageError as refused:
+        raise (refused if ordinary.drawn or strict.drawn or problem is None else problem) from None
+    if problem is not None and not ordinary.drawn:
+        raise problem
+    return found if ordinary.drawn else result
+
+
+def _translated(running: Running, shared: Shared, known: tuple[str, ...]) -> Translated:
+    """The translation, read strictly or as ordinary code."""
     read = running.read
-    names = {name: name for name in known}
-    shared = Shared(frozenset(streams), frozenset(names))
-    reader = _Reader(running, shared, names)
+    reader = _Reader(running, shared, {name: name for name in known}, constants=running.parameters)
     body = reader.block(read.tree.body)
     end = read.place(read.tree.body[-1])
     generator = any(isinstance(s, Emit) for s in statements(body))
@@ -93,14 +123,25 @@ def translate(running: Running, *, streams: Iterable[str], known: Iterable[str])
                     place=str(statement.place),
                     hint="yield the value, then return",
                 )
-    return Translated(body, generator, shared.sites, read.file)
+    return Translated(body, generator, shared.sites, read.file, shared.drawn)
 
 
 class _Reader(Loops):
     """Reads statements."""
 
-    def __init__(self, running: Running, shared: Shared, names: dict[str, str], *, called: bool = False) -> None:
-        super().__init__(running, shared, names, called=called)
+    def __init__(
+        self,
+        running: Running,
+        shared: Shared,
+        names: dict[str, str],
+        *,
+        called: bool = False,
+        constants: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(running, shared, names, called=called, constants=constants)
+        self.made: dict[int, ast.ListComp] = {}
+        self.spelled: dict[int, ast.Dict] = {}
+        self.functions: dict[str, ast.FunctionDef | ast.Lambda] = {}
         read = self.read
         around = read.function.__code__.co_qualname.split(".")[-2:-1]
         if around and around != ["<locals>"]:
@@ -111,13 +152,84 @@ class _Reader(Loops):
 
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
         out: list[Statement] = []
-        for node in nodes:
+        for node in self.fused(list(nodes)):
             self.statement(node, out)
+            if self.shared.ordinary and out and isinstance(out[-1], Return | Result):
+                break
         return tuple(out)
+
+    def fused(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements; a list that is made only to look for its largest element stands where it is looked for."""
+        if not self.shared.ordinary:
+            return nodes
+        result: list[ast.stmt] = []
+        for node in nodes:
+            match result[-1:]:
+                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() as made)] if self.listed_once(
+                    name, made
+                ) and isinstance(node, ast.Return | ast.Assign):
+                    found = [
+                        part for part in ast.walk(node) if isinstance(part, ast.Call) and self.looks_for(part) == name
+                    ]
+                    if len(found) == 1 and _times_read(self.read.tree, name) == _times_read(found[0], name):
+                        self.made[id(found[0])] = made
+                        result.pop()
+                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as options)] if (
+                    name in self.steady and _times_read(self.read.tree, name) == 1
+                ):
+                    calls = [
+                        part for part in ast.walk(node) if isinstance(part, ast.Call) and _only_options(part) == name
+                    ]
+                    plain = not isinstance(node, ast.For | ast.While | ast.If | ast.FunctionDef | ast.Match)
+                    texts = {key.value for key in options.keys if isinstance(key, ast.Constant) and _is_text(key)}
+                    if len(calls) == 1 and plain and len(texts) == len(options.keys):
+                        self.spelled[id(calls[0])] = options
+                        result.pop()
+            result.append(node)
+        return result
+
+    def listed_once(self, name: str, made: ast.ListComp) -> bool:
+        """Whether a name is assigned once, to a list with as many elements as an input list, or as a range or tuple that is not empty."""
+        if len(made.generators) != 1 or made.generators[0].ifs or name not in self.steady:
+            return False
+        over = made.generators[0].iter
+        if self.known(over, "enumerate") and isinstance(over, ast.Call) and len(over.args) == 1 and not over.keywords:
+            over = over.args[0]
+        stored = [
+            n
+            for n in ast.walk(self.read.tree)
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        ]
+        filled = isinstance(over, ast.Name) and self.names.get(over.id) in self.shared.lists
+        return len(stored) == 1 and filled and over.id in self.steady  # type: ignore[attr-defined]
+
+    def looks_for(self, node: ast.Call) -> str | None:
+        """The name of the list whose largest element a call looks for: ``xs.index(max(xs))``, ``np.argmax(xs)``."""
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="index"),
+                args=[ast.Call(args=[ast.Name(id=same)], keywords=[]) as inner],
+                keywords=[],
+            ) if name == same and self.known(inner, "max"):
+                return name
+            case ast.Call(func=ast.Attribute() | ast.Name() as called, args=[ast.Name(id=name)], keywords=[]) if (
+                _root(called) not in self.names
+            ):
+                try:
+                    found = self.meaning(called)
+                except (LanguageError, Unusable):
+                    return None
+                return name if (found.kind, found.value) == ("library", "numpy.argmax") else None
+        return None
 
     def statement(self, node: ast.stmt, out: list[Statement]) -> None:
         here = self.place(node)
+        self.current = node
         match node:
+            case ast.FunctionDef() if self.defined_once(node.name) and not node.decorator_list:
+                self.functions[node.name] = node
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value) if self.defined_once(name):
+                self.functions[name] = value
             case ast.Assign(targets=targets, value=value):
                 self.assign(targets, value, out, here)
             case ast.AnnAssign(target=target, value=value):
@@ -127,6 +239,11 @@ class _Reader(Loops):
                     self.refuse(node, "an annotation without a value", "xs[i] = x")
             case ast.AugAssign(target=target, op=op, value=value):
                 self.augment(node, target, op, value, out)
+            case ast.If(test=test, body=body, orelse=orelse) if self.decided(node):
+                out.extend(self.block(body if self.compute(test) else orelse))
+            case ast.Assert(test=test):
+                if not self.foreseen(test) or self.foreseen(test) is UNFORESEEN:
+                    self.refuse(node, "an assertion that is no matter of constants and parameters", _ASSERTED)
             case ast.If(test=test, body=body, orelse=orelse):
                 condition = self.expression(test, out)
                 out.append(If(condition, self.block(body), self.block(orelse), here))
@@ -153,6 +270,9 @@ class _Reader(Loops):
 
     def alone(self, value: ast.expr, out: list[Statement], here: Place) -> None:
         """An expression that is a statement."""
+        if self.shared.ordinary and isinstance(value, ast.Call) and self.tells(value):
+            self.told(value, out, here)
+            return
         match value:
             case ast.Constant():
                 pass
@@ -178,6 +298,56 @@ class _Reader(Loops):
                 result = self.expression(value, out)
                 out.append(Assign(self.shared.name("d"), result, here))
 
+    def decided(self, node: ast.If) -> bool:
+        """Whether a test is known while it is read, and what it guards is not to be read in vain."""
+        guards = any(
+            isinstance(part, ast.Raise) for branch in (node.body, node.orelse) for s in branch for part in ast.walk(s)
+        )
+        return (guards or self.shared.ordinary) and self.foreseen(node.test) is not UNFORESEEN
+
+    def tells(self, node: ast.Call) -> bool:
+        """Whether a call prints or logs, which is no output here."""
+        if not isinstance(node.func, ast.Name | ast.Attribute) or _root(node.func) in self.names:
+            return False
+        try:
+            found = self.meaning(node.func)
+        except (LanguageError, Unusable):
+            return False
+        return (found.kind, found.value) == ("builtin", "print") or (
+            found.kind == "library" and str(found.value).startswith("logging.")
+        )
+
+    def told(self, node: ast.Call, out: list[Statement], here: Place) -> None:
+        """What is printed or logged: it is left out, and must do nothing and fail nowhere."""
+        if node.keywords:
+            self.refuse(
+                node,
+                f"{ast.unparse(node.func)} with keywords",
+                "leave it out: what a mechanism prints is an output too",
+            )
+        for argument in node.args:
+            parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
+            for part in parts:
+                if isinstance(part, ast.FormattedValue):
+                    if part.format_spec is not None and not _is_number_format(part.format_spec):
+                        self.refuse(part, "this format", "{x}, {x:.3f}")
+                    inner = part.value
+                else:
+                    inner = part
+                if isinstance(inner, ast.Constant):
+                    continue
+                if not isinstance(inner, ast.Name) or inner.id not in self.names:
+                    self.refuse(inner, f"{ast.unparse(inner)[:40]} in what is printed", "names of variables, and texts")
+                if inner.id in self.constants:
+                    known = self.constants[inner.id]
+                    if isinstance(part, ast.FormattedValue) and part.format_spec and not isinstance(known, int | float):
+                        self.refuse(part, "a text in the format of a number", "{x}")
+                    continue
+                value = self.expression(inner, out)
+                if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
+                    value = Operation("-", (value, Constant(0, here)), here)  # a number, or it fails as the format does
+                out.append(Assign(self.shared.name("d"), value, here))
+
     def assign(self, targets: list[ast.expr], value: ast.expr, out: list[Statement], here: Place) -> None:
         if (
             len(targets) == 1
@@ -197,6 +367,11 @@ class _Reader(Loops):
                 for name, e in zip(names, read, strict=True):
                     self.store(name, e, out, here)
                 return
+        foreseen = self.foreseen(value) if self.shared.ordinary else UNFORESEEN
+        if type(foreseen) is float and all(isinstance(t, ast.Name) and t.id in self.steady for t in targets):
+            for target in targets:
+                self.settle(target, foreseen)
+            return
         self.whole = value
         result = self.expression(value, out)
         if len(targets) > 1 or not isinstance(targets[0], ast.Name):
@@ -205,6 +380,7 @@ class _Reader(Loops):
             result = Variable(kept_name, here)
         for target in targets:
             self.store(target, result, out, here)
+            self.settle(target, foreseen)
 
     def store(self, target: ast.expr, value: Expression, out: list[Statement], here: Place) -> None:
         match target:
@@ -214,7 +390,8 @@ class _Reader(Loops):
                 out.append(Assign(self.names[name], value, here))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 if any(isinstance(e, ast.Starred) for e in elements):
-                    self.refuse(target, "a starred target", "name every element")
+                    self.spread(target, elements, value, out, here)
+                    return
                 kept = self.shared.name("t")
                 count = Constant(len(elements), here)
                 out.append(Assign(kept, Operation("unpack", (value, count), here), here))
@@ -229,6 +406,26 @@ class _Reader(Loops):
             case _:
                 self.unknown(target)
 
+    def spread(
+        self, target: ast.expr, elements: list[ast.expr], value: Expression, out: list[Statement], here: Place
+    ) -> None:
+        """``first, *rest = value``."""
+        kept, count = self.shared.name("t"), len(elements) - 1
+        out.append(Assign(kept, Operation("list", (value,), here), here))
+        whole = Variable(kept, here)
+        if count:  # fails where there are fewer values than names
+            out.append(Assign(self.shared.name("d"), Element(whole, Constant(count - 1, here), here), here))
+        number = next(i for i, e in enumerate(elements) if isinstance(e, ast.Starred))
+        for i, element in enumerate(elements):
+            if i == number:
+                assert isinstance(element, ast.Starred)
+                end = Constant(i - count if i < count else None, here)
+                rest = Operation("slice", (whole, Constant(i, here), end), here)
+                self.store(element.value, rest, out, here)
+            else:
+                index = Constant(i if i < number else i - count - 1, here)
+                self.store(element, Element(whole, index, here), out, here)
+
     def augment(
         self, node: ast.stmt, target: ast.expr, op: ast.operator, value: ast.expr, out: list[Statement]
     ) -> None:
@@ -239,10 +436,20 @@ class _Reader(Loops):
         if isinstance(target, ast.Name):
             if target.id not in self.names:
                 self.unknown(target)
+            foreseen = UNFORESEEN
+            if self.shared.ordinary:
+                whole = ast.BinOp(ast.Name(target.id, ast.Load()), op, value)
+                foreseen = self.foreseen(ast.copy_location(ast.fix_missing_locations(whole), node))
+            if type(foreseen) is float and target.id in self.steady:
+                self.settle(target, foreseen)
+                return
+            self.whole_numbers(node, name, target.id)
             old: Expression = Variable(self.names[target.id], here)
             new = Operation(_IN_PLACE.get(name, name), (old, self.expression(value, out)), here)
             self.store(target, new, out, here)
+            self.settle(target, foreseen)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in self.names:
+            self.whole_numbers(node, name)
             kept = self.shared.name("t")
             out.append(Assign(kept, self.expression(target.slice, out), here))
             index = Variable(kept, here)
@@ -253,6 +460,11 @@ class _Reader(Loops):
             self.refuse(target, "changing a nested list", "row = list(rows[i]); row[j] += x; rows[i] = row")
         else:
             self.unknown(target)
+
+    def whole_numbers(self, node: ast.AST, sign: str, name: str | None = None) -> None:
+        """Refuse what Python rounds: a quotient, or a float that data are added to."""
+        if self.shared.ordinary and (sign == "/" or type(self.constants.get(name or "")) is float):
+            self.refuse(node, "arithmetic of floats with data", "whole numbers until the noise is added")
 
     def match(self, node: ast.Match, out: list[Statement]) -> None:
         here = self.place(node)
@@ -283,12 +495,100 @@ class _Reader(Loops):
             case _:
                 self.refuse(pattern, "this pattern", "case 0:, case 1 | 2:, case _:")
 
+    def defined_once(self, name: str) -> bool:
+        """Whether a name inside a function gets its meaning in one place, in the function's own block."""
+        own = [
+            s
+            for s in self.read.tree.body
+            if (isinstance(s, ast.FunctionDef) and s.name == name)
+            or (isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets))
+        ]
+        inside = [
+            n
+            for n in ast.walk(self.read.tree)
+            if isinstance(n, ast.FunctionDef) and n is not self.read.tree and n.name == name
+        ]
+        stored = [
+            n
+            for n in ast.walk(self.read.tree)
+            if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
+        ]
+        taken = [a for a in ast.walk(self.read.tree) if isinstance(a, ast.arg) and a.arg == name]
+        return len(own) == 1 and len(inside) + len(stored) == 1 and not taken and not self.nested
+
+    def inside(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
+        """A call of a function that is defined inside this one: its body, with the variables around it."""
+        here, function = self.place(node), self.functions[name]
+        given = function.args
+        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
+            self.refuse(node, f"calling {name}, whose parameters are not all plain,", "parameters without defaults")
+        body = (
+            function.body
+            if isinstance(function, ast.FunctionDef)
+            else [ast.copy_location(ast.Return(function.body), function.body)]
+        )
+        parts = [part for statement in body for part in ast.walk(statement)]
+        if any(
+            isinstance(part, ast.Yield | ast.YieldFrom | ast.Nonlocal | ast.Global | ast.FunctionDef) for part in parts
+        ):
+            self.refuse(
+                node, f"calling {name}, which does more than to return a value,", "define it at the top of the file"
+            )
+        keywords = {str(k.arg): k.value for k in node.keywords}
+        parameters = [argument.arg for argument in given.args]
+        bound = dict(zip(parameters, node.args, strict=False)) | keywords
+        if len(node.args) + len(keywords) != len(parameters) or bound.keys() != set(parameters):
+            raise LanguageError(
+                "call",
+                f"{name} is called with other arguments",
+                place=str(here),
+                hint=f"{name}({', '.join(parameters)})",
+            )
+        self.count_call(node, name)
+        prefix = self.shared.name(f"{name}.")
+        own = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        names = {**self.around, **{each: f"{prefix}.{each}" for each in (*parameters, *own)}}
+        constants = {
+            each: value for each, value in self.constants.items() if each not in own and each not in parameters
+        }
+        for parameter, argument in self.in_order(node, bound):
+            foreseen = self.foreseen(argument) if self.shared.ordinary else UNFORESEEN
+            if foreseen is not UNFORESEEN and parameter not in own:
+                constants[parameter] = foreseen
+                if type(foreseen) is float:
+                    continue
+            out.append(Assign(names[parameter], self.expression(argument, out), here))
+        reader = _Reader(self.running, self.shared, names, called=True)
+        reader.steady = self.steady - own | set(parameters) - own
+        reader.constants, reader.functions, reader.nested, reader.around = constants, self.functions, True, dict(names)
+        read = reader.block(body)
+        self.shared.depth -= 1
+        outside = set(self.names.values())
+        if any(isinstance(s, Append | Replace) and s.name in outside for s in statements(read)):
+            self.refuse(node, f"calling {name}, which changes a list around it,", "pass the list and return it")
+        unassigned = Constant(MISSING, here)
+        begun = tuple(Assign(names[each], unassigned, here) for each in sorted(own - set(parameters)))
+        kept = self.shared.name("r")
+        out.append(Inline(kept, (*begun, *read, Result(Constant(None, here), here)), here))
+        return Variable(kept, here)
+
+    def count_call(self, node: ast.Call, name: str) -> None:
+        """Refuse calls inside calls that are too deep, and too many of them."""
+        self.shared.depth += 1
+        self.shared.inlined += 1
+        if self.shared.depth > _DEEPEST or self.shared.inlined > _MOST_CALLS:
+            self.refuse(node, f"the recursive call of {name}", "a loop")
+
     def inline(self, node: ast.Call, called: object, out: list[Statement]) -> Expression:
         alone = node is self.whole
         here = self.place(node)
         running = self.running.program.running(called)
         read, name = running.read, running.read.tree.name
-        if running in self.shared.calls or len(self.shared.calls) >= _DEEPEST:
+        if (running in self.shared.calls or running is self.shared.main) and self.shared.ordinary:
+            self.shared.inlined += 1
+            if self.shared.inlined > _MOST_CALLS or len(self.shared.calls) >= _DEEPEST:
+                self.refuse(node, f"the recursive call of {name}", "a loop")
+        elif running in self.shared.calls or len(self.shared.calls) >= _DEEPEST:
             self.refuse(node, f"the recursive call of {name}", "a loop")
         if inspect.isgeneratorfunction(running.function):
             self.refuse(node, "a call of a generator", "yield in the mechanism itself")
@@ -301,13 +601,28 @@ class _Reader(Loops):
         prefix = self.shared.name(f"{name}.")
         stored = {n.id for n in ast.walk(read.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         names = {parameter: f"{prefix}.{parameter}" for parameter in taken.parameters}
+        constants: dict[str, Any] = {}
         for parameter in taken.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 self.refuse(node, f"calling {name}, which takes *{parameter.name}", "name its parameters")
             if parameter.name not in bound.arguments:
-                value = self.default(node, running, parameter.name, here)
+                try:
+                    constants[parameter.name] = running.default(parameter.name)
+                except NotPlain as problem:
+                    raise self.no_default(running, parameter.name, problem, here) from None
+                if type(constants[parameter.name]) is float:
+                    if self.shared.ordinary:
+                        continue
+                    what = NotPlain(f"{constants[parameter.name]!r}, a float", "a Fraction", "float")
+                    raise self.no_default(running, parameter.name, what, here)
+                value = self.fixed(node, constants[parameter.name], here)
                 out.append(Assign(names[parameter.name], value, here))
         for parameter_name, argument in self.in_order(node, bound.arguments):
+            foreseen = self.foreseen(argument) if self.shared.ordinary else UNFORESEEN
+            if foreseen is not UNFORESEEN:
+                constants[parameter_name] = foreseen
+            if type(foreseen) is float:
+                continue
             if isinstance(argument, ast.Name) and argument.id in self.names and parameter_name not in stored:
                 names[parameter_name] = self.names[argument.id]
                 if names[parameter_name] not in self.shared.given:
@@ -316,7 +631,10 @@ class _Reader(Loops):
                 out.append(Assign(names[parameter_name], self.expression(argument, out), here))
         self.shared.calls.append(running)
         passed = set(names.values())
-        reader = _Reader(running, self.shared, names, called=True)
+        reader = _Reader(running, self.shared, names, called=True, constants=constants)
+        for parameter_name, value in constants.items():
+            if type(value) is float and parameter_name not in reader.constants:
+                self.refuse(node, f"{name}, which changes its parameter {parameter_name} from a float,", "another name")
         body = reader.block(read.tree.body)
         self.shared.calls.pop()
         if not alone and any(isinstance(s, Append | Replace) and s.name in passed for s in statements(body)):
@@ -327,14 +645,37 @@ class _Reader(Loops):
         out.append(Inline(kept, (*body, Result(Constant(None, here), here)), here))
         return Variable(kept, here)
 
-    def default(self, node: ast.Call, running: Running, name: str, here: Place) -> Expression:
-        """The value of a parameter that a call leaves out."""
-        try:
-            return self.fixed(node, running.default(name), here)
-        except NotPlain as problem:
-            raise LanguageError(
-                problem.code,
-                f"the default of {name} in {running.read.tree.name} is {problem.what}",
-                place=str(here),
-                hint=problem.hint,
-            ) from None
+    def no_default(self, running: Running, name: str, problem: NotPlain, here: Place) -> LanguageError:
+        """The refusal of the value of a parameter that a call leaves out."""
+        said = f"the default of {name} in {running.read.tree.name} is {problem.what}"
+        return LanguageError(problem.code, said, place=str(here), hint=problem.hint)
+
+
+def _times_read(node: ast.AST, name: str) -> int:
+    return sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(node))
+
+
+def _only_options(node: ast.Call) -> str | None:
+    """The name of the table that holds all arguments of a call."""
+    match node:
+        case ast.Call(args=[], keywords=[ast.keyword(arg=None, value=ast.Name(id=name))]):
+            return name
+    return None
+
+
+def _is_text(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _root(node: ast.expr) -> str | None:
+    """The first name of a dotted name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _is_number_format(node: ast.expr) -> bool:
+    """Whether a format is one that every number, noisy or not, has."""
+    if not isinstance(node, ast.JoinedStr) or len(node.values) != 1 or not isinstance(node.values[0], ast.Constant):
+        return False
+    return re.fullmatch(r"\.[0-9]+[efg%]", str(node.values[0].value)) is not None

@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 from privproof.errors import LanguageError
 from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
 from privproof.language.linear import Linear, Opaque, refuse
+from privproof.language.noise import is_drawing
 from privproof.language.trees import playing
 
 _BASE: Any = random.Random.__mro__[1]
@@ -58,7 +59,7 @@ def _in_play(outside: Callable[..., Any], inside: Callable[..., Any]) -> Callabl
     """What draws from the run under way, and is as it was where none is: other threads and libraries go on as ever."""
 
     def called(*arguments: Any, **named: Any) -> Any:
-        return (outside if playing() is None else inside)(*arguments, **named)
+        return (outside if playing() is None and not is_drawing() else inside)(*arguments, **named)
 
     return called
 

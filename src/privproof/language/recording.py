@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from privproof.language.constants import constant_text, typed_document
 from privproof.language.inputs import Input, is_plain
 
-Kind: TypeAlias = Literal["builtin", "noise", "function", "constant"]
+Kind: TypeAlias = Literal["builtin", "noise", "library", "function", "constant"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Meaning:
     """What a name stands for.
 
     Attributes:
-        kind: a built-in function, a noise function, another function of the program, or a constant.
+        kind: a built-in function, a noise function, a function of a library, another function of the program, or a constant.
         value: its name, for a function its number in the program, for a constant the value.
     """
 

@@ -15,13 +15,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import Parameter
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MemberDescriptorType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.comparing import Source, source
 from privproof.language.constants import NotPlain, frozen
 from privproof.language.inputs import Input
+from privproof.language.libraries import generator_method, library_name, load_part
 from privproof.language.noise import NOISES
 from privproof.language.recording import Kind, Meaning, Program, Resolved, lists_plainly
 
@@ -63,12 +72,21 @@ class Running:
     Attributes:
         called: what is called: the function, or a mechanism around it.
         read: its source, which its code was compared with.
+        owner: the object whose method it is, if it is one.
         meanings: what was found so far, by name.
         defaults: the defaults that were asked for so far.
     """
 
-    def __init__(self, called: Any, function: FunctionType, parameters: Mapping[str, Any], program: Recorder) -> None:
+    def __init__(
+        self,
+        called: Any,
+        function: FunctionType,
+        parameters: Mapping[str, Any],
+        program: Recorder,
+        owner: object = None,
+    ) -> None:
         self.called = called
+        self.owner = owner
         self.function = function
         self.parameters = parameters
         self.program = program
@@ -92,7 +110,8 @@ class Running:
                     raise Unusable(
                         f"{reached}.{attribute} is read by Python in its own way", "a name without __ in front"
                     )
-                value = _member(value, attribute, reached)
+                inside = self.owner is not None and value is self.owner
+                value = _attribute(value, attribute, reached) if inside else _member(value, attribute, reached)
                 reached = f"{reached}.{attribute}"
             self.meanings[path] = self.program.classified(value, path)
         return self.meanings[path]
@@ -105,15 +124,18 @@ class Running:
         """
         if name not in self.defaults:
             if name in self.parameters:
-                self.defaults[name] = frozen(self.parameters[name], name, lists=True)
+                self.defaults[name] = frozen(self.parameters[name], name, lists=True, floats=True)
             else:
-                self.defaults[name] = frozen(signature(self.function).parameters[name].default, name)
+                default = signature(self.function).parameters[name].default
+                self.defaults[name] = frozen(default, name, floats=True)
         return self.defaults[name]
 
     def _name(self, name: str) -> Any:
         """What the running code finds under a name that is not its own."""
         function = self.function
         code = function.__code__
+        if self.owner is not None and name == code.co_varnames[0]:
+            return self.owner
         if name in code.co_freevars:
             cell = (function.__closure__ or ())[code.co_freevars.index(name)]
             try:
@@ -147,10 +169,13 @@ class Recorder:
         known = self.entered.get(id(called))
         if known is None:
             inside = type(called) in self.mechanisms
-            function = called.function if inside else called
+            function: Any = called.function if inside else called
+            owner = None
+            if type(function) is MethodType and not isinstance(function.__self__, type):
+                function, owner = function.__func__, function.__self__
             if type(function) is not FunctionType:
                 raise LanguageError("mechanism", f"{function!r} is not a function", hint="@mechanism above a def")
-            known = Running(called, function, _table(called.parameters) if inside else {}, self)
+            known = Running(called, function, _table(called.parameters) if inside else {}, self, owner)
             self.entered[id(called)] = known  # which also keeps the object, so that its id stays its own
         return known
 
@@ -166,12 +191,15 @@ class Recorder:
         known = builtin_name(value)
         if known is not None:
             return Found("builtin", known)
+        known = library_name(value)
+        if known is not None:
+            return Found("library", known)
         if type(value) is FunctionType or type(value) in self.mechanisms:
             return Found("function", value)
         if issubclass(type(value), ModuleType | type):
             raise Unusable(f"`{path}` as a value", "call it", value, "construct")
         try:
-            return Found("constant", frozen(value, path))
+            return Found("constant", frozen(value, path, floats=True))
         except NotPlain as problem:
             raise Unusable(f"{path} is {problem.what}", problem.hint, value, problem.code) from None
 
@@ -204,7 +232,7 @@ class Recorder:
         values = {}
         for name, value in _table(parameters).items():
             try:
-                values[name] = frozen(value, name, lists=True)
+                values[name] = frozen(value, name, lists=True, floats=True)
             except NotPlain as problem:
                 raise LanguageError("parameter", f"{name} is {problem.what}", hint=problem.hint) from None
         for name, declared in _table(inputs).items():
@@ -317,15 +345,34 @@ def _member(holder: object, attribute: str, path: str) -> Any:
                 return value.__func__ if type(value) is staticmethod else value
         raise KeyError(whole)
     if issubclass(kind, ModuleType):
+        if kind is ModuleType and attribute not in vars(holder):
+            load_part(holder, attribute)
         if kind is not ModuleType or (attribute not in vars(holder) and "__getattr__" in vars(holder)):
             raise Unusable(f"{whole} is computed by its module when it is asked for", hint, holder)
         if attribute not in vars(holder):
             raise KeyError(whole)
         return vars(holder)[attribute]
+    method = generator_method(holder, attribute)
+    if method is not None:
+        return method
     if _is_field(kind, attribute):
         value = inspect.getattr_static(holder, attribute)
         return value.__get__(holder) if type(value) is MemberDescriptorType else value
     raise Unusable(f"{whole} is an attribute of a {kind.__name__}, which may change or be computed", hint, holder)
+
+
+def _attribute(holder: object, attribute: str, path: str) -> Any:
+    """What the object whose method is read holds under a name; nothing of it is executed."""
+    kind, whole = type(holder), f"{path}.{attribute}"
+    plain = inspect.getattr_static(kind, "__getattribute__") is object.__getattribute__
+    whole_table = type(inspect.getattr_static(kind, "__dict__", None)) in (GetSetDescriptorType, MappingProxyType)
+    held = vars(holder) if plain and whole_table and hasattr(holder, "__dict__") else {}
+    on_class = inspect.getattr_static(kind, attribute, None)
+    if attribute in held and not hasattr(type(on_class), "__set__"):
+        return held[attribute]
+    if plain and attribute not in held and type(on_class) in (bool, int, float, str, Fraction, tuple):
+        return on_class
+    raise Unusable(f"{whole} is no attribute that is a constant", f"{attribute} as a parameter with a default", holder)
 
 
 def _is_field(kind: Any, attribute: str) -> bool:

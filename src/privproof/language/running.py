@@ -8,6 +8,7 @@ there are too many (or infinitely many) the rest is left over, as a mass that is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from privproof.errors import LanguageError
 from privproof.language.linear import exactly
 from privproof.language.mechanism import Mechanism
+from privproof.language.recognition import recognised
 from privproof.language.scripts import weighted_results
 
 
@@ -97,6 +99,21 @@ def run(
         arguments: its inputs by name.
         watch: called with the outputs so far after each of them; may raise to leave the run.
     """
+    with recognised_noise(mechanism):
+        return _ran(mechanism, arguments, watch)
+
+
+def recognised_noise(mechanism: Mechanism) -> AbstractContextManager[None]:
+    """Where noise of libraries is drawn like the noise of this package, if the mechanism was translated as having any."""
+    kept = vars(mechanism).get("kept")
+    ordinary = kept is not None and kept.translated.ordinary
+    if not ordinary:
+        return nullcontext()
+    function: Any = mechanism.function
+    return recognised(function.__globals__, getattr(function, "__self__", None))
+
+
+def _ran(mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None) -> Run:
     given = {name: list(value) if isinstance(value, list) else value for name, value in arguments.items()}
     written: list[list[Any]] = []
     stream = mechanism.stream
@@ -139,7 +156,11 @@ def exact_run(
     mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None = None
 ) -> Any:
     """What one run shows in which quotients of whole numbers are exact: what is returned, or the list of all that is written."""
-    exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
+    kept = vars(mechanism).get("kept")
+    if kept is not None and kept.translated.ordinary:  # its quotients are floats
+        exact = mechanism
+    else:
+        exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
     ran = run(exact, {name: exactly(value) for name, value in arguments.items()}, watch)
     return ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
 

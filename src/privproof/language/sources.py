@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
 
 from privproof.errors import LanguageError
+from privproof.language.folding import Unfoldable, folded, unchanging
 from privproof.language.resolving import Found, Running, Unusable
 from privproof.language.syntax import Place
 
@@ -35,12 +37,37 @@ _INSTEAD: dict[type[ast.AST], tuple[str, str]] = {
 }
 
 
-class Shared:
-    """What the translations of all functions of one mechanism share."""
+UNFORESEEN: Final = object()
+"""The value of what is not known while a function is read."""
 
-    def __init__(self, streams: frozenset[str], given: frozenset[str] = frozenset()) -> None:
+
+class Shared:
+    """What the translations of all functions of one mechanism share.
+
+    Attributes:
+        streams: the arguments that are streams.
+        given: all arguments.
+        lists: the arguments that are lists.
+        ordinary: whether noise of libraries is read as the ideal noise that it names, and floats are computed with as Python does.
+        drawn: whether such noise was met.
+    """
+
+    def __init__(
+        self,
+        streams: frozenset[str],
+        given: frozenset[str] = frozenset(),
+        *,
+        lists: frozenset[str] = frozenset(),
+        ordinary: bool = False,
+    ) -> None:
         self.streams = streams
+        self.lists = lists
         self.given = given
+        self.ordinary = ordinary
+        self.main: Running | None = None
+        self.depth = 0
+        self.inlined = 0
+        self.drawn = False
         self.sites = 0
         self.fresh = 0
         self.calls: list[Running] = []
@@ -53,8 +80,19 @@ class Shared:
 class Reading:
     """The translation of one function, the mechanism itself or one that it calls: its names and its refusals."""
 
-    def __init__(self, running: Running, shared: Shared, names: dict[str, str], *, called: bool = False) -> None:
+    def __init__(
+        self,
+        running: Running,
+        shared: Shared,
+        names: dict[str, str],
+        *,
+        called: bool = False,
+        constants: Mapping[str, Any] | None = None,
+    ) -> None:
         self.running = running
+        shared.main = shared.main or running
+        self.nested = False
+        self.current: ast.stmt | None = None
         self.read = read = running.read
         self.shared = shared
         self.called = called
@@ -63,6 +101,44 @@ class Reading:
         local = {n.id for n in ast.walk(read.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         for name in local - names.keys():
             names[name] = f"{shared.name(read.tree.name + '.')}.{name}" if called else name
+        self.around = dict(names)
+        self.steady = local - _wavering(read.tree) | names.keys() - local
+        self.constants = {n: v for n, v in (constants or {}).items() if n in self.steady and unchanging(v)}
+
+    # ------------------------------------------------------------------------------------------------------ constants
+
+    def compute(self, node: ast.expr) -> Any:
+        """The value of an expression that does not depend on data or noise.
+
+        Raises:
+            Unfoldable: it does, or the language cannot tell.
+        """
+        return folded(node, self._constant)
+
+    def _constant(self, node: ast.expr) -> Found:
+        if isinstance(node, ast.Name) and node.id in self.names:
+            if node.id in self.constants:
+                return Found("constant", self.constants[node.id])
+            raise Unfoldable
+        try:
+            return self.meaning(node)
+        except (LanguageError, Unusable):
+            raise Unfoldable from None
+
+    def foreseen(self, node: ast.expr) -> Any:
+        """The value of an expression, if it is known and nobody can change it; otherwise `UNFORESEEN`."""
+        try:
+            value = self.compute(node)
+        except Unfoldable:
+            return UNFORESEEN
+        return value if unchanging(value) else UNFORESEEN
+
+    def settle(self, target: ast.expr, value: Any) -> None:
+        """Remember what a name stands for from here on, if that is known."""
+        if isinstance(target, ast.Name) and target.id in self.steady:
+            self.constants.pop(target.id, None)
+            if value is not UNFORESEEN:
+                self.constants[target.id] = value
 
     # ----------------------------------------------------------------------------------------------------- looking up
 
@@ -121,3 +197,15 @@ class Reading:
                 self.refuse(node, what, hint)
         text = ast.unparse(node).splitlines()[0]
         self.refuse(node, f"`{text[:60]}`", "see the language reference for what is")
+
+
+def _wavering(tree: ast.FunctionDef) -> set[str]:
+    """The names that are assigned anywhere but in a plain statement of the function's own block: in loops, branches, comprehensions."""
+    plain = [statement for statement in tree.body if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)]
+    targets = [target for each in plain for target in (each.targets if isinstance(each, ast.Assign) else [each.target])]
+    settled = {id(target) for target in targets if isinstance(target, ast.Name)}
+    return {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and id(node) not in settled
+    }

@@ -89,6 +89,11 @@ class AnyQuestion(ABC):
         """The functions that it is about."""
         return ()
 
+    @property
+    def list_size(self) -> int | None:
+        """The length of the lists that its function reads, where the question fixes it."""
+        return None
+
     def relied_on(self) -> tuple[str, ...]:
         """What a verdict relies on outside the text of these functions, as sentences for its notes.
 

@@ -103,6 +103,11 @@ class ProgramQuestion(AnyQuestion):
         """The mechanism, unless it is only proposed and nothing runs."""
         return () if self.mechanism.proposed is not None else (self.mechanism,)
 
+    @property
+    def list_size(self) -> int | None:
+        """The length of its lists, where the question fixes it."""
+        return self.size
+
 
 def as_program(question: AnyQuestion) -> ProgramQuestion | None:
     """The question, if it is about a program."""

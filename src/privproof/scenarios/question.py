@@ -112,6 +112,12 @@ class Question(AnyQuestion):
         """The mechanism that the model was made from, if it was made from one."""
         return () if self.origin is None else (self.origin.mechanism,)
 
+    @property
+    def list_size(self) -> int | None:
+        """The length of the list that is fed to its model, one element a step."""
+        fed = self.origin is not None and self.origin.fed is not None and self.origin.mechanism.stream is None
+        return len(self.model.steps) if fed and isinstance(self.model, Transducer) else None
+
 
 def ordered_pairs(question: Question) -> tuple[Pair, ...]:
     """Every ordered pair of initial distributions that must be compared: both directions of each.

@@ -173,6 +173,8 @@ def read_value(value: object, place: str, *, depth: int = 0) -> Value:
             return Table(tuple((key, entry) for key, entry in rows))
         case "at least" | "at most":
             return Tail(-1, 1 if kind == "at least" else -1, _whole(inside, place), Fraction(1, 2))
+        case "float":
+            raise Beyond("a float is not known to the checker", place)
         case _:
             refuse(f"{kind[:40]!r} is no type of a value", place)
 

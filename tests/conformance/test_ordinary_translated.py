@@ -1,0 +1,177 @@
+"""Ordinary code that is translated: its verdict is that of running it, and names stand for what they are, not what they look like."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+
+import numpy as np
+import pytest
+from tests.conformance.ordinary.idioms import CASES
+
+from privproof import LanguageError, check, integer, one_of, queries, real_queries, records
+from privproof.compiling.posing import bare
+from privproof.evidence.checker import Accepted, recheck
+
+TRANSLATED = (
+    *("raise_on_parameters", "randomise", "exp_of_parameters", "noisy_list_index_max", "none_if_nothing_is_found"),
+    *("append_to_a_list", "min_and_max", "split_of_the_budget", "random_below", "sampled_records", "randint_coin"),
+    *("choice_with_probabilities", "nested_function_and_closure", "recursion", "bit_operators", "generator_of_outputs"),
+    *("keyword_dictionary", "the_mean_without_noise_on_the_sign"),
+)
+"""The idioms that have a translation which an engine decides."""
+RNG = np.random.default_rng()
+BITS = records(0, 1)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case[0].__name__ in TRANSLATED], ids=lambda case: case[0].__name__
+)
+def test_an_idiom_is_decided_by_its_translation(case):
+    function, inputs, claimed, size, status = case
+    verdict = check(function, claimed, size=size, inputs=inputs)
+    assert (verdict.status, verdict.engine != "runs") == (status, True)
+    assert isinstance(recheck(json.loads(json.dumps(verdict.certificate))), Accepted)
+    assert any("ideal distributions" in note for note in verdict.notes)
+
+
+def noise_by_keywords(data, eps=0.5):
+    scale = 1 / eps
+    return sum(data) + RNG.laplace(loc=0, scale=scale)
+
+
+def noise_around_a_value(data):
+    return np.random.laplace(sum(data), 2)
+
+
+def noisy_largest(data):
+    noisy = [x + np.random.exponential(2.0) for x in data]
+    return int(np.argmax(noisy))
+
+
+@pytest.mark.parametrize(
+    ("function", "declared", "claimed", "status"),
+    [
+        (noise_by_keywords, BITS, "1/2", "proved"),
+        (noise_by_keywords, BITS, "1/4", "refuted"),
+        (noise_around_a_value, BITS, "1/2", "proved"),
+        (noise_around_a_value, real_queries(size=1), "1/2", "proved"),
+        (noisy_largest, real_queries(), 1, "proved"),
+    ],
+)
+def test_noise_of_libraries_is_decided_for_every_size(function, declared, claimed, status):
+    verdict = check(function, claimed, data=declared)
+    assert (verdict.status, verdict.engine) == (status, "laplace")
+
+
+def divided(data):
+    return sum(data) / len(data) + np.random.laplace(0, 1)
+
+
+def multiplied(data):
+    return sum(x * x for x in data) + np.random.laplace(0, 1)
+
+
+def test_where_the_translation_has_no_answer_the_function_is_run():
+    for function in (divided, multiplied):
+        verdict = check(function, 1, data=BITS, size=2)
+        assert (verdict.status, verdict.engine) == ("proved", "runs")
+
+
+def test_without_a_size_a_function_with_finite_noise_is_run_on_several():
+    def flipped(data):
+        return [x if random.random() < 0.75 else 1 - x for x in data]
+
+    assert check(flipped, "ln(3)", data=BITS).engine == "runs"
+    assert check(flipped, "ln(3)", data=BITS, size=5).engine != "runs"
+
+
+# --------------------------------------------------------------------------------------------------------------- names
+
+
+class Loaded(random.Random):
+    def random(self):
+        return 0.0
+
+
+LOADED = Loaded()
+
+
+def by_a_subclass(bit):
+    return bit if LOADED.random() < 0.5 else 1 - bit
+
+
+def by_a_module(bit):
+    return bit if random.random() < 0.75 else 1 - bit
+
+
+def below(bit):
+    return bit if secrets.randbelow(4) else 1 - bit
+
+
+def translated(function):
+    return bare(function, {"bit": one_of(0, 1)}).translated
+
+
+def test_a_subclass_of_a_generator_is_no_library():
+    with pytest.raises(LanguageError):
+        translated(by_a_subclass)
+
+
+@pytest.mark.parametrize(
+    ("function", "module", "name"), [(by_a_module, random, "random"), (below, secrets, "randbelow")]
+)
+def test_a_function_that_was_put_in_place_of_a_library_is_none(function, module, name, monkeypatch):
+    assert translated(function).ordinary
+    mechanism = bare(function, {"bit": one_of(0, 1)})
+    before = mechanism.program
+    monkeypatch.setattr(module, name, lambda *_: 0)
+    with pytest.raises(LanguageError):
+        translated(function)
+    with pytest.raises(LanguageError):
+        assert not mechanism.program.same(before)
+
+
+def test_a_method_that_was_replaced_in_its_class_is_no_library(monkeypatch):
+    def choosing(bit):
+        return random.choice((bit, 1))
+
+    assert translated(choosing).ordinary
+    monkeypatch.setattr(random.Random, "choice", lambda self, values: values[0])
+    with pytest.raises(LanguageError):
+        translated(choosing)
+
+
+class Scaled:
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def count(self, data):
+        return sum(data) + np.random.laplace(scale=1 / self.epsilon)
+
+    @property
+    def half(self):
+        return self.epsilon / 2
+
+    def computed(self, data):
+        return sum(data) + np.random.laplace(scale=1 / self.half)
+
+
+def test_a_method_reads_the_attributes_that_its_object_has_now():
+    scaled = Scaled(0.5)
+    assert check(scaled.count, "1/2", data=queries(0, 1), size=1).status == "proved"
+    scaled.epsilon = 1.0
+    assert check(scaled.count, "1/2", data=queries(0, 1), size=1).status == "refuted"
+    with pytest.raises(LanguageError):
+        bare(Scaled(1.0).computed, {"data": BITS}).translated  # noqa: B018
+
+
+def test_a_refusal_names_the_line_of_the_users_file():
+    def several(n):
+        return secrets.randbelow(n + 1, 2)
+
+    with pytest.raises(LanguageError) as caught:
+        bare(several, {"n": integer(0, 1)}).translated  # noqa: B018
+    assert __file__ in str(caught.value.place)
+    assert caught.value.hint
