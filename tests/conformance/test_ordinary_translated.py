@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.conformance.ordinary.idioms import CASES
 
-from privproof import LanguageError, check, integer, one_of, queries, real_queries, records
+from privproof import LanguageError, check, integer, mechanism, one_of, queries, real_queries, records
 from privproof.compiling.posing import bare
 from privproof.evidence.checker import Accepted, recheck
 
@@ -87,6 +87,22 @@ def test_without_a_size_a_function_with_finite_noise_is_run_on_several():
     assert check(flipped, "ln(3)", data=BITS, size=5).engine != "runs"
 
 
+def shown(value):
+    return value + np.random.laplace(0, 1)
+
+
+def test_records_beside_noise_keep_their_neighbours():
+    """A relation of the user's own stays it: of the values 0, 1, 2 only neighbours in it are compared."""
+    close = mechanism(shown, inputs={"value": one_of(0, 1, 2)}, neighbours=lambda left, right: abs(left - right) <= 1)
+    assert check(close, 1).status == "proved"
+    anything = mechanism(shown, inputs={"value": one_of(0, 1, 2)})
+    assert check(anything, 1).status == "refuted"
+    assert (check(anything, 2).status, check(anything, 2).engine) == ("proved", "laplace")
+    each = mechanism(noise_around_a_value, inputs={"data": BITS}, neighbours="each")
+    assert check(each, "1/2", size=2).status == "refuted"
+    assert check(each, 1, size=2).status == "proved"
+
+
 # --------------------------------------------------------------------------------------------------------------- names
 
 
@@ -124,13 +140,13 @@ def test_a_subclass_of_a_generator_is_no_library():
 )
 def test_a_function_that_was_put_in_place_of_a_library_is_none(function, module, name, monkeypatch):
     assert translated(function).ordinary
-    mechanism = bare(function, {"bit": one_of(0, 1)})
-    before = mechanism.program
+    made = bare(function, {"bit": one_of(0, 1)})
+    before = made.program
     monkeypatch.setattr(module, name, lambda *_: 0)
     with pytest.raises(LanguageError):
         translated(function)
     with pytest.raises(LanguageError):
-        assert not mechanism.program.same(before)
+        assert not made.program.same(before)
 
 
 def test_a_method_that_was_replaced_in_its_class_is_no_library(monkeypatch):

@@ -175,7 +175,8 @@ def _in_numbers(subject: Mechanism) -> Mechanism:
     A record changes in any way, so a number within low, ..., high changes by at most high - low; one record changes at a time.
     """
     private = [declared for declared in subject.inputs.values() if not declared.public]
-    if not is_ordinary(subject) or (subject.neighbours != "one" and len(private) > 1):
+    relation = subject.neighbours
+    if not is_ordinary(subject) or relation not in ("one", "each"):
         return subject
     if any(declared.within is not None for declared in private) or any(i.shape == "stream" for i in private):
         return subject
@@ -193,7 +194,4 @@ def _in_numbers(subject: Mechanism) -> Mechanism:
         make = queries if declared.shape == "list" else integer
         options = {"size": declared.size} if declared.shape == "list" else {}
         inputs[name] = make(low, high, sensitivity=high - low, **options)
-    relation = (
-        subject.neighbours if subject.neighbours == "one" or len(private) > 1 or private[0].shape == "list" else "each"
-    )
     return replace(subject, inputs=MappingProxyType(inputs), relation=relation)
