@@ -278,6 +278,8 @@ def compared(mechanism: Mechanism, size: int, most: int = 1500) -> str:
         if refusal is None and problem.code not in ("unbounded", "size"):
             raise AssertionError(f"only the question is refused: {problem}") from problem
         return "refused"
+    if verdict.engine == "runs" and verdict.status == "unknown":
+        return "refused"
     if refusal is not None:
         assert verdict.engine == "runs", f"a verdict ({verdict.status}) although {refusal}"
         return "refused"

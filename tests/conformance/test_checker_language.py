@@ -108,7 +108,8 @@ def compared(mechanism, data):
 @pytest.mark.parametrize("number", range(8))
 def test_constructs_mean_to_the_checker_what_they_mean_in_cpython(folder, number):
     said = Counter()
-    for case in list(cases())[number::8]:
+    read = [case for case in cases() if not case.id.startswith("ordinary")]  # which the checker takes from the compiler
+    for case in read[number::8]:
         with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
             mechanism = load(folder, case.values[0])
         said.update(compared(mechanism, data) for data in data_sets(mechanism, 2))

@@ -41,6 +41,7 @@ NOISY = "return randomized_response(bit, truth='3/4')"
 def write(tmp_path, monkeypatch):
     """Writes a module into a folder from which it can be imported, and imports it."""
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a text of the same length and second is another text
     written = []
 
     def write_module(text, name="attacked", *, run=True):

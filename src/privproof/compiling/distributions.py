@@ -33,7 +33,10 @@ def output_distribution(mechanism: Mechanism, /, *args: Any, **kwargs: Any) -> d
     >>> output_distribution(noisy, 5)
     {5: Fraction(1, 3), 6: Fraction(1, 3), '≤4': Fraction(1, 3)}
     """
-    bound = inspect.signature(mechanism.function).bind(*args, **kwargs).arguments
+    try:
+        bound = inspect.signature(mechanism.function).bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise LanguageError("input", str(error), place=mechanism.place, hint="call it as its signature says") from None
     changed = {name: value for name, value in bound.items() if name in mechanism.parameters}
     if changed:
         mechanism = mechanism.having(**changed)

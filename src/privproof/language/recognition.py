@@ -98,7 +98,26 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
     Args:
         globals_: the names of the function's module.
         owner: the object whose method it is, if it is one.
+
+    What is recognised already stays so.
     """
+    if any(each is globals_ for each in _ACTIVE):
+        yield
+        return
+    _ACTIVE.append(globals_)
+    try:
+        with _recognising(globals_, owner):
+            yield
+    finally:
+        _ACTIVE.pop()
+
+
+_ACTIVE: list[Mapping[str, Any]] = []
+"""The names of the modules whose functions are under control."""
+
+
+@contextmanager
+def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
     if "numpy" in sys.modules:
         import numpy.random  # noqa: F401 - numpy imports it when it is asked for, and draws then
     with ExitStack() as stack:
@@ -125,7 +144,7 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
             for kind in (sys.modules["opendp.mod"].Measurement, sys.modules["opendp.mod"].Odometer):
                 refused = unknown("a measurement of OpenDP, which draws outside of Python,", "privproof audit")
                 stack.enter_context(_attributes(kind, dict.fromkeys(("__call__", "invoke"), refused)))
-        for known, own in _modules(globals_):
+        for known, own in _relevant(globals_):
             stack.enter_context(_replaced(known, also={"type": _Type} if own else {}))
         if owner is not None and hasattr(owner, "__dict__"):
             stack.enter_context(_replaced(vars(owner)))
@@ -133,6 +152,28 @@ def recognised(globals_: Mapping[str, Any], owner: Any = None) -> Iterator[None]
         for handler in _to_the_screen():
             stack.enter_context(_attributes(handler, {"handle": lambda record: None}))
         yield
+
+
+def _relevant(globals_: Mapping[str, Any]) -> list[tuple[dict[str, Any], bool]]:
+    """The modules that are the user's own or hold something that draws; looked for again when a module was imported since."""
+    key = (id(globals_), len(sys.modules))
+    if _LOOKED_AT.get("key") != key:
+        found = [
+            (names, own)
+            for names, own in _modules(globals_)
+            if own or any(_draws(value) for value in list(names.values()))
+        ]
+        _LOOKED_AT.update(key=key, found=found)
+    relevant: list[tuple[dict[str, Any], bool]] = _LOOKED_AT["found"]
+    return relevant
+
+
+_LOOKED_AT: dict[str, Any] = {}
+"""The modules that were found last, and what for."""
+
+
+def _draws(value: Any) -> bool:
+    return type(value).__name__ in _CANDIDATES and substitute(value) is not value
 
 
 def _beside() -> Iterator[tuple[Any, dict[str, Any]]]:

@@ -30,8 +30,8 @@ from privproof.language.scripts import Draw, Drawn, Test, normal, scale_of
 
 _MOST_LEAVES = 200_000
 """Ways through a function on one data set; beyond, memory and patience end, and a smaller size is asked for."""
-_MOST_CHOICES = 3_000
-"""A run that is decided so often is given up: as a rule it is a loop that only its noise can end."""
+_MOST_CHOICES = 500
+"""A run that is decided so often is given up: as a rule it is a loop that only its noise can end, and every turn is one more run."""
 _LONGEST = 10_000
 """An iterator that is returned may have so many elements; beyond, it is as a rule one without an end, and is refused."""
 _WIDEST = 100_000
@@ -302,7 +302,7 @@ class _Player:
             refuse(
                 "paths",
                 f"a run makes more than {_MOST_CHOICES} random choices",
-                hint="a loop that surely ends, or a smaller size",
+                hint="a loop that ends after so many turns, whatever its noise is, or a smaller size",
             )
         chosen = self.given[place] if place < len(self.given) else 0
         if chosen >= ways:
