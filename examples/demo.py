@@ -13,7 +13,6 @@ from privproof import audit, check, model_check, read_question, recheck, tight_e
 from privproof.evidence.checker import Accepted
 from privproof.library import EXAMPLES, FORMULAS
 from privproof.reporting import Command, print_audit, print_verdict
-from privproof.scenarios import claims
 
 console = Console(highlight=False, markup=False)
 models = Path(__file__).parent / "models"
@@ -38,7 +37,7 @@ for target, size in ((naive, 3), (improved, 3), (above, 5), (rejected, None), (c
 console.rule("the library")
 for example in EXAMPLES:
     question = example.question()
-    verdict = check(question) if claims(question) else tight_epsilon(question)
+    verdict = check(question) if question.claims else tight_epsilon(question)
     outcome = recheck(verdict.certificate)
     mark = "certificate accepted" if isinstance(outcome, Accepted) else f"certificate rejected: {outcome}"
     tight = f", tight epsilon {verdict.tight.show()}" if verdict.tight is not None else ""
@@ -60,6 +59,10 @@ for target, lengths in ((improved, 3), (above, (2, 3))):
     console.print()
 
 console.rule("try it")
+console.print(
+    "  .venv/bin/privproof check examples/ordinary/survey.py:counts --input 'answers=records(yes, no)' --epsilon 0.5",
+    soft_wrap=True,
+)
 console.print("  .venv/bin/privproof check examples/models/geometric.yaml --epsilon 'ln(2)'")
 console.print("  .venv/bin/privproof check examples/mechanisms/noisy_max.py:naive --size 3")
 console.print("  .venv/bin/privproof epsilon examples/mechanisms/noisy_max.py:improved --size 2..8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import tomllib
 from datetime import date
@@ -122,3 +124,12 @@ def test_a_sweep_keeps_as_many_as_it_says_and_loses_none() -> None:
         assert len(cases) - len(slow) == min(number, kept)
         assert [case if isinstance(case, int) else case.values[0] for case in cases] == list(range(number))  # type: ignore[attr-defined]
         assert all(mark.name == "slow" for case in slow for mark in case.marks)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.py")), ids=lambda path: path.name)
+def test_what_an_example_imports_is_there(path):
+    """Also for those that take too long to be run here, such as the demonstration."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "privproof":
+            module = importlib.import_module(node.module or "")
+            assert [each.name for each in node.names if not hasattr(module, each.name)] == []
