@@ -171,18 +171,21 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
         verdict = _answered(request, engine, watch)
         verdict = replace(verdict, notes=(*verdict.notes, *ordinary_notes(request.question)))
     except LanguageError as problem:
-        other = None if engine is not None or problem.code == "changed" else _runs_of(request.question, problem.message)
+        other = (
+            None if engine is not None or problem.code == "changed" else run_instead(request.question, problem.message)
+        )
         if other is None:
             raise
         verdict = _answered(replace(request, question=other, prepared={}), None, watch)
-    if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
-        verdict = _run_instead(request, verdict, watch)
+    else:
+        if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
+            verdict = _run(request, verdict, watch)
     return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
 
 
-def _run_instead(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
+def _run(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
     """The verdict of running the function, where no engine knew: for good at the size asked about, otherwise only what it refutes."""
-    other = _runs_of(request.question, verdict.reason)
+    other = run_instead(request.question, verdict.reason)
     if other is None:
         return verdict
     try:
@@ -195,11 +198,6 @@ def _run_instead(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
         return found
     said = f"at {found.question.name}, {found.upper.show()} is proved by running it"
     return replace(verdict, notes=(*verdict.notes, said))
-
-
-def _runs_of(question: AnyQuestion, reason: str) -> AnyQuestion | None:
-    """The question about running the function that a question is about, where it can be run."""
-    return question.run_instead(reason) or run_instead(question, reason)
 
 
 def _answered(request: Request, engine: str | None, watch: Monitor) -> Verdict:

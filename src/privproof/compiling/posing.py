@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -13,11 +12,9 @@ from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism, mechanism
 from privproof.language.inputs import Input, integer, queries
 from privproof.language.mechanism import RELATIONS, Relation
+from privproof.language.recognition import IDEAL, floats_note, inexact
 from privproof.models import Horizon
-from privproof.scenarios import AnyQuestion, is_program, program_question, runs_question
-
-_FLOATS = 3
-"""So many floats are named with their exact values."""
+from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
@@ -134,16 +131,22 @@ def ordinary_mechanism(question: AnyQuestion) -> Mechanism | None:
     return next((each for each in found if isinstance(each, Mechanism) and is_ordinary(each)), None)
 
 
-def run_instead(question: AnyQuestion, reason: str) -> AnyQuestion | None:
-    """The question of running a function whose translation has no answer; None where a function is not run."""
-    mechanism, size = ordinary_mechanism(question), question.list_size
-    if mechanism is None or (question.family == "words" and size is None and _open_lists(mechanism)):
+def run_instead(question: AnyQuestion, reason: str) -> RunsQuestion | None:
+    """The question of running a function that no engine had an answer for; None where it is not run, or has infinitely many data sets.
+
+    A function that became a model is run only if it draws noise of libraries: else its model is what was asked about.
+    """
+    function = next((each for each in question.functions if isinstance(each, Mechanism)), None)
+    if function is None or question.family not in ("program", "words") or (question.claims and question.budget is None):
         return None
-    if any(declared.values is None or declared.shape == "stream" for declared in mechanism.inputs.values()):
+    if question.family == "words" and not (is_ordinary(function) and (question.list_size or not _open_lists(function))):
         return None
-    size = size if _open_lists(mechanism) else None
-    made = runs_question(replace(mechanism, pin=None), size=size, reason=LanguageError("unknown", reason))
-    return made.under(question.budget)
+    size = question.list_size if _open_lists(function) else None
+    try:
+        found = runs_question(replace(function, pin=None), size=size)
+    except LanguageError:
+        return None
+    return replace(found, reason=reason, budget=question.budget)
 
 
 def ordinary_notes(question: AnyQuestion) -> tuple[str, ...]:
@@ -157,12 +160,7 @@ def ordinary_notes(question: AnyQuestion) -> tuple[str, ...]:
     values += [default for function in program.functions for default in function.defaults.values()]
     code = getattr(mechanism.function, "__code__", None)
     values += () if code is None else code.co_consts
-    floats = dict.fromkeys(
-        value for value in values if type(value) is float and Fraction(value) != Fraction(repr(value))
-    )
-    told = [f"{value!r} is {Fraction(value)}" for value in list(floats)[:_FLOATS]]
-    said = "random numbers stand for the ideal distributions: what floating point makes of them is another matter"
-    return (*([f"floats count with the exact value that they have: {', '.join(told)}"] if told else []), said)
+    return (*floats_note(inexact(values)), IDEAL)
 
 
 def _open_lists(subject: Mechanism) -> bool:

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import islice, product
 from pathlib import Path
 from types import FrameType, FunctionType, MethodType
@@ -27,8 +26,8 @@ from privproof.compiling.sharing import shared_out
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
 from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
-from privproof.language.recognition import recognised, substitute
+from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name
+from privproof.language.recognition import inexact, recognised, substitute
 from privproof.language.state import State, state_of
 from privproof.language.trees import Leaf, Wayward, leaves, replayed
 
@@ -245,13 +244,7 @@ def caller(mechanism: Mechanism, data: Data) -> Callable[[], Any]:
         given = {name: _given(value, mechanism.inputs[name]) for name, value in data.items()}
         if not mechanism.bare:
             return mechanism(**given, **passed)
-        arguments = {**given, **passed}
-        first = [arguments.pop(name) for name in nameless if name in arguments]
-        return mechanism.function(*first, **arguments)
-
-    nameless = [
-        p.name for p in inspect.signature(mechanism.function).parameters.values() if p.kind is p.POSITIONAL_ONLY
-    ]
+        return call_by_name(mechanism.function, {**given, **passed})
 
     return call
 
@@ -285,8 +278,20 @@ def _roots(mechanism: Mechanism) -> tuple[Any, Any, Mapping[str, Any]]:
     return called, owner, getattr(code, "__globals__", {})
 
 
-def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[], None] = lambda: None) -> Runs:
+def ran(
+    mechanism: Mechanism,
+    sizes: Sequence[int | None],
+    *,
+    known: Runs | None = None,
+    pause: Callable[[], None] = lambda: None,
+) -> Runs:
     """A function on all data sets of some sizes.
+
+    Args:
+        mechanism: the function.
+        sizes: the lengths of its lists; None where none is open.
+        known: its runs at the first of these sizes, where they were made already.
+        pause: called between runs; may raise to stop.
 
     Raises:
         LanguageError: there are too many data sets or ways, or something is kept from run to run.
@@ -307,12 +312,12 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
         )
     called, owner, names = _roots(mechanism)
     before = _state_with_imports(called)
-    trees: list[tuple[Leaf, ...]] = []
+    trees: list[tuple[Leaf, ...]] = [] if known is None else list(known.trees)
     asks: tuple[str, ...] = ()
     try:
         with recognised(names, owner), watching_errors() if before.catches else nullcontext():
             asks = _asks_for(mechanism, data)
-            trees += _trees(mechanism, data, pause)
+            trees += _trees(mechanism, data[len(trees) :], pause)
             _run_again(mechanism, data, trees, _OFTEN if asks else 1, pause)
     except Wayward as problem:
         raise _named(problem, mechanism, asks) from None
@@ -321,10 +326,9 @@ def ran(mechanism: Mechanism, sizes: Sequence[int | None], *, pause: Callable[[]
     _unchanged(before, state_of(called), mechanism)
     _not_always_failing(mechanism, trees)
     made = sum(map(len, trees))
-    known = tuple(size for size in sizes if size is not None)
     return Runs(
         mechanism,
-        known,
+        tuple(size for size in sizes if size is not None),
         tuple(data),
         pairs,
         tuple(trees),
@@ -358,10 +362,9 @@ def _trees(mechanism: Mechanism, data: Sequence[Data], pause: Callable[[], None]
         return [first, *(leaves(caller(mechanism, each), pause=pause) for each in rest)]
 
     def tree(number: int) -> tuple[Leaf, ...]:
-        called = _roots(mechanism)[0]
-        before = state_of(called)
+        before = state_of(mechanism.function)
         found = leaves(caller(mechanism, rest[number]), pause=pause)
-        _unchanged(before, state_of(called), mechanism)
+        _unchanged(before, state_of(mechanism.function), mechanism)
         return found
 
     return [first, *shared_out(tree, len(rest), processes)]
@@ -382,9 +385,10 @@ def _run_again(
         for leaf in {id(leaf): leaf for leaf in (trees[number][-1], trees[number][0])}.values()
     ]
     for number, leaf in ends:
+        call = caller(mechanism, data[number])
         for _ in range(max(times, math.ceil(_FEWEST_AGAIN / len(ends)))):
             pause()
-            replayed(caller(mechanism, data[number]), leaf)
+            replayed(call, leaf)
 
 
 def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:
@@ -417,11 +421,11 @@ def _digest(state: State) -> str:
 
 def _floats(mechanism: Mechanism, state: State) -> tuple[float, ...]:
     """The floats that take part and are not what they look like."""
-    found = [value for value in mechanism.parameters.values() if type(value) is float]
+    found = list(mechanism.parameters.values())
     found += [float(look) for look in state.seen.values() if re.fullmatch(r"-?[0-9]+\.[0-9]+(e-?[0-9]+)?", look)]
     code = getattr(mechanism.function, "__code__", None)
-    found += [each for each in (code.co_consts if code is not None else ()) if type(each) is float]
-    return tuple(dict.fromkeys(v for v in found if math.isfinite(v) and Fraction(v) != Fraction(repr(v))))
+    found += () if code is None else code.co_consts
+    return inexact(found)
 
 
 def _relied_on(state: State) -> dict[str, str]:

@@ -97,6 +97,18 @@ class ExponentialSum:
         return not self._coefficients
 
     @property
+    def rational(self) -> Rational | None:
+        """The number itself, where it is a rational one.
+
+        >>> ExponentialSum.constant("1/2").rational, ExponentialSum.term(2, 0, -1).rational
+        (1/2, None)
+        """
+        if self.is_zero:
+            return rational(0)
+        terms = self.terms
+        return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None
+
+    @property
     def size(self) -> int:
         """How many terms there are."""
         return len(self._coefficients)

@@ -61,11 +61,8 @@ def exactly(value: Probability) -> Fraction | None:
         return value
     if isinstance(value, Ball):
         return value.exact()
-    terms = value.at(1).terms
-    if not terms:
-        return Fraction(0)
-    plain = len(terms) == 1 and terms[0][1:] == (0, rational(0))
-    return fraction(terms[0][0]) if plain else None
+    number = value.at(1).rational
+    return None if number is None else fraction(number)
 
 
 def enclosed(value: Probability, bits: int = 128) -> arb:

@@ -18,7 +18,7 @@ from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
@@ -53,9 +53,10 @@ class _Noisy:
 
     __slots__ = ()
 
-    def text(self) -> str:
-        """The number as it is written in mathematics."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def text(self) -> str:
+            """The number as it is written in mathematics."""
 
     def __repr__(self) -> str:
         return self._told("repr")

@@ -105,11 +105,10 @@ class Mechanism:
             object.__setattr__(self, attribute, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        positional, nameless = _positional(self.function)
+        positional, _ = _positional(self.function)
         given = {*positional[: len(args)], *kwargs}
-        rest = {**kwargs, **{name: fresh(value) for name, value in self.parameters.items() if name not in given}}
-        first = [rest.pop(name) for name in nameless[len(args) :] if name in rest]
-        return self.function(*args, *first, **rest)
+        rest = {name: fresh(value) for name, value in self.parameters.items() if name not in given}
+        return call_by_name(self.function, {**kwargs, **rest}, *args)
 
     def __repr__(self) -> str:
         return f"<mechanism {self.name}>"
@@ -379,6 +378,14 @@ def _annotations(function: Callable[..., Any], given: Mapping[str, Input]) -> Ma
         raise LanguageError(
             "input", f"the annotations cannot be read: {error}", hint="from privproof import queries"
         ) from None
+
+
+def call_by_name(function: Callable[..., Any], named: Mapping[str, Any], *args: Any) -> Any:
+    """A call with arguments by name, also of those parameters that have none for their caller."""
+    _, nameless = _positional(function)
+    rest = dict(named)
+    first = [rest.pop(name) for name in nameless[len(args) :] if name in rest]
+    return function(*args, *first, **rest)
 
 
 def _positional(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -12,17 +12,18 @@ import builtins
 import contextvars
 import io
 import logging
+import math
 import os
 import random
 import secrets
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from fractions import Fraction
 from typing import Any, NoReturn
 
-from privproof.errors import LanguageError
 from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
 from privproof.language.linear import Linear, Opaque, refuse
 from privproof.language.noise import is_drawing
@@ -334,6 +335,20 @@ def _arrays(np: Any) -> dict[str, Any]:
     return {name: holding(getattr(np, name)) for name in names}
 
 
-def is_recognised(problem: LanguageError) -> bool:
-    """Whether a refusal is about noise that has no engine yet."""
-    return problem.code in ("gaussian", "noise", "uniform")
+# ------------------------------------------------------------------------------------------------- what is taken for granted
+
+IDEAL = "random numbers stand for the ideal distributions: what floating point makes of them is another matter"
+_FLOATS = 6
+"""So many floats are named with their exact values."""
+
+
+def inexact(values: Iterable[Any]) -> tuple[float, ...]:
+    """The floats among some values that are not the decimal number that they print as."""
+    floats = (value for value in values if type(value) is float and math.isfinite(value))
+    return tuple(dict.fromkeys(value for value in floats if Fraction(value) != Fraction(repr(value))))
+
+
+def floats_note(floats: Sequence[float]) -> tuple[str, ...]:
+    """What floats count as, in a sentence, where there are any."""
+    exact = ", ".join(f"{value!r} is {Fraction(value)}" for value in floats[:_FLOATS])
+    return (f"floats count with the exact value that they have: {exact}",) if exact else ()

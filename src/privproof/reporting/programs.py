@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.evidence.verdicts import Explanation, Refuted, Verdict
-from privproof.evidence.witnesses import LossWitness
+from privproof.evidence.witnesses import LossWitness, RunWitness
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.texts import bound_words, outward, rounded
 from privproof.language import Mechanism
@@ -82,20 +82,7 @@ class ProgramReport(Report[ProgramQuestion, LossWitness]):
 
     def witness_data(self, witness: LossWitness, question: ProgramQuestion) -> dict[str, Any]:
         """A witness as plain data."""
-        left, right = witness.left_probability, witness.right_probability
-        return {
-            "left": plain_data(dict(witness.left)),
-            "right": plain_data(dict(witness.right)),
-            "output": [witness.output],
-            "event": witness.output,
-            "left_probability": str(left.at(1)),
-            "right_probability": str(right.at(1)),
-            "left_ball": ["0", "0"] if left.is_zero else ball_data(left),
-            "right_ball": ["0", "0"] if right.is_zero else ball_data(right),
-            "ratio": ratio_data(witness),
-            "loss": ["inf", "inf"] if witness.infinite else loss_data(witness),
-            "where": witness.observed.line,
-        }
+        return {**event_data(witness), "where": witness.observed.line}
 
     def more_data(self, verdict: Verdict, question: ProgramQuestion) -> dict[str, Any]:
         """The formula, the alignment and repairs."""
@@ -104,6 +91,40 @@ class ProgramReport(Report[ProgramQuestion, LossWitness]):
     def drawn(self, verdict: Verdict, question: ProgramQuestion) -> list[str]:
         """The function."""
         return [source(question.mechanism)]
+
+
+def event_data(witness: LossWitness | RunWitness) -> dict[str, Any]:
+    """An event on two arguments of a function as plain data."""
+    left, right = witness.left_probability, witness.right_probability
+    return {
+        "left": plain_data(dict(witness.left)),
+        "right": plain_data(dict(witness.right)),
+        "output": [witness.output],
+        "event": witness.output,
+        "left_probability": str(left.at(1)),
+        "right_probability": str(right.at(1)),
+        "left_ball": ["0", "0"] if left.is_zero else ball_data(left),
+        "right_ball": ["0", "0"] if right.is_zero else ball_data(right),
+        "ratio": ratio_data(witness),
+        "loss": ["inf", "inf"] if witness.infinite else loss_data(witness),
+    }
+
+
+def event_facts(witness: LossWitness | RunWitness, verdict: Verdict, allowed: str | None) -> list[Fact]:
+    """An event on two arguments of a function, and its loss; beyond what is allowed, where that is broken."""
+    left, right = (arguments_words(side) for side in (witness.left, witness.right))
+    loss = "infinite" if witness.infinite else outward(verdict.lower, up=False, digits=9)
+    budget = verdict.question.budget
+    if allowed is not None:
+        loss = f"{loss}, beyond {allowed}"
+        if budget is not None and budget.delta == 0 and not witness.infinite:
+            loss += f" (the ratio of the probabilities is beyond e^epsilon = {bound_words(budget.epsilon)})"
+    return [
+        Fact("event", f"the output is {witness.output}"),
+        Fact("left", f"{left}: probability {shown_probability(witness.left_probability)}"),
+        Fact("right", f"{right}: probability {shown_probability(witness.right_probability)}"),
+        Fact("loss", loss),
+    ]
 
 
 def compared_words(question: ProgramQuestion) -> str:
@@ -177,19 +198,10 @@ def tight_words(verdict: Verdict) -> str:
 
 
 def _loss_facts(verdict: Verdict, question: ProgramQuestion, witness: LossWitness, *, asked_tight: bool) -> list[Fact]:
-    left, right = (arguments_words(side) for side in (witness.left, witness.right))
-    loss = "infinite" if witness.infinite else outward(verdict.lower, up=False, digits=9)
+    allowed = None
     if isinstance(verdict, Refuted) and not asked_tight:
         allowed = question.budget.epsilon.show() if question.budget is not None else _allowed(question, witness)
-        loss = f"{loss}, beyond {allowed}"
-        if question.budget is not None and question.budget.delta == 0 and not witness.infinite:
-            loss += f" (the ratio of the probabilities is beyond e^epsilon = {bound_words(question.budget.epsilon)})"
-    result = [
-        Fact("event", f"the output is {witness.output}"),
-        Fact("left", f"{left}: probability {shown_probability(witness.left_probability)}"),
-        Fact("right", f"{right}: probability {shown_probability(witness.right_probability)}"),
-        Fact("loss", loss),
-    ]
+    result = event_facts(witness, verdict, allowed)
     if witness.observed.line:
         result.append(Fact("where", witness.observed.line))
     result.append(Fact("in Python", python_lines(question.mechanism, witness)))

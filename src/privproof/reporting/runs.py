@@ -8,10 +8,9 @@ from typing import Any
 
 from privproof.evidence.verdicts import Refuted, Verdict
 from privproof.evidence.witnesses import RunWitness
-from privproof.exact.texts import bound_words, outward
 from privproof.reporting.commands import Command
-from privproof.reporting.facts import Fact, ball_data, loss_data, plain_data, ratio_data
-from privproof.reporting.programs import arguments_words, public_words, shown_probability, tight_words
+from privproof.reporting.facts import Fact, plain_data
+from privproof.reporting.programs import arguments_words, event_data, event_facts, public_words, tight_words
 from privproof.reporting.reports import Report
 from privproof.scenarios import RunsQuestion
 
@@ -33,19 +32,9 @@ class RunsReport(Report[RunsQuestion, RunWitness]):
         witness = verdict.witness
         if witness is None:
             return []
-        left, right = (arguments_words(side) for side in (witness.left, witness.right))
-        loss = "infinite" if witness.infinite else outward(verdict.lower, up=False, digits=9)
         budget = question.budget
-        if isinstance(verdict, Refuted) and not asked_tight and budget is not None:
-            loss = f"{loss}, beyond {budget.epsilon.show()}"
-            if budget.delta == 0 and not witness.infinite:
-                loss += f" (the ratio of the probabilities is beyond e^epsilon = {bound_words(budget.epsilon)})"
-        return [
-            Fact("event", f"the output is {witness.output}"),
-            Fact("left", f"{left}: probability {shown_probability(witness.left_probability)}"),
-            Fact("right", f"{right}: probability {shown_probability(witness.right_probability)}"),
-            Fact("loss", loss),
-        ]
+        broken = isinstance(verdict, Refuted) and not asked_tight and budget is not None
+        return event_facts(witness, verdict, budget.epsilon.show() if broken and budget is not None else None)
 
     def tight(self, verdict: Verdict, question: RunsQuestion) -> str:
         """What is known about the smallest epsilon."""
@@ -67,19 +56,7 @@ class RunsReport(Report[RunsQuestion, RunWitness]):
 
     def witness_data(self, witness: RunWitness, question: RunsQuestion) -> dict[str, Any]:
         """A witness as plain data."""
-        left, right = witness.left_probability, witness.right_probability
-        return {
-            "left": plain_data(dict(witness.left)),
-            "right": plain_data(dict(witness.right)),
-            "output": [witness.output],
-            "event": witness.output,
-            "left_probability": str(left.at(1)),
-            "right_probability": str(right.at(1)),
-            "left_ball": ["0", "0"] if left.is_zero else ball_data(left),
-            "right_ball": ["0", "0"] if right.is_zero else ball_data(right),
-            "ratio": ratio_data(witness),
-            "loss": ["inf", "inf"] if witness.infinite else loss_data(witness),
-        }
+        return event_data(witness)
 
     def drawn(self, verdict: Verdict, question: RunsQuestion) -> list[str]:
         """The function."""

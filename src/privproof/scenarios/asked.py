@@ -76,15 +76,6 @@ class AnyQuestion(ABC):
         raise QuestionError("question", f"this does not apply to {what}", place=place, hint=hint)
 
     @property
-    def sized(self) -> bool:
-        """Whether it is about all that was asked: sizes that were asked for, and not as many as there was time for."""
-        return True
-
-    def run_instead(self, reason: str) -> AnyQuestion | None:
-        """The question about running the function that this one is about, where it can be run on all its data; None if not."""
-        return None
-
-    @property
     def functions(self) -> tuple[Mechanism | Prior, ...]:
         """The functions that it is about."""
         return ()

@@ -14,7 +14,6 @@ from privproof.language.noise import NOISES
 from privproof.language.taint import samples
 from privproof.models import Horizon
 from privproof.scenarios.asked import AnyQuestion, Family
-from privproof.scenarios.runs import runs_question
 
 _DIGITS = 10**12
 """A bound with a logarithm becomes a rational with twelve decimal places, rounded down."""
@@ -87,16 +86,6 @@ class ProgramQuestion(AnyQuestion):
                 hint="drop the horizon",
             )
         return self
-
-    def run_instead(self, reason: str) -> AnyQuestion | None:
-        """The question about running the function, at its size or at small ones; None where there are infinitely many data sets."""
-        if self.mechanism.proposed is not None or (self.claims and self.budget is None):
-            return None
-        try:
-            question = runs_question(self.mechanism, size=self.size)
-        except LanguageError:
-            return None
-        return replace(question, reason=reason, budget=self.budget)
 
     @property
     def functions(self) -> tuple[Mechanism, ...]:

@@ -51,7 +51,7 @@ class Loss:
         """The loss, rounded down; exactly where it is a rational, or the probabilities are."""
         if self.infinite:
             return INFINITE
-        left, right = (_rational(side.at(1)) for side in (self.left_probability, self.right_probability))
+        left, right = (side.at(1).rational for side in (self.left_probability, self.right_probability))
         if left is not None and right is not None:
             return smallest_epsilon(left, right)
         with precision(192):
@@ -70,12 +70,6 @@ class Loss:
         if left.sign(1) <= 0:
             return False
         return self.infinite or exceeds(left, self.right_probability, budget, 1)
-
-
-def _rational(value: ExponentialSum) -> Rational | None:
-    """A probability that is a rational number, as one."""
-    terms = value.terms
-    return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None
 
 
 class Trees:

@@ -13,13 +13,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from privproof.compiling.runs import Runs, data_sets, ran
+from privproof.compiling.runs import Runs, ran
 from privproof.engines.engine import Request
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.runs.alignments import Aligner, Moved
 from privproof.engines.runs.certificates import alignment_evidence, event_evidence, runs_document, table_evidence
-from privproof.engines.runs.measures import Event, Interval, constant, has_atoms, likelihood, share
+from privproof.engines.runs.measures import Event, Interval, has_atoms, likelihood, share
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
@@ -39,6 +39,7 @@ from privproof.exact import (
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.linear import Linear
 from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.recognition import IDEAL, floats_note
 from privproof.language.trees import Leaf
 from privproof.scenarios import RunsQuestion
 
@@ -46,8 +47,6 @@ _SECONDS = 3.0
 """Where no size is asked for, a further size is tried if those before took less than this, times the growth from one to the next."""
 _LARGEST_SIZE = 4
 """Where no size is asked for, no larger one is tried."""
-_FLOATS = 6
-"""So many floats are named with their exact values."""
 _ROUNDING = Fraction(1, 10**9)
 """A claim that is missed by less than this is missed because floats are rounded, as a rule, and that is said."""
 _FAR = (0, 4, 16, 64)
@@ -90,12 +89,9 @@ def _all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, R
     """The runs at the sizes asked for; where none is, at as many as there is time for."""
     mechanism = question.mechanism
 
-    def pause() -> None:
-        monitor.pause()
-
     if question.sizes is not None:
         monitor.listen(Progress(f"running {mechanism.name}"))
-        return question, ran(mechanism, question.sizes or [None], pause=pause)
+        return question, ran(mechanism, question.sizes or [None], pause=monitor.pause)
     found: Runs | None = None
     shortest = 0 if mechanism.neighbours == ADD_REMOVE else 1
     sizes: tuple[int, ...] = (0,) if shortest == 0 else ()
@@ -105,8 +101,7 @@ def _all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, R
         monitor.listen(Progress(f"running {mechanism.name} at size {larger[-1]}"))
         begun = time.perf_counter()
         try:
-            data_sets(mechanism, larger[-1])
-            following = ran(mechanism, larger, pause=pause)
+            following = ran(mechanism, larger, known=found, pause=monitor.pause)
         except LanguageError as problem:
             if found is None or problem.code not in ("size", "paths"):
                 raise
@@ -141,17 +136,13 @@ class _Deciding:
         told = [f"{runs.made} runs on {len(runs.data)} data sets, {pairs}"]
         if self.question.reason:
             told.append(f"run as it is: {self.question.reason}")
-        if runs.floats:
-            exact = [f"{value!r} is {Fraction(value)}" for value in runs.floats]
-            told.append(f"floats count with the exact value that they have: {', '.join(exact[:_FLOATS])}")
+        told += floats_note(runs.floats)
         if runs.asks:
             told.append(f"it asks for {', '.join(runs.asks[:3])}, which was as it was in these runs")
         if runs.relies_on:
             told.append("it relies on " + ", ".join(f"{name} = {value}" for name, value in runs.relies_on.items()))
         if any(noise.kind != "geometric" for tree in runs.trees for leaf in tree for noise in leaf.noises):
-            told.append(
-                "random numbers stand for the ideal distributions: what floating point makes of them is another matter"
-            )
+            told.append(IDEAL)
         return tuple(told)
 
     @property
@@ -228,7 +219,7 @@ class _Deciding:
                 if worst is None or found.above(worst):
                     worst = found
         assert worst is not None
-        yield from self.judged(worst, self.epsilon_of(worst), table_evidence())
+        yield from self.judged(worst, worst.bounds(), table_evidence())
 
     def worst_shapes(
         self,
@@ -247,10 +238,6 @@ class _Deciding:
                 best, p0, q0 = shape, p - self.budget.delta, q
         return (best,)
 
-    def epsilon_of(self, found: _Found) -> tuple[Epsilon, Epsilon]:
-        """The epsilon that two probabilities ask for, from below and from above."""
-        return found.bounds()
-
     def over_events(self, rows: Sequence[Mapping[str, ExponentialSum]]) -> Iterator[Answer]:
         """A delta over events: the outcomes that are too likely on the left, together."""
         if self.tight:
@@ -268,7 +255,7 @@ class _Deciding:
         if beyond and self.budget.epsilon.root != 1 and not found.exceeds(self.budget.epsilon):
             yield self.unknown("an event is too near to what epsilon and delta allow to be told apart")
         elif beyond:
-            yield self.refuted(found, self.lower_of(found))
+            yield self.refuted(found, found.bounds()[0])
         else:
             yield self.known(
                 status="proved",
@@ -292,8 +279,8 @@ class _Deciding:
 
     def least_epsilon(self, rows: Sequence[Mapping[str, ExponentialSum]]) -> Iterator[Answer]:
         """The smallest epsilon at a delta, where all probabilities are rational: the largest over all pairs of a sorted sum."""
-        numbers = [{shape: constant(p) for shape, p in row.items()} for row in rows]
-        if any(p is None for row in numbers for p in row.values()):
+        numbers = [known for row in rows if (known := _rationals(row)) is not None]
+        if len(numbers) < len(rows):
             yield self.unknown(
                 "the smallest epsilon at a delta is found where all probabilities are rational; ask with an epsilon"
             )
@@ -302,7 +289,7 @@ class _Deciding:
         found: _Found | None = None
         for i, j in self.ordered:
             self.monitor.pause()
-            value, shapes = _smallest(numbers[i], numbers[j], self.budget.delta)  # type: ignore[arg-type]
+            value, shapes = _smallest(numbers[i], numbers[j], self.budget.delta)
             if found is None or value.compare(worst) > 0:
                 zero = ExponentialSum.constant(0)
                 left = sum((rows[i][s] for s in shapes), zero)
@@ -474,10 +461,6 @@ class _Deciding:
             "with exact numbers (Fraction) it may hold, and a slightly larger epsilon does",
         )
 
-    def lower_of(self, found: _Found) -> Epsilon:
-        """An epsilon that an event asks for at a delta."""
-        return found.bounds()[0]
-
     @cached_property
     def texts(self) -> dict[str, str]:
         return dict(self.document["outputs"])
@@ -517,7 +500,7 @@ class _Found:
 
     def bounds(self) -> tuple[Epsilon, Epsilon]:
         """The epsilon that it asks for: exactly where that can be written down, otherwise from below and from above."""
-        one, two = constant(self.p), constant(self.q)
+        one, two = self.p.at(1).rational, self.q.at(1).rational
         if one is not None and two is not None:
             exact = smallest_epsilon(one, two, self.delta)
             return exact, exact
@@ -559,8 +542,8 @@ class _Found:
 
 def _rationals(row: Mapping[str, ExponentialSum]) -> dict[str, Rational] | None:
     """The probabilities of a row, where all are rational."""
-    found = {shape: constant(p) for shape, p in row.items()}
-    return None if any(p is None for p in found.values()) else found  # type: ignore[return-value]
+    found = {shape: number for shape, p in row.items() if (number := p.at(1).rational) is not None}
+    return found if len(found) == len(row) else None
 
 
 def max_of(one: Epsilon, other: Epsilon) -> Epsilon:

@@ -12,7 +12,7 @@ from privproof.engines.integrals.probabilities import probability
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.engines.laplace.events import halfspace
 from privproof.errors import LanguageError
-from privproof.exact import Rational, rational
+from privproof.exact import rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.linear import Linear
 from privproof.language.trees import Leaf
@@ -134,11 +134,3 @@ def share(leaf: Leaf, also: Sequence[Linear] = ()) -> ExponentialSum:
     if any(not each.terms and each.constant < 0 for each in forms):
         return ExponentialSum.constant(0)
     return result
-
-
-def constant(value: ExponentialSum) -> Rational | None:
-    """A probability that is a rational number, as one."""
-    terms = value.at(1).terms
-    if not terms:
-        return rational(0)
-    return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None

@@ -85,7 +85,7 @@ def needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
     """An epsilon that two probabilities ask for at least; exactly where it is a simple fraction, or their quotient is."""
     if below.is_zero:
         return INFINITE
-    one, two = (_constant(side.at(1)) for side in (above, below))
+    one, two = (side.at(1).rational for side in (above, below))
     if one is not None and two is not None:
         return smallest_epsilon(one, two)
     ball = loss(above, below, 1)
@@ -95,12 +95,6 @@ def needed(above: ExponentialSum, below: ExponentialSum) -> Epsilon:
     if simple >= 0 and (above - below.scaled(simple)).at(1).is_zero:
         return epsilon(simple)
     return loss_at_least(ball)
-
-
-def _constant(value: ExponentialSum) -> Rational | None:
-    """A sum that is a rational number, as one."""
-    terms = value.terms
-    return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None
 
 
 def shown(value: ExponentialSum) -> str:

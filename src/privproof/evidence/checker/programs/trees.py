@@ -177,10 +177,10 @@ def _at_most(alpha: Rational, k: int) -> Rational:
     return 1 - alpha ** (k + 1) / (1 + alpha) if k >= 0 else alpha**-k / (1 + alpha)
 
 
-def _moderate(value: object, place: str, limits: Limits) -> Rational:
+def moderate(value: object, place: str, limits: Limits, most: int = _MOST_DIGITS) -> Rational:
     """A number in a form or a law; beyond some size its exponentials could no longer be told from 0."""
     number = a_number(value, place, limits)
-    within(max(len(str(number.p)), len(str(number.q))), _MOST_DIGITS, "digits of a number", place)
+    within(max(len(str(number.p)), len(str(number.q))), most, "digits of a number", place)
     return number
 
 
@@ -190,7 +190,7 @@ def _leaf(value: object, place: str, limits: Limits) -> Leaf:
     a_text(given.get("output", ""), f"{place}.output")
     listed = a_list(given.get("noises"), f"{place}.noises")
     within(len(listed), _MOST_NOISES, "noises", f"{place}.noises")
-    noises = tuple(_law(item, f"{place}.noises[{i}]", limits) for i, item in enumerate(listed))
+    noises = tuple(read_law(item, f"{place}.noises[{i}]", limits) for i, item in enumerate(listed))
     steps = a_list(given.get("steps"), f"{place}.steps")
     within(len(steps), _MOST_STEPS, "steps", f"{place}.steps")
     made = tuple(_step(item, noises, f"{place}.steps[{i}]", limits) for i, item in enumerate(steps))
@@ -200,11 +200,12 @@ def _leaf(value: object, place: str, limits: Limits) -> Leaf:
     return Leaf(noises, made, a_flag(given.get("event"), f"{place}.event"), forms, place)
 
 
-def _law(value: object, place: str, limits: Limits) -> Law:
+def read_law(value: object, place: str, limits: Limits, most: int = _MOST_DIGITS) -> Law:
+    """The kind of a noise and its number."""
     given = a_list(value, place)
     if len(given) != 2 or given[0] not in _KINDS:
         refuse(f"expected a kind among {', '.join(_KINDS)}, and a number", place)
-    kind, number = str(given[0]), _moderate(given[1], place, limits)
+    kind, number = str(given[0]), moderate(given[1], place, limits, most)
     if number <= 0 or (kind == "geometric" and number >= 1):
         refuse(f"{kind} noise has no parameter {text(number)}", place)
     return kind, number
@@ -240,11 +241,11 @@ def _form(value: object, noises: tuple[Law, ...], place: str, limits: Limits) ->
         noise = an_integer(pair[0], f"{place}.x")
         if not 0 <= noise < len(noises) or noise in factors:
             refuse(f"there is no noise {noise}, or it is mentioned twice", f"{place}.x")
-        factors[noise] = _moderate(pair[1], f"{place}.x", limits)
+        factors[noise] = moderate(pair[1], f"{place}.x", limits)
     kept = tuple((j, factor) for j, factor in sorted(factors.items()) if factor != 0)
     if len(kept) > 1 and any(noises[j][0] == "geometric" for j, _ in kept):
         refuse("a form with geometric noise mentions no other noise", place)
-    return Linear(kept, _moderate(given.get("constant", 0), f"{place}.constant", limits))
+    return Linear(kept, moderate(given.get("constant", 0), f"{place}.constant", limits))
 
 
 def _no_ties(form: Linear, noises: tuple[Law, ...], place: str) -> None:

@@ -60,7 +60,7 @@ def _numbers(row: Row) -> dict[str, Rational] | None:
     """A row whose probabilities are all rational."""
     found: dict[str, Rational] = {}
     for shape, p in row.items():
-        number = rational_value(p)
+        number = p.at(1).rational
         if number is None:
             return None
         found[shape] = number
@@ -104,7 +104,7 @@ def _beyond(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> bool:
     """Whether ``p > e^bound q``; refuses where that cannot be established."""
     if bound.infinite or bound.root == 1 or p.sign(1) <= 0 or q.is_zero:
         return exceeds(p, q, bound, 1)
-    one, two = rational_value(p), rational_value(q)
+    one, two = p.at(1).rational, q.at(1).rational
     if one is not None and two is not None:
         return not bound.allows(one, two)
     bits = 128
@@ -115,14 +115,6 @@ def _beyond(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> bool:
             return bool(difference > 0)
         bits *= 2
     refuse("two probabilities are too near to e^epsilon to be compared", "evidence")
-
-
-def rational_value(value: ExponentialSum) -> Rational | None:
-    """A sum that is a rational number, as one."""
-    terms = value.at(1).terms
-    if not terms:
-        return Rational(0)
-    return terms[0][0] if len(terms) == 1 and terms[0][1] == 0 and terms[0][2] == 0 else None
 
 
 def likelihood(leaf: Leaf, also: Iterable[Form], integrator: Integrator, place: str) -> ExponentialSum:

@@ -20,13 +20,12 @@ from privproof.evidence.checker.documents import (
     an_integer,
     an_object,
     only_members,
-    text,
 )
 from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.evidence.checker.programs.trees import moderate, read_law
 from privproof.evidence.checker.runs.data import Neighbours
 from privproof.exact import ONE, ZERO, Rational
 
-_KINDS = ("laplace", "exponential", "geometric")
 _MOST_LEAVES = 500_000
 """Leaves of one tree; beyond, it is refused."""
 _MOST_STEPS = 5_000
@@ -215,7 +214,10 @@ def _mentioned(part: Part) -> list[int]:
 def _leaf(value: object, place: str, reader: _Reader) -> Leaf:
     given, limits = an_object(value, place), reader.limits
     only_members(given, ("noises", "steps", "shape", "parts"), place)
-    noises = tuple(_law(item, f"{place}.noises", limits) for item in a_list(given.get("noises"), f"{place}.noises"))
+    noises = tuple(
+        read_law(item, f"{place}.noises", limits, _MOST_DIGITS)
+        for item in a_list(given.get("noises"), f"{place}.noises")
+    )
     listed = a_list(given.get("steps"), f"{place}.steps")
     within(max(len(listed), len(noises)), _MOST_STEPS, "steps", place)
     steps = tuple(_step(item, noises, f"{place}.steps[{i}]", reader) for i, item in enumerate(listed))
@@ -223,22 +225,6 @@ def _leaf(value: object, place: str, reader: _Reader) -> Leaf:
         _part(item, noises, f"{place}.parts", limits, 0) for item in a_list(given.get("parts"), f"{place}.parts")
     )
     return Leaf(noises, steps, a_text(given.get("shape"), f"{place}.shape"), parts)
-
-
-def _law(value: object, place: str, limits: Limits) -> Law:
-    given = a_list(value, place)
-    if len(given) != 2 or given[0] not in _KINDS:
-        refuse(f"expected a kind among {', '.join(_KINDS)}, and a number", place)
-    kind, number = str(given[0]), _moderate(given[1], place, limits)
-    if number <= 0 or (kind == "geometric" and number >= 1):
-        refuse(f"{kind} noise has no parameter {text(number)}", place)
-    return kind, number
-
-
-def _moderate(value: object, place: str, limits: Limits) -> Rational:
-    number = a_number(value, place, limits)
-    within(max(len(str(number.p)), len(str(number.q))), _MOST_DIGITS, "digits of a number", place)
-    return number
 
 
 def _step(value: object, noises: tuple[Law, ...], place: str, reader: _Reader) -> Step:
@@ -280,9 +266,9 @@ def _part(value: object, noises: tuple[Law, ...], place: str, limits: Limits, de
         noise = an_integer(pair[0], place)
         if not 0 <= noise < len(noises) or noise in factors:
             refuse(f"there is no noise {noise}, or it is mentioned twice", place)
-        factors[noise] = _moderate(pair[1], place, limits)
+        factors[noise] = moderate(pair[1], place, limits, _MOST_DIGITS)
     kept = tuple((j, factor) for j, factor in sorted(factors.items()) if factor != 0)
-    return Form(kept, _moderate(given.get("constant", 0), place, limits))
+    return Form(kept, moderate(given.get("constant", 0), place, limits, _MOST_DIGITS))
 
 
 def _no_ties(form: Form, noises: tuple[Law, ...], place: str) -> None:
