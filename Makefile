@@ -14,10 +14,11 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/'
 
+# The lock file names every package, so nothing is resolved: a release made after it cannot come in through a dependency.
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("privproof needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 
