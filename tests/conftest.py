@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+collect_ignore_glob = ["corpus/*/*.py"]
+"""Programs that tests read, none of them a test."""
+
 settings.register_profile(
     "privproof", phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.target, Phase.shrink), deadline=None
 )

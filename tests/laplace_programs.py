@@ -15,16 +15,17 @@ from privproof.engines.laplace.refuting import Loss, words
 from privproof.engines.sampling.samples import FLOAT
 from privproof.language import Mechanism
 from privproof.language.patterns import ANY, Between
-from tests.programs import load as load_text
+from tests.corpus import Program
+from tests.programs import load as load_program
 
 HEADER = "from privproof.language import exponential, laplace, real, real_queries, real_stream\n\n\n"
 KINDS = ("sparse", "largest", "summing", "straight", "odd")
 CUTS = (Fraction(-2), Fraction(-1), Fraction(0), Fraction(1, 2), Fraction(2))
 
 
-def load(folder: Path, text: str) -> Mechanism:
+def load(folder: Path, program: str | Program) -> Mechanism:
     """The mechanism of a program."""
-    return load_text(folder, HEADER + text)
+    return load_program(folder, program if isinstance(program, Program) else HEADER + program)
 
 
 class Author:

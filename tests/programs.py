@@ -24,6 +24,7 @@ from privproof.exact import fraction
 from privproof.language import Input, Mechanism
 from privproof.language.running import Outputs, Run, outputs
 from tests.brute import INFINITE, largest
+from tests.corpus import Program
 
 HEADER = """\
 from fractions import Fraction
@@ -51,11 +52,11 @@ PLACE = re.compile(r"\.py:\d+:\d+$")
 _numbers = count(1)
 
 
-def load(folder: Path, text: str, name: str = "m") -> Mechanism:
+def load(folder: Path, program: str | Program, name: str = "m") -> Mechanism:
     """Write a program to a file of its own, import it, and return its mechanism."""
     module_name = f"program_{next(_numbers)}_of_{folder.name}".replace("-", "_")
     file = folder / f"{module_name}.py"
-    file.write_text(HEADER + text)
+    file.write_text(program.text if isinstance(program, Program) else HEADER + program)
     specification = importlib.util.spec_from_file_location(module_name, file)
     module = importlib.util.module_from_spec(specification)
     sys.modules[module_name] = module

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from tests.amounts import selected
 from tests.conformance.random_programs import Author, Disagreement, by_cpython, data_sets
-from tests.conformance.test_language import cases
+from tests.corpus import programs
 from tests.programs import load
 
 from privproof import LanguageError
@@ -108,10 +108,11 @@ def compared(mechanism, data):
 @pytest.mark.parametrize("number", range(8))
 def test_constructs_mean_to_the_checker_what_they_mean_in_cpython(folder, number):
     said = Counter()
-    read = [case for case in cases() if not case.id.startswith("ordinary")]  # which the checker takes from the compiler
-    for case in read[number::8]:
+    # Those of ordinary.py the checker takes from the compiler.
+    read = [program for program in programs("constructs") if not program.name.startswith("ordinary")]
+    for program in read[number::8]:
         with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
-            mechanism = load(folder, case.values[0])
+            mechanism = load(folder, program)
         said.update(compared(mechanism, data) for data in data_sets(mechanism, 2))
     assert said["agrees"] > SELDOM * said["beyond"]
 

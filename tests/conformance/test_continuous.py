@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from tests.amounts import selected
 from tests.conformance.random_continuous import ContinuousAuthor, outcome
+from tests.corpus import programs
 from tests.laplace_programs import load
 
 from privproof import LanguageError, check
@@ -16,32 +17,6 @@ from privproof.compiling.translation import agreement
 from privproof.compiling.ways import ways
 
 ONE = "@mechanism\ndef m(x: real()):\n    y = laplace(x, scale=1)\n"
-FAILING = {
-    "a sum with None": ONE + "    if y > 1000:\n        return None + 1\n    return 1\n",
-    "a variable without a value": ONE + "    if y > -1000:\n        z = 1\n    return z\n",
-    "an argument without a value": (
-        "def h(a):\n    return 1\n\n\n" + ONE + "    if y < 1000:\n        z = 1\n    return h(z)\n"
-    ),
-    "a variable without a value on a stream": (
-        "@mechanism\ndef m(q: real_stream()):\n    t = laplace(0, scale=2)\n    for v in q:\n"
-        "        if laplace(v, scale=4) > t - 1000000:\n            z = 1\n        yield z\n"
-    ),
-}
-PRINTED = {
-    "a fraction and a whole number": ONE + "    return y > 0, Fraction(1) if x > 0 else 1\n",
-    "a fraction that is computed": (
-        ONE + "    z = 1\n    if x > 0:\n        z = Fraction(1, 2) + Fraction(1, 2)\n    return y > 0, z\n"
-    ),
-}
-OPTIONAL = {
-    "a value that may be None beside whether it is": (
-        ONE + "    best = None\n    if y > 0:\n        best = y\n    return best is None, best\n"
-    ),
-    "several outputs, some of them None": (
-        "@mechanism\ndef m(x: real()):\n    best = None\n    yield best\n    y = laplace(x, scale=1)\n"
-        "    if y > 0:\n        best = y\n    yield best\n    yield 'end'\n"
-    ),
-}
 
 
 @pytest.fixture(scope="module")
@@ -49,22 +24,22 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("continuous")
 
 
-@pytest.mark.parametrize("name", FAILING)
-def test_a_function_that_fails_with_small_probability_is_refused(folder, name):
+@pytest.mark.parametrize("program", programs("continuous", "failing"), ids=str)
+def test_a_function_that_fails_with_small_probability_is_refused(folder, program):
     with pytest.raises(LanguageError, match="the mechanism itself fails here"):
-        check(load(folder, FAILING[name]), 1)
+        check(load(folder, program), 1)
 
 
-@pytest.mark.parametrize("name", PRINTED)
-def test_equal_numbers_that_print_differently_are_not_one_output(folder, name):
-    mechanism = load(folder, PRINTED[name])
+@pytest.mark.parametrize("program", programs("continuous", "printed"), ids=str)
+def test_equal_numbers_that_print_differently_are_not_one_output(folder, program):
+    mechanism = load(folder, program)
     assert "in how equal outputs print" in agreement(relational(mechanism)).told
     assert check(mechanism, 1).status != "proved"
 
 
-@pytest.mark.parametrize("name", OPTIONAL)
-def test_values_that_may_be_none_are_shown_as_the_function_shows_them(folder, name):
-    assert agreement(relational(load(folder, OPTIONAL[name]))).told is None
+@pytest.mark.parametrize("program", programs("continuous", "optional"), ids=str)
+def test_values_that_may_be_none_are_shown_as_the_function_shows_them(folder, program):
+    assert agreement(relational(load(folder, program))).told is None
 
 
 def test_a_list_that_nothing_is_ever_written_to(folder):

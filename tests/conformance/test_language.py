@@ -1,6 +1,6 @@
 """The language against CPython: the exact distribution of the output by the translation, and by running the function itself.
 
-Every construct of the reference page stands in the files of `language/`, in all its positions; a program from a grammar puts them
+Every construct of the reference page stands in `tests/corpus/constructs`, in all its positions; a program from a grammar puts them
 together at random.  A program is refused or agrees; one that fails when CPython runs it is refused.
 """
 
@@ -8,32 +8,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from random import Random
-from textwrap import dedent, indent
 
 import pytest
 from tests.amounts import selected
 from tests.conformance.random_programs import Author, compare, compare_all
+from tests.corpus import programs
 from tests.programs import load
 
 from privproof import LanguageError, mechanism_question
 
-FOLDER = Path(__file__).parent / "language"
 HEAD = "@mechanism\ndef m(q: queries(0, 1), x: integer(0, 1)):\n"
 AGREEING = {"agrees", "agrees in part"}
-
-
-def cases():
-    """Name, whether it is refused, and program; what stands before ``---`` are its helpers."""
-    for file in sorted(FOLDER.glob("*.txt")):
-        for part in file.read_text().split("## ")[1:]:
-            title, _, program = part.partition("\n")
-            name, mark, _ = title.partition(" (refused)")
-            helpers, _, body = program.rpartition("---\n")
-            body = dedent(body).rstrip("\n")
-            whole = body if body.startswith("@") else HEAD + indent(body, "    ")
-            yield pytest.param(f"{helpers}\n{whole}\n", bool(mark), id=f"{file.stem}: {name}")
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +27,9 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("language")
 
 
-@pytest.mark.parametrize(("program", "refused"), list(cases()))
-def test_a_construct_means_what_it_means_in_cpython(folder, program, refused):
+@pytest.mark.parametrize("program", programs("constructs"), ids=str)
+def test_a_construct_means_what_it_means_in_cpython(folder, program):
+    refused = {"refused": True, "agrees": False}[program.expected]
     with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
         mechanism = load(folder, program)
     said = compare_all(mechanism, lanes=50)

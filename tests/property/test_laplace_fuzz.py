@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 from tests.amounts import selected
+from tests.corpus import programs
 from tests.laplace_programs import Author, frequency, load, losses, neighbours, relation_of, streams
 
 from privproof import check, recheck, sample, tight_epsilon
@@ -252,36 +253,12 @@ def test_many_bounds_of_the_tight_epsilon_are_confirmed(folder, seed):
 
 # ------------------------------------------------------------------------------------------------------------- mutations
 
-TIGHT = {
-    "a sum": (
-        '@mechanism(neighbours="one")\ndef m(q: real_queries()):\n    return laplace(sum(q), scale=2)\n',
-        Fraction(1, 2),
-    ),
-    "two numbers": (
-        "@mechanism\ndef m(x: real(), y: real(sensitivity=2)):\n"
-        "    yield laplace(x, scale=4)\n    yield laplace(x + y, scale=3)\n",
-        Fraction(5, 4),
-    ),
-    "a threshold": (
-        "@mechanism\ndef m(q: real_queries(size=2)):\n    limit = laplace(0, scale=2)\n    for value in q:\n"
-        "        if laplace(value, scale=4) >= limit:\n            yield True\n            return\n        yield False\n",
-        Fraction(1, 2),
-    ),
-    "a histogram": (
-        '@mechanism(neighbours="one")\ndef m(q: queries(sensitivity=2)):\n'
-        "    for value in q:\n        yield laplace(value, scale=4)\n",
-        Fraction(1, 2),
-    ),
-    "the larger": (
-        "@mechanism\ndef m(x: real(), y: real()):\n    return laplace(x, scale=2) > laplace(y, scale=2)\n",
-        Fraction(1),
-    ),
-}
+TIGHT = programs("continuous", "tight")
 
 
-def proof_of(folder, name):
-    text, claim = TIGHT[name]
-    mechanism = load(folder, text)
+def proof_of(folder, program):
+    claim = Fraction(program.expected.removeprefix("proved at "))
+    mechanism = load(folder, program)
     question = program_question(mechanism).under(check(mechanism, claim).question.budget)
     found = prove(mechanism, question.claim, Monitor())
     assert isinstance(found, AlignmentProof)
@@ -295,10 +272,10 @@ def alignment_certificate(question, proof):
     return answer.certificate()
 
 
-@pytest.mark.parametrize("name", TIGHT)
-def test_a_changed_alignment_is_no_proof_or_one_that_the_checker_accepts(folder, name):
-    mechanism, question, claim, proof = proof_of(folder, name)
-    random = Random(name)
+@pytest.mark.parametrize("program", TIGHT, ids=str)
+def test_a_changed_alignment_is_no_proof_or_one_that_the_checker_accepts(folder, program):
+    mechanism, question, claim, proof = proof_of(folder, program)
+    random = Random(program.name)
     assert isinstance(recheck(alignment_certificate(question, proof)), Accepted)
     kept = 0
     for _ in range(8):
@@ -330,9 +307,9 @@ def test_a_changed_alignment_is_no_proof_or_one_that_the_checker_accepts(folder,
     assert not refuter.best.exceeds(epsilon(claim))
 
 
-@pytest.mark.parametrize("name", TIGHT)
-def test_a_lowered_claim_is_rejected_where_a_loss_exceeds_it(folder, name):
-    mechanism, question, claim, proof = proof_of(folder, name)
+@pytest.mark.parametrize("program", TIGHT, ids=str)
+def test_a_lowered_claim_is_rejected_where_a_loss_exceeds_it(folder, program):
+    mechanism, question, claim, proof = proof_of(folder, program)
     less = claim * Fraction(99, 100)
     refuter = Refuter(mechanism, relation_of(mechanism), Monitor())
     approached(refuter, 2 if listed(mechanism) else None, {}, far=True)
@@ -348,9 +325,9 @@ def test_a_lowered_claim_is_rejected_where_a_loss_exceeds_it(folder, name):
     assert check(mechanism, less).status != "proved"
 
 
-@pytest.mark.parametrize("name", TIGHT)
-def test_a_program_with_less_noise_is_rejected(folder, name):
-    _, question, _, proof = proof_of(folder, name)
+@pytest.mark.parametrize("program", TIGHT, ids=str)
+def test_a_program_with_less_noise_is_rejected(folder, program):
+    _, question, _, proof = proof_of(folder, program)
     certificate = json.loads(json.dumps(alignment_certificate(question, proof)))
     samples = [step for step in certificate["question"]["code"] if step[0] == "sample"]
     for step in samples:
@@ -359,9 +336,9 @@ def test_a_program_with_less_noise_is_rejected(folder, name):
     assert isinstance(recheck(certificate), Rejected)
 
 
-@pytest.mark.parametrize("name", TIGHT)
-def test_a_shift_that_is_left_out_or_doubled_is_rejected(folder, name):
-    _, question, _, proof = proof_of(folder, name)
+@pytest.mark.parametrize("program", TIGHT, ids=str)
+def test_a_shift_that_is_left_out_or_doubled_is_rejected(folder, program):
+    _, question, _, proof = proof_of(folder, program)
     certificate = json.loads(json.dumps(alignment_certificate(question, proof)))
     without = copy.deepcopy(certificate)
     without["evidence"]["paths"] = []

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests import corpus
 from tests.amounts import selected
 from tests.conftest import LONG_CASES
 
@@ -133,3 +134,23 @@ def test_what_an_example_imports_is_there(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "privproof":
             module = importlib.import_module(node.module or "")
             assert [each.name for each in node.names if not hasattr(module, each.name)] == []
+
+
+def test_a_program_of_the_corpus_says_what_is_expected(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(corpus, "_FOLDER", tmp_path)
+    (tmp_path / "few").mkdir()
+    file = tmp_path / "few" / "one.py"
+    for text, problem in (
+        ("import math\n", "0 programs"),
+        ("# %% a\nx = 1\n", "found '# %% a'"),
+        ("# %% a | agrees | size two\nx = 1\n", "size 2"),
+        ("# %% a | agrees\nx = 1\n# %% a | agrees\nx = 2\n", "'one: a'"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=re.escape(problem)):
+            corpus.programs("few")
+    file.write_text("import math\n\n# %% a | agrees | size 3\n\nx = 1\n\n# %% b | refused\nx = 2\n")
+    assert corpus.programs("few") == [
+        corpus.Program("one: a", "agrees", 3, "import math\n\nx = 1\n"),
+        corpus.Program("one: b", "refused", None, "import math\n\nx = 2\n"),
+    ]

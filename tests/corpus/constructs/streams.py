@@ -1,7 +1,32 @@
-## annotated yield (refused)
-y: (yield 1) = 2
-return x
-## gen1
+"""Functions on a stream, step by step."""
+
+from fractions import Fraction
+
+from privproof import (
+    bernoulli,
+    choice,
+    exponential_mechanism,
+    geometric,
+    integer,
+    mechanism,
+    one_of,
+    public,
+    queries,
+    randomized_response,
+    records,
+    stream,
+    stream_of,
+    truncated_geometric,
+    uniform,
+)
+
+# %% annotated yield | refused
+@mechanism
+def m(q: queries(0, 1), x: integer(0, 1)):
+    y: (yield 1) = 2
+    return x
+
+# %% gen1 | agrees
 @mechanism
 def m(q: queries(0, 1)):
     for v in q:
@@ -9,7 +34,8 @@ def m(q: queries(0, 1)):
             yield v
             return
         yield "n"
-## gen nested
+
+# %% gen nested | agrees
 @mechanism
 def m(q: queries(0, 1)):
     for v in q:
@@ -20,39 +46,45 @@ def m(q: queries(0, 1)):
             if bernoulli("1/3"):
                 break
     yield "end"
-## gen bare
+
+# %% gen bare | agrees
 @mechanism
 def m(q: queries(0, 1)):
     for v in q:
         yield
         if v:
             return
-## gen list alias
+
+# %% gen list alias | agrees
 @mechanism
 def m(q: queries(0, 1)):
     xs = []
     for v in q:
         xs = xs + [v]
         yield xs
-## gen list append
+
+# %% gen list append | agrees
 @mechanism
 def m(q: queries(0, 1)):
     xs = []
     for v in q:
         xs.append(v)
         yield list(xs)
-## stream enum ii
+
+# %% stream enum ii | agrees
 @mechanism
 def m(s: stream(0, 1)):
     for i, i in enumerate(s):
         yield i
-## stream enum elem
+
+# %% stream enum elem | agrees
 @mechanism
 def m(s: stream(0, 1)):
     ys = [0, 0]
     for i, ys[i % 2] in enumerate(s):
         yield ys[0], ys[1]
-## stream break
+
+# %% stream break | agrees
 @mechanism
 def m(s: stream(0, 1)):
     n = 0
@@ -62,7 +94,8 @@ def m(s: stream(0, 1)):
             break
         yield bernoulli("1/3")
     yield "done"
-## stream two loops
+
+# %% stream two loops | agrees
 @mechanism
 def m(s: stream(0, 1)):
     for v in s:
@@ -73,7 +106,8 @@ def m(s: stream(0, 1)):
         yield i, v
         if i:
             return
-## stream nested
+
+# %% stream nested | agrees
 @mechanism
 def m(s: stream(0, 1)):
     for v in s:
@@ -82,27 +116,31 @@ def m(s: stream(0, 1)):
                 break
             yield w
         yield "o"
-## stream return
+
+# %% stream return | agrees
 @mechanism
 def m(s: stream(0, 1)):
     for v in s:
         if randomized_response(v, truth="2/3"):
             return v
-## stream helper
+
+# %% stream helper | agrees
 def h(t):
     for v in t:
         return v
----
+
 @mechanism
 def m(s: stream(0, 1)):
     while True:
         yield h(s)
-## stream tuple
+
+# %% stream tuple | agrees
 @mechanism
 def m(s: stream_of((0, 1), (1, 0))):
     for a, b in s:
         yield b
-## stream after loop noise
+
+# %% stream after loop noise | agrees
 @mechanism
 def m(s: stream(0, 1)):
     t = uniform(0, 1)
@@ -112,36 +150,43 @@ def m(s: stream(0, 1)):
             t = uniform(0, 1)
         else:
             yield False
-## return in gen refused (refused)
+
+# %% return in gen refused | refused
 @mechanism
 def m(q: queries(0, 1)):
     yield 1
     return 2
-## gen return None
+
+# %% gen return None | agrees
 @mechanism
 def m(q: queries(0, 1)):
     yield q[0]
     return None
-## gen nothing
+
+# %% gen nothing | agrees
 @mechanism
 def m(q: queries(0, 1)):
     if False:
         yield 1
-## gen dead yield
+
+# %% gen dead yield | agrees
 @mechanism
 def m(q: queries(0, 1)):
     return
     yield 1
-## yield expr (refused)
+
+# %% yield expr | refused
 @mechanism
 def m(q: queries(0, 1)):
     y = yield 1
     yield y
-## yield in cond (refused)
+
+# %% yield in cond | refused
 @mechanism
 def m(q: queries(0, 1)):
     (yield 1) if q[0] else (yield 2)
-## yield tuple noise
+
+# %% yield tuple noise | agrees
 @mechanism
 def m(q: queries(0, 1)):
     for v in q:
