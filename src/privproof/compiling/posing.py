@@ -11,7 +11,7 @@ from privproof.compiling.programs import mechanism_question
 from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism, mechanism
 from privproof.language.inputs import Input, integer, queries
-from privproof.language.mechanism import RELATIONS, Relation
+from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
 from privproof.language.recognition import IDEAL, floats_note, inexact
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
@@ -109,7 +109,8 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
         return runs_question(subject, size=size)
     try:
         if not is_program(subject):
-            if size is None and horizon is None and is_ordinary(subject) and _open_lists(subject):
+            unsized = is_ordinary(subject) or subject.neighbours == ADD_REMOVE
+            if size is None and horizon is None and unsized and _open_lists(subject):
                 return runs_question(subject)  # of every size that there is time for
             return mechanism_question(subject, size=size, horizon=horizon)
         question: AnyQuestion = program_question(_in_numbers(subject), size=size)

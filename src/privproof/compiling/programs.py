@@ -4,7 +4,8 @@ Three shapes:
 
 * *list*: one private list.  The mechanism runs until it needs an answer that is not read yet; answers are fed to it one a step, in order,
   whatever order it asks for them in.  It ends after the last one, with one output.
-* *whole*: one private value, or several inputs, or a relation of the user's own: one step reads the whole data set.
+* *whole*: one private value, or several inputs, or a relation of the user's own, or lists of different length (one has one element
+  more, so that their length is private): one step reads the whole data set.
 * *stream*: answers without end.  A step reads one answer and writes what the mechanism yields before it asks for the next.
 
 Public inputs are the same on both sides: each of their values is a pair of equal initial distributions.  A generator on a list
@@ -28,7 +29,7 @@ from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.language.flow import Flow, flow
 from privproof.language.inputs import Input
-from privproof.language.mechanism import Mechanism
+from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.syntax import Block, Element, Expression, Operation, Variable
 from privproof.language.values import UNREAD, Answers, Cells, held, plain, shown_name, text
 from privproof.language.walking import parts, reads, statements, writes
@@ -189,6 +190,12 @@ class _Compiler:
 
     # ----------------------------------------------------------------------------------------------------------- stores
 
+    def _lengths(self, name: str, declared: Input) -> tuple[int, ...]:
+        """The lengths of a list: with one element added or removed, two."""
+        longest = self.sizes[name]
+        open_ended = declared.size is None and not declared.public
+        return (longest - 1, longest) if open_ended and self.mechanism.neighbours == ADD_REMOVE else (longest,)
+
     def _all_values(self, name: str, declared: Input) -> Iterator[Any]:
         assert declared.values is not None
         if declared.shape == "list":
@@ -199,7 +206,8 @@ class _Compiler:
                     place=self.place,
                     hint="a smaller size or range",
                 )
-            yield from (Answers(values) for values in product(declared.values, repeat=self.sizes[name]))
+            for length in self._lengths(name, declared):
+                yield from (Answers(values) for values in product(declared.values, repeat=length))
         else:
             yield from declared.values
 
@@ -237,16 +245,15 @@ class _Compiler:
                     place=self.place,
                     hint="make it public(...), or drop the stream",
                 )
-            if callable(relation):
-                raise LanguageError(
-                    "neighbours", "a relation of your own on a stream", place=self.place, hint="each, one or monotone"
-                )
+            if callable(relation) or relation == ADD_REMOVE:
+                said = "a relation of your own on a stream" if callable(relation) else "one element more on a stream"
+                raise LanguageError("neighbours", said, place=self.place, hint="each, one or monotone")
             return self._streaming(str(relation), name)
         if self.horizon is not None and self.horizon.high is not None:
             raise QuestionError(
                 "horizon", "the mechanism reads no stream, so its size counts", place="--horizon", hint="--size 3"
             )
-        if len(self.private) == 1 and not callable(relation):
+        if len(self.private) == 1 and not callable(relation) and relation != ADD_REMOVE:
             if only.shape == "list":
                 return self._listed(str(relation), name)
             return self._whole(str(relation), name)
@@ -310,15 +317,22 @@ class _Compiler:
         count = 1
         for name, declared in self.private.items():
             assert declared.values is not None
-            count *= len(declared.values) ** (self.sizes[name] if declared.shape == "list" else 1)
+            lengths = self._lengths(name, declared) if declared.shape == "list" else (1,)
+            count *= sum(len(declared.values) ** length for length in lengths)
         if count > _MOST_DATA_SETS:
             raise LanguageError(
                 "size", f"{count} data sets are more than {_MOST_DATA_SETS}", place=self.place, hint="smaller ranges"
             )
         data = list(product(*(list(self._all_values(n, i)) for n, i in self.private.items())))
-        found = [
-            (i, j) for i, x in enumerate(data) for j in range(i + 1, len(data)) if self._related(relation, x, data[j])
-        ]
+        if relation == ADD_REMOVE:
+            found = self._one_more(data)
+        else:
+            found = [
+                (i, j)
+                for i, x in enumerate(data)
+                for j in range(i + 1, len(data))
+                if self._related(relation, x, data[j])
+            ]
         if not found:
             raise ScenarioError(
                 "empty-relation",
@@ -334,6 +348,36 @@ class _Compiler:
                 hint="smaller ranges",
             )
         return data, found
+
+    def _one_more(self, data: Sequence[tuple[Any, ...]]) -> list[tuple[int, int]]:
+        """The pairs of data sets of which one has one element more in its list, and is otherwise the same; the shorter one first.
+
+        Raises:
+            LanguageError: there is not exactly one private list of open length.
+        """
+        opened = [i for i, each in enumerate(self.private.values()) if each.shape == "list" and each.size is None]
+        if len(opened) != 1:
+            raise LanguageError(
+                "neighbours",
+                f"elements are added to one list of open length, and here are {len(opened)}",
+                place=self.place,
+                hint="one private list without a size, such as records('yes', 'no')",
+            )
+        (place,) = opened
+
+        def key(values: tuple[Any, ...]) -> tuple[str, ...]:
+            return tuple(text(plain(value)) for value in values)
+
+        numbers = {key(values): number for number, values in enumerate(data)}
+        found: dict[tuple[int, int], None] = {}
+        for number, values in enumerate(data):
+            listed = tuple(values[place])
+            for gone in range(len(listed)):
+                shorter = Answers(listed[:gone] + listed[gone + 1 :])
+                other = numbers.get(key((*values[:place], shorter, *values[place + 1 :])))
+                if other is not None:
+                    found[other, number] = None
+        return list(found)
 
     def _data_sets(self, relation: Any, name: str | None) -> Question:
         names = list(self.private)
@@ -351,9 +395,16 @@ class _Compiler:
             model=model,
             scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=Neighbours.pairs(listed)),
             budget=self.budget,
-            name=name or self.mechanism.name,
+            name=name or self._sized_name(relation),
             origin=self._origin(None, named, outputs, starts, collected=True),
         )
+
+    def _sized_name(self, relation: Any) -> str:
+        """How reports call the mechanism; with lists of two lengths both are named."""
+        if relation != ADD_REMOVE:
+            return self.mechanism.name
+        (size,) = {self.sizes[n] for n, i in self.private.items() if i.shape == "list" and i.size is None}
+        return f"{self.mechanism.name} (sizes {size - 1} and {size})"
 
     def _related(self, relation: Any, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
         if callable(relation):

@@ -70,9 +70,9 @@ def _open_length(question: Question, origin: Origin) -> int | None:
         if declared.shape == "list" and declared.size is None:
             if name == origin.fed:
                 return len(question.model.steps)  # type: ignore[union-attr]
-            given = next(iter(origin.situations.values()))[0]
-            first = next(iter(origin.inputs.values()))
-            return len(given[name] if name in given else first[name])
+            sides = [side for pair in origin.situations.values() for side in pair]
+            lists = [side[name] for side in sides if name in side] or [data[name] for data in origin.inputs.values()]
+            return max(map(len, lists))
     return None
 
 

@@ -165,13 +165,6 @@ class Mechanism:
         for name, value in self.parameters.items():
             if name not in floats:
                 placed(self.function, partial(_constant, name, value))
-        if self.relation == ADD_REMOVE:
-            raise LanguageError(
-                "neighbours",
-                "data of different length are compared by running the function",
-                place=self.place,
-                hint="--size 3",
-            )
         if any(declared.array for declared in self.inputs.values()):
             raise LanguageError(
                 "array", "arrays are no part of the language", place=self.place, hint="a list of numbers"

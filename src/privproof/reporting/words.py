@@ -11,6 +11,7 @@ from privproof.evidence.witnesses import WordWitness
 from privproof.exact import fraction, show, text
 from privproof.exact.texts import bound_words
 from privproof.formats import svg
+from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.values import ENDED
 from privproof.models import HiddenMarkovModel, MarkovChain, Transducer
 from privproof.reporting.calls import called, imported
@@ -93,7 +94,9 @@ def scenario_words(question: Question) -> str:
     """What is compared."""
     scenario, model, origin = question.scenario, question.model, question.origin
     parts = []
-    if scenario.neighbours is not None:
+    if origin is not None and origin.mechanism.neighbours == ADD_REMOVE:
+        parts.append("one element is added or removed")
+    elif scenario.neighbours is not None:
         parts.append(str(scenario.neighbours))
     if origin is not None:
         parts += _situation_words(origin)

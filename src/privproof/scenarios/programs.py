@@ -10,6 +10,7 @@ from privproof.exact import Budget, Epsilon, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
 from privproof.language import Mechanism
+from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.noise import NOISES
 from privproof.language.taint import samples
 from privproof.models import Horizon
@@ -121,6 +122,13 @@ def program_question(mechanism: Mechanism, *, size: int | None = None) -> Progra
         raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
     if size is not None and size < 1:
         raise QuestionError("size", f"size={size}: a list has at least one element", place="size", hint="size=3")
+    if mechanism.neighbours == ADD_REMOVE:
+        raise LanguageError(
+            "neighbours",
+            "data of different length beside continuous noise are compared by running the function",
+            place=mechanism.place,
+            hint="--size 3",
+        )
     for name, declared in mechanism.inputs.items():
         if not declared.public and not declared.differs:
             raise ScenarioError(

@@ -9,6 +9,7 @@ from typing import ClassVar, TypeAlias
 from privproof.errors import ScenarioError
 from privproof.exact import Budget, Number
 from privproof.language import Mechanism
+from privproof.language.mechanism import ADD_REMOVE
 from privproof.models import Distribution, HiddenMarkovModel, Horizon, MarkovChain, Transducer
 from privproof.models.distributions import distribution
 from privproof.scenarios.asked import AnyQuestion, Family, no_such_pair
@@ -114,7 +115,10 @@ class Question(AnyQuestion):
 
     @property
     def list_size(self) -> int | None:
-        """The length of the list that is fed to its model, one element a step."""
+        """The length of the list that is fed to its model, one element a step; of lists of two lengths, the longer one."""
+        if self.origin is not None and self.origin.fed is None and self.origin.mechanism.neighbours == ADD_REMOVE:
+            data = [values for inputs in self.origin.inputs.values() for values in inputs.values()]
+            return max((len(values) for values in data if isinstance(values, list)), default=None)
         fed = self.origin is not None and self.origin.fed is not None and self.origin.mechanism.stream is None
         return len(self.model.steps) if fed and isinstance(self.model, Transducer) else None
 

@@ -4,7 +4,8 @@ What an input of the model stands for depends on the inputs of the mechanism:
 
 * *list*: one private list, under ``each``, ``one`` or ``monotone``.  Its answers are read one a step, in order; the output is shown
   at the end, or, if the mechanism is a generator whose outputs tell which step wrote them, step by step.
-* *data*: one private value, or several private inputs, or a relation that is a function.  One step reads the whole data set.
+* *data*: one private value, or several private inputs, or lists of two lengths (``add-remove``), or a relation that is a function.
+  One step reads the whole data set.
 * *stream*: a private stream, all else public.  A step reads one element and shows what is written before the next is asked for.
 * *requests*: a public stream beside private inputs: every pair of neighbouring data sets is a pair of initial distributions.
 
@@ -89,12 +90,12 @@ class _Finite:
         if stream is not None and stream.public:
             return self._requests(stream)
         if stream is not None:
-            if len(private) > 1 or self.source.relation == "function":
-                raise Beyond("a private input beside a stream, or a relation that is a function", PLACE)
+            if len(private) > 1 or self.source.relation == "function" or self.source.lengths_differ:
+                raise Beyond("a private input beside a stream, or another relation than between its elements", PLACE)
             self._related(self.model.relation, stream)
             self._stream(stream, [self._begun(public) for public in self._situations()])
             return []
-        if len(private) == 1 and self.source.relation != "function":
+        if len(private) == 1 and self.source.relation != "function" and not self.source.lengths_differ:
             self._related(self.model.relation, private[0])
             if private[0].shape == "list":
                 self._list(private[0])
@@ -217,7 +218,7 @@ class _Finite:
             refuse("the model does not read a whole data set in one step", "question.steps")
         names = self._data_names(private)
         taken = []
-        if len(private) > 1 or self.source.relation == "function":
+        if len(private) > 1 or self.source.relation == "function" or self.source.lengths_differ:
             taken = self._listed(names)
         situations = self._situations()
         starts = self._starts()
@@ -237,7 +238,7 @@ class _Finite:
         for name, value in self.named.items():
             place = f"{PLACE}.inputs.{name}"
             found[name] = {each: read_value(inner, place) for each, inner in an_object(value, place).items()}
-        expected = combinations(private)
+        expected = combinations(private, shorter=self.source.lengths_differ)
         if sorted(_text(data_key(data)) for data in found.values()) != sorted(_text(data_key(d)) for d in expected):
             refuse("the inputs of the model are not the data sets of the mechanism", f"{PLACE}.inputs")
         return found
@@ -393,13 +394,13 @@ class _Finite:
         known = {
             _text(data_key({**public, **data}))
             for public in self.source.public_values()
-            for data in combinations(self.source.private)
+            for data in combinations(self.source.private, shorter=self.source.lengths_differ)
         }
         if not set(beginnings) <= known:
             refuse("a value is none of its input", f"{PLACE}.pairs")
 
     def _all_pairs(self, private: list[Input], given: list[list[dict[str, Value]]]) -> None:
-        data = combinations(private)
+        data = combinations(private, shorter=self.source.lengths_differ)
         publics = self.source.public_values()
         self.work.spend(len(data) ** 2 * len(publics))
         expected = {

@@ -60,8 +60,8 @@ class Input:
     real: bool
     own_size: int | None
 
-    def all_values(self) -> Iterator[Value]:
-        """Every value: of a list, every list of its length."""
+    def all_values(self, *, shorter: bool = False) -> Iterator[Value]:
+        """Every value: of a list, every list of its length; with `shorter`, where its length is open, also those with one entry less."""
         if self.values is None:
             raise Beyond(f"the input {self.name!r} has no finite set of values", PLACE)
         if self.shape == "value":
@@ -71,6 +71,8 @@ class Input:
             refuse(f"nothing says how long the list {self.name!r} is", PLACE)
         if self.size * (len(self.values).bit_length() - 1) > 64 or len(self.values) ** self.size > _MOST_DATA_SETS:
             raise Beyond(f"the list {self.name!r} has too many values", PLACE)
+        if shorter and self.own_size is None and self.size > 0:
+            yield from (Cells(list(items), fixed=True) for items in product(self.values, repeat=self.size - 1))
         yield from (Cells(list(items), fixed=True) for items in product(self.values, repeat=self.size))
 
 
@@ -90,7 +92,7 @@ class Source:
         functions: the code of the program.
         inputs: the inputs of the mechanism, in order.
         parameters: its other arguments.
-        relation: ``each``, ``one``, ``monotone``, or ``function``.
+        relation: ``each``, ``one``, ``monotone``, ``add-remove``, or ``function``.
         member: the whole member, for what depends on the kind of the question.
         taken: what of the declarations the text does not tell.
         notes: the defaults and parameters that have other values than the text says.
@@ -115,6 +117,11 @@ class Source:
         return next((each for each in self.inputs.values() if each.shape == "stream"), None)
 
     @property
+    def lengths_differ(self) -> bool:
+        """Whether neighbours are lists of different length."""
+        return self.relation == "add-remove"
+
+    @property
     def private(self) -> list[Input]:
         """The private inputs."""
         return [each for each in self.inputs.values() if not each.public]
@@ -124,9 +131,9 @@ class Source:
         return combinations([each for each in self.inputs.values() if each.public and each.shape != "stream"])
 
 
-def combinations(inputs: list[Input]) -> list[dict[str, Value]]:
-    """Every combination of values of some inputs."""
-    listed = [list(each.all_values()) for each in inputs]
+def combinations(inputs: list[Input], *, shorter: bool = False) -> list[dict[str, Value]]:
+    """Every combination of values of some inputs; with `shorter` also of lists that have one entry less."""
+    listed = [list(each.all_values(shorter=shorter)) for each in inputs]
     if prod(map(len, listed)) > _MOST_DATA_SETS:
         raise Beyond(f"there are more than {_MOST_DATA_SETS} data sets", PLACE)
     return [dict(zip((each.name for each in inputs), values, strict=True)) for values in product(*listed)]
@@ -165,7 +172,7 @@ def read_source(value: object, limits: Limits) -> Source:
     if sum(each.shape == "stream" for each in inputs.values()) > 1:
         refuse("there are two streams", f"{PLACE}.program.inputs")
     relation = a_text(member.get("relation"), f"{PLACE}.relation")
-    if relation not in ("each", "one", "monotone", "function"):
+    if relation not in ("each", "one", "monotone", "add-remove", "function"):
         refuse(f"{relation[:40]!r} is no relation", f"{PLACE}.relation")
     unclear = [name for name, each in inputs.items() if not _as_written(each, functions[0].annotations.get(name))]
     taken = (f"what may be given for {', '.join(unclear)[:200]}, which the text does not tell",) if unclear else ()
@@ -259,6 +266,8 @@ def _input(name: str, value: object, length: int | None, limits: Limits) -> Inpu
 
 def neighbours(source: Source, left: Mapping[str, Value], right: Mapping[str, Value]) -> bool:
     """Whether two data sets are neighbours: they differ, and their entries differ as the relation allows."""
+    if source.lengths_differ:
+        return _one_more(source, left, right) or _one_more(source, right, left)
     changes: list[int] = []
     for each in source.private:
         if each.name not in left:
@@ -276,3 +285,15 @@ def neighbours(source: Source, left: Mapping[str, Value], right: Mapping[str, Va
     if source.relation == "one":
         return len(changes) == 1
     return bool(changes) and (source.relation == "each" or abs(sum(changes)) == len(changes))
+
+
+def _one_more(source: Source, short: Mapping[str, Value], long: Mapping[str, Value]) -> bool:
+    """Whether one data set is the other with one entry of one list of open length taken out."""
+    differing = [each for each in source.private if data_key({"": short[each.name]}) != data_key({"": long[each.name]})]
+    if len(differing) != 1 or differing[0].shape != "list" or differing[0].own_size is not None:
+        return False
+    one, other = short[differing[0].name], long[differing[0].name]
+    assert isinstance(one, Cells)
+    assert isinstance(other, Cells)
+    fewer, more = [key(item) for item in one.items], [key(item) for item in other.items]
+    return any(more[:place] + more[place + 1 :] == fewer for place in range(len(more)))
