@@ -18,22 +18,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from flint import fmpz
+
 from privproof.compiling.rewriting import (
     Unsupported,
     centred,
     converted,
     filled,
+    folded,
     hoisted,
     is_number,
     optional,
     released_list,
+    unclamped,
     unshifted,
 )
-from privproof.compiling.sorts import COMPARISONS, CONTINUOUS, Sort, settle_sorts, variable_sorts
+from privproof.compiling.sorts import COMPARISONS, CONTINUOUS, SHIFTED, Sort, settle_sorts, variable_sorts
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.language.flow import Instruction, Jump, Next, Test, flow
 from privproof.language.inputs import Input
+from privproof.language.laws import Geometric, geometric
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -60,15 +65,31 @@ _DEEPEST = 10
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale: a rational multiple of a product of public whole numbers.
+    """A scale: a rational multiple of a product of public whole numbers; of geometric noise, of one over a logarithm.
+
+    To shift noise by s costs ``|s| / scale``, geometric noise ``|s| ln(1/alpha)``.  Where ``1/alpha = ratio^m`` with the largest such m,
+    this is ``m |s|`` in units of ln(ratio): alpha = 1/4 and alpha = 1/2 are counted together.
 
     Attributes:
-        factor: the rational.
+        factor: the rational; of geometric noise 1/m.
         names: the public numbers, sorted, with repetition.
+        ratio: of geometric noise the ratio whose logarithm is the unit of its costs.
     """
 
     factor: Rational
     names: tuple[str, ...] = ()
+    ratio: Rational | None = None
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """What costs are counted in: the public numbers, or the logarithm."""
+        return self.names if self.ratio is None else (f"ln({self.ratio})",)
+
+    @property
+    def alpha(self) -> Rational:
+        """Of geometric noise: how much less likely it is one step further away."""
+        assert self.ratio is not None
+        return 1 / self.ratio ** int((1 / self.factor).p)
 
 
 @dataclass(frozen=True)
@@ -88,7 +109,7 @@ class Program:
         size: the length of the lists where the question fixes it.
         relation: ``each``, ``one`` or ``monotone``.
         optional: the variables that may be None, each with the variable that tells whether it is.
-        scales: the scale of every continuous noise, by its site.
+        scales: the scale of every noise that is shifted, by its site.
         offset: how much is added to the returned number afterwards.
     """
 
@@ -123,7 +144,7 @@ class Program:
         return tuple(step for step in self.code if isinstance(step, Sample))
 
     def scale(self, sample: Sample) -> Scale:
-        """The scale of continuous noise."""
+        """The scale of noise that is shifted."""
         return self.scales[sample.site]
 
 
@@ -157,7 +178,7 @@ def prepare_program(
             raise Unsupported(f"the input {name} is no number: {declared}")
     body = filled(mechanism.translated.body, mechanism.parameters)
     refuse_outside(body, mechanism)
-    body, offset = unshifted(released_list(body))
+    body, offset = unshifted(released_list(unclamped(body)))
     body, flags = optional(centred(hoisted(body, mechanism)))
     if convert:
         body = converted(body, _explicit(body, mechanism))
@@ -187,7 +208,7 @@ def _explicit(body: Block, mechanism: Mechanism) -> set[str]:
             name = writes(statement)
             if name is None:
                 continue
-            noisy = isinstance(statement, Sample) and statement.noise in (*CONTINUOUS, "geometric")
+            noisy = isinstance(statement, Sample) and statement.noise in (*SHIFTED, "truncated_geometric")
             streamed = isinstance(statement, Each) and statement.stream in found
             if noisy or streamed or any(differs(e, found, mechanism) for e in reads(statement)):
                 found.add(name)
@@ -222,7 +243,7 @@ def _differing(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[fro
                     if noisy.intersection(variables(value)):
                         noisy.add(name)
                 case Sample(name, noise, arguments):
-                    if noise in CONTINUOUS or any(differs(a, high, mechanism) for a in arguments):
+                    if noise in SHIFTED or any(differs(a, high, mechanism) for a in arguments):
                         high.add(name)
                     noisy.add(name)
                 case Next(name, stream):
@@ -241,7 +262,7 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
         LanguageError: a scale that depends on the data, a product of two private values, a test for equality on noise.
     """
     high = _explicit(body, mechanism)
-    noisy: set[str] = set()
+    noisy: set[str] = set()  # by continuous noise, of which equality has probability 0
     while True:
         before = len(noisy)
         for statement in statements(body):
@@ -358,8 +379,10 @@ def _supported(step: Instruction, mechanism: Mechanism) -> None:
         case Append(name, _, place) | Replace(name, _, _, place):
             raise Unsupported(f"the list {name} is kept, {place}; alignments know outputs, numbers and truth values")
         case Sample(_, noise, arguments, _, place):
-            if noise not in (*CONTINUOUS, "bernoulli", "uniform"):
-                raise Unsupported(f"{noise} noise, {place}; alignments are for laplace and exponential noise")
+            if noise not in (*SHIFTED, "bernoulli", "uniform"):
+                raise Unsupported(
+                    f"{noise} noise, {place}; alignments are for laplace, exponential and geometric noise"
+                )
             for argument in arguments:
                 _expression(argument, mechanism)
         case Test(test):
@@ -456,8 +479,10 @@ def resolved(expression: Expression, body: Block) -> Expression:
 
 
 def _scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechanism) -> dict[int, Scale]:
-    """The scale of every continuous noise, by its site; one that may be 0 or below is refused."""
+    """The scale of every noise that is shifted, by its site; one that may be 0 or below is refused."""
     found = {}
+    for sample in (step for step in code if isinstance(step, Sample) and step.noise == "geometric"):
+        found[sample.site] = _logarithm(sample, body)
     for sample in (step for step in code if isinstance(step, Sample) and step.noise in CONTINUOUS):
         found[sample.site] = scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers)
         for name in scale.names:
@@ -470,6 +495,22 @@ def _scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechanism) ->
                     hint=f"{name}: public(integer(low=1))",
                 )
     return found
+
+
+def _logarithm(sample: Sample, body: Block) -> Scale:
+    """The scale of geometric noise: alpha as a power."""
+    given = [folded(resolved(argument, body)) for argument in sample.arguments[1:]]
+    values = [each.value for each in given if isinstance(each, Constant)]
+    if len(values) < len(given):
+        raise Unsupported(f"alpha of the noise at {sample.place} is no constant")
+    law = geometric(0, *values)
+    assert isinstance(law, Geometric)
+    ratio = 1 / rational(law.alpha)
+    for power in range(int(max(ratio.p, ratio.q)).bit_length(), 1, -1):
+        above, below = (int(fmpz(part).root(power)) for part in (ratio.p, ratio.q))
+        if above**power == ratio.p and below**power == ratio.q:
+            return Scale(rational(1) / power, (), rational(above) / below)
+    return Scale(ONE, (), ratio)
 
 
 def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:

@@ -37,6 +37,7 @@ from privproof.language.walking import (
     mapped,
     parts,
     reads,
+    rewritten,
     statements,
     variables,
     with_blocks,
@@ -82,6 +83,11 @@ _ARITHMETIC: dict[str, Callable[[Fraction, Fraction], Fraction | int]] = {
 def is_number(value: object) -> bool:
     """Whether a constant is a number."""
     return isinstance(value, int | Fraction) and not isinstance(value, bool)
+
+
+def folded(expression: Expression) -> Expression:
+    """An expression in which what is constant is computed."""
+    return rewritten(expression, _folded)
 
 
 def _folded(expression: Expression) -> Expression | None:
@@ -224,10 +230,34 @@ def centred(body: Block) -> Block:
         result: list[Statement] = []
         for statement in block:
             match statement:
-                case Sample(_, "laplace" | "exponential", (Operation() | Conditional() as center, *rest), _, place):
+                case Sample(
+                    _, "laplace" | "exponential" | "geometric", (Operation() | Conditional() as center, *rest), _, place
+                ):
                     name = f"#center{next(counter)}"
                     result.append(Assign(name, center, place))
                     result.append(replace(statement, arguments=(Variable(name, place), *rest)))
+                case _:
+                    result.append(with_blocks(statement, change))
+        return tuple(result)
+
+    return change(body)
+
+
+def unclamped(body: Block) -> Block:
+    """Truncated geometric noise as what it is: geometric noise, clamped."""
+    counter = iter(range(10**6))
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            match statement:
+                case Sample(name, "truncated_geometric", (center, low, high, *law), _, place):
+                    if not (isinstance(low, Constant) and isinstance(high, Constant)):
+                        raise Unsupported(f"truncated geometric noise between bounds that are no constants, {place}")
+                    free = Variable(f"#free{next(counter)}", place)
+                    result.append(replace(statement, name=free.name, noise="geometric", arguments=(center, *law)))
+                    above = Operation("max", (free, low), place)
+                    result.append(Assign(name, Operation("min", (above, high), place), place))
                 case _:
                     result.append(with_blocks(statement, change))
         return tuple(result)

@@ -33,6 +33,8 @@ from privproof.language.walking import parts, variables
 Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 CONTINUOUS = ("laplace", "exponential")
+SHIFTED = (*CONTINUOUS, "geometric")
+"""The noises that an alignment moves; geometric noise by whole numbers."""
 _NUMBERS = ("int", "real")
 
 
@@ -122,7 +124,7 @@ def variable_sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple
                     if joined is not None:
                         sorts[name] = joined
                 case Sample(name, noise, _):
-                    made: Sort = "bool" if noise == "bernoulli" else "int" if noise == "uniform" else "real"
+                    made: Sort = "bool" if noise == "bernoulli" else "real" if noise in CONTINUOUS else "int"
                     sorts[name] = _join(sorts.get(name), made) or made
                 case Next(name, stream):
                     sorts[name] = input_sort(mechanism.inputs[stream])

@@ -21,7 +21,7 @@ from privproof.errors import LanguageError
 from privproof.exact import fraction
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
-from privproof.language.laws import Continuous, Law, Table
+from privproof.language.laws import Continuous, Geometric, Law, Table, truncated_geometric
 from privproof.language.linear import Linear, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.randomness import Chance
@@ -42,6 +42,8 @@ from privproof.language.syntax import (
 from privproof.language.values import MISSING
 from privproof.language.walking import statements
 
+_FARTHEST = 12
+"""Geometric noise of a trial is at most so far from its center: as far as data are, so that comparisons go both ways."""
 _MOST_STEPS = 20_000
 """Instructions of one run of a trial; beyond it a loop is taken for one that does not end, and refused."""
 
@@ -74,10 +76,10 @@ def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch
             case Continuous(kind, center, scale):
                 moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), 7)
                 return exactly(center) + moved * Fraction(scale)
+            case Geometric(center):
+                return exactly(center) + choices.randint(-_FARTHEST, _FARTHEST)
             case Table():
                 return exactly(choices.choice(law.ranked)[0])
-            case _:
-                raise LanguageError("noise", "geometric noise in a program with continuous noise")
 
     size = program.size if program.size is not None else choices.randint(_least_size(program), 5)
     return _difference(program, _arguments(program.inputs, size, choices), noise, conditions, watch)
@@ -122,10 +124,10 @@ def _along(way: Way) -> Callable[[Law], Any]:
         match law:
             case Continuous(_, center):
                 return exactly(center) + next(noises)
+            case Geometric(center):
+                return exactly(center) + next(noises)
             case Table():
-                return exactly(law.ranked[next(choices)][0])
-            case _:
-                raise LanguageError("noise", "geometric noise in a program with continuous noise")
+                return exactly(law.ranked[next(choices, 0)][0])  # truncated noise is none where its centre is left open
 
     return noise
 
@@ -309,6 +311,8 @@ class _Follower:
             if step.noise in CONTINUOUS:
                 moved = Fraction(self.chance.randint(0 if step.noise == "exponential" else -40, 40), 7)
                 return Fraction(self.value(step.arguments[0])) + moved
+            if step.noise == "geometric":
+                return self.value(step.arguments[0]) + self.chance.randint(-_FARTHEST, _FARTHEST)
             low, high = (self.value(a) for a in step.arguments[:2]) if step.noise == "uniform" else (0, 1)
             value = self.chance.randint(low, high)
             return value if step.noise == "uniform" else value == 1
@@ -316,6 +320,8 @@ class _Follower:
             raise _Disagree("the program draws more noise than the function")
         law, value = self.drawn[self.position]
         self.position += 1
+        if step.noise == "geometric":
+            return self.geometric(step, law, value)
         if step.noise in CONTINUOUS:
             scale = self.program.scale(step)
             expected = fraction(scale.factor)
@@ -329,6 +335,19 @@ class _Follower:
             ):
                 raise _Disagree(f"the noise at {step.place} has another law")
         return value
+
+    def geometric(self, step: Sample, law: Law, value: Any) -> Any:
+        """The value of geometric noise; where the function draws it clamped, beyond the bound that it came to."""
+        center, alpha = int(self.value(step.arguments[0])), fraction(self.program.scale(step).alpha)
+        expected: Law = Geometric(center, alpha)
+        moved = 0
+        if isinstance(law, Table):
+            values = [each for each, _ in law.outcomes]
+            expected = truncated_geometric(center, values[0], values[-1], alpha, None, 1)
+            moved = (value == values[-1]) * _FARTHEST if value != values[0] else -_FARTHEST
+        if law != expected:
+            raise _Disagree(f"the noise at {step.place} has another law")
+        return value + moved
 
     def value(self, expression: Expression) -> Any:
         match expression:

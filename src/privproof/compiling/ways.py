@@ -107,7 +107,7 @@ def _filled(value: Any, point: Point) -> Any:
 def inside(leaf: Leaf, mechanism: Mechanism, given: Mapping[str, Any], chance: random.Random) -> Point | None:
     """Inputs and noise for which a run takes a way, inside all its inequalities; None if none is found."""
     wanted = [test.halfspace for test in leaf.tests]
-    whole: set[Atom] = set()
+    whole: set[Atom] = {i for i, noise in enumerate(leaf.noises) if noise.kind == "geometric"}
     names: list[Atom] = list(range(len(leaf.noises)))
     for name, declared in mechanism.inputs.items():
         for form in given[name] if isinstance(given[name], list) else [given[name]]:

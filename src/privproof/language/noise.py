@@ -52,6 +52,10 @@ def truncated_geometric(
     sensitivity: Number = 1,
 ) -> int:
     """Geometric noise clamped to low, ..., high (Ghosh, Roughgarden and Sundararajan 2009)."""
+    if isinstance(value, Linear):  # a value that is left open has no table: its noise stays open, too
+        laws.truncated_geometric(0, low, high, alpha, epsilon, sensitivity)
+        noisy = geometric(value, alpha=alpha, epsilon=epsilon, sensitivity=sensitivity)
+        return low if noisy <= low else high if noisy >= high else noisy
     drawn: int = _drawn(laws.truncated_geometric, value, low, high, alpha, epsilon, sensitivity)
     return drawn
 

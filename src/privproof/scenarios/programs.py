@@ -111,6 +111,12 @@ def is_program(mechanism: Mechanism) -> bool:
     return any(not NOISES[sample.noise].discrete for sample in samples(mechanism.translated.body))
 
 
+def is_geometric(mechanism: Mechanism) -> bool:
+    """Whether a mechanism draws geometric noise, whose costs are logarithms."""
+    kinds = ("geometric", "truncated_geometric")
+    return any(sample.noise in kinds for sample in samples(mechanism.translated.body))
+
+
 def program_question(mechanism: Mechanism, *, size: int | None = None) -> ProgramQuestion:
     """The question that a mechanism poses, with its own claim.
 

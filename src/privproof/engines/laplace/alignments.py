@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from privproof.engines.laplace.blocks import Blocks, Drawn, Path
 from privproof.engines.laplace.solver import true, z3
-from privproof.engines.laplace.values import Term, number
+from privproof.engines.laplace.values import Term, number, real
 
 Case: TypeAlias = tuple[tuple[Any, ...], ...]
 """A conjunction of ``("index", r, k, bool)``: the r-th read has the foretold index; ``("output", k, value, bool)``: the output is that;
@@ -93,28 +93,32 @@ def condition(blocks: Blocks, path: Path, case: Case) -> Term:
 
 
 def features(path: Path, drawn: Drawn) -> dict[Feature, Term]:
-    """What the shift of a noise may be a multiple of."""
-    result: dict[Feature, Term] = {CONSTANT: z3.RealVal(1)}
+    """What the shift of a noise may be a multiple of; of geometric noise, whole numbers."""
+    result: dict[Feature, Term] = {CONSTANT: z3.IntVal(1) if drawn.whole else z3.RealVal(1)}
+    known = []
     for r, read in enumerate(path.reads):
-        result[("read", r)] = read.distance
-    known = [read.distance.sexpr() for read in path.reads]
+        if not drawn.whole or z3.is_int(read.distance):
+            result[("read", r)] = read.distance if drawn.whole else real(read.distance)
+        known.append(read.distance.sexpr())
     for name, distance in drawn.distances.items():
         term = z3.simplify(distance)
-        if term.sexpr() in known or z3.is_rational_value(term):
+        if drawn.whole and not z3.is_int(term):
+            continue
+        if term.sexpr() in known or z3.is_rational_value(term) or z3.is_int_value(term):
             continue
         known.append(term.sexpr())
-        result[("distance", name)] = distance
+        result[("distance", name)] = distance if drawn.whole else real(distance)
     return result
 
 
 def applied(shift: Shift, path: Path, drawn: Drawn) -> Term:
     """A shift as a term."""
     terms = features(path, drawn)
-    total = z3.RealVal(0)
+    total = z3.IntVal(0) if drawn.whole else z3.RealVal(0)
     for feature, factor in shift.factors.items():
         if factor:
             term = terms.get(feature)
             if term is None:
-                term = drawn.distances[feature[1]]
-            total = total + number(factor) * term
+                term = drawn.distances[feature[1]] if drawn.whole else real(drawn.distances[feature[1]])
+            total = total + (z3.IntVal(int(factor)) if drawn.whole else number(factor)) * term
     return z3.simplify(total)

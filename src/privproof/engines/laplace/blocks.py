@@ -16,7 +16,7 @@ from functools import cached_property
 
 from privproof.compiling.relational import Program, differs
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.sorts import CONTINUOUS, Sort, output_parts, sort_of
+from privproof.compiling.sorts import SHIFTED, Sort, output_parts, sort_of
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import (
     Term,
@@ -31,7 +31,7 @@ from privproof.engines.laplace.values import (
     real,
     symbol,
 )
-from privproof.exact import fraction
+from privproof.exact import Rational, fraction
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.syntax import (
     Assign,
@@ -69,10 +69,10 @@ class Drawn:
 
     Attributes:
         instruction: the number of the instruction.
-        kind: ``laplace`` or ``exponential``.
+        kind: ``laplace``, ``exponential`` or ``geometric``.
         factor: the rational part of the scale.
-        group: the public numbers in the scale.
-        shift: the symbol of its shift.
+        group: the public numbers in the scale, or the logarithm that geometric noise is counted in.
+        shift: the symbol of its shift; of geometric noise a whole number.
         distances: the distances, at this moment, of the variables that are free of noise.
     """
 
@@ -82,6 +82,11 @@ class Drawn:
     group: tuple[str, ...]
     shift: Term
     distances: Mapping[str, Term]
+
+    @property
+    def whole(self) -> bool:
+        """Whether its shifts are whole numbers."""
+        return self.kind == "geometric"
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,8 @@ class Blocks:
             result["size"] = z3.Int("size")
         if self.program.relation == "one":
             result["changed"] = z3.Int("changed")
-            result["by"] = z3.Real("by")
+            whole = not any(self.program.inputs[name].real for name in self.private)
+            result["by"] = z3.Int("by") if whole else z3.Real("by")
             if len(self.private) > 1:
                 result["which"] = z3.Int("which")
         if self.program.relation == "monotone":
@@ -216,8 +222,8 @@ class Blocks:
                 declared = self.program.inputs[name]
                 here = true() if len(self.private) == 1 else self.fixed["which"] == k
                 bound = number(declared.within)
-                found.append(z3.Implies(here, z3.And(by <= bound, -bound <= by)))
-                if not declared.real:
+                found.append(z3.Implies(here, z3.And(real(by) <= bound, -bound <= real(by))))
+                if not declared.real and z3.is_real(by):
                     found.append(z3.Implies(here, z3.IsInt(by)))
             if len(self.private) > 1:
                 found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]
@@ -232,7 +238,9 @@ class Blocks:
             here.append(self.fixed["which"] == self.private.index(name))
         if index is not None:
             here.append(index == self.fixed["changed"])
-        by = self.fixed["by"] if self.program.inputs[name].real else z3.ToInt(self.fixed["by"])
+        by = self.fixed["by"]
+        if not self.program.inputs[name].real and z3.is_real(by):
+            by = z3.ToInt(by)
         zero = z3.RealVal(0) if self.program.inputs[name].real else z3.IntVal(0)
         return z3.If(z3.And(*here), by, zero) if here else by
 
@@ -283,9 +291,15 @@ class Blocks:
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The products of public numbers that scales are multiples of."""
-        found = {self.program.scale(s).names for s in self.program.sites if s.noise in CONTINUOUS}
+        """What costs are counted in: the products of public numbers that scales are multiples of, and logarithms."""
+        found = {self.program.scale(s).group for s in self.program.sites if s.noise in SHIFTED}
         return tuple(sorted(found)) or ((),)
+
+    @cached_property
+    def logarithms(self) -> dict[tuple[str, ...], Rational]:
+        """The groups that geometric noise is counted in, each with the ratio whose logarithm is its unit."""
+        scales = [self.program.scale(s) for s in self.program.sites if s.noise in SHIFTED]
+        return {scale.group: scale.ratio for scale in scales if scale.ratio is not None}
 
     # ----------------------------------------------------------------------------------------------------------- states
 
@@ -455,7 +469,7 @@ class Blocks:
             walk.obligations.append(Obligation(same, what, place))
 
     def _sample(self, at: int, step: Sample, walk: _Walk) -> None:
-        if step.noise not in CONTINUOUS:
+        if step.noise not in SHIFTED:
             for argument in step.arguments:
                 if self.evaluate(argument, walk, true()).other is not None:
                     raise Unsupported(f"{step.noise} noise that depends on the data, {step.place}")
@@ -473,22 +487,29 @@ class Blocks:
         if isinstance(step.arguments[0], Variable) and step.arguments[0].name in self.program.optional:
             self._present(step.arguments[0].name, step.place, walk, true())
         scale = self.program.scale(step)
-        noise = self._unknown(walk, "noise", "real")
+        whole = step.noise == "geometric"
+        if whole and center.sort != "int":
+            raise Unsupported(f"geometric noise is added to a number that may not be whole, {step.place}")
+        if whole and self.program.sorts[step.name] != "int":
+            raise Unsupported(f"{step.name} holds geometric noise and numbers that may not be whole, {step.place}")
+        sort: Sort = "int" if whole else "real"
+        noise = self._unknown(walk, "noise", sort)
         self._fresh += 1
-        shift = z3.Real(f"shift!{self._fresh}")
+        shift = symbol(f"shift!{self._fresh}", sort)
         if step.noise == "exponential":
             walk.condition.append(noise >= 0)
             walk.obligations.append(Obligation(shift >= 0, "the shift keeps the noise in its range", step.place, shift))
-        walk.values[step.name] = Value("real", real(center.one) + noise, real(center.distance) + shift)
+        center = as_sort(sort, center)
+        walk.values[step.name] = Value(sort, center.one + noise, gap(center) + shift)
         free = {
-            name: real(value.distance)
+            name: gap(value)
             for name, value in walk.values.items()
             if name in self.program.high and name not in self.program.noisy and value.sort in ("int", "real")
         }
         for name in self.private:
             if self.program.inputs[name].shape == "value":
-                free[name] = real(self.apart(name, None))
-        walk.drawn.append(Drawn(at, step.noise, fraction(scale.factor), scale.names, shift, free))
+                free[name] = self.apart(name, None)
+        walk.drawn.append(Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free))
 
     def _next(self, stream: str, walk: _Walk) -> Value:
         declared = self.program.inputs[stream]
@@ -510,7 +531,7 @@ class Blocks:
             walk.condition += self._within(name, value.other)
         walk.condition += self._ranged(name, value)
         if not declared.public:
-            walk.reads.append(Read(name, index, one, real(value.other)))
+            walk.reads.append(Read(name, index, one, value.other))
         return value
 
     # ------------------------------------------------------------------------------------------------------ expressions

@@ -30,6 +30,11 @@ CONDITIONS = (
 """The side conditions of the soundness theorem, as the checker verifies them."""
 
 
+def conditions(proof: AlignmentProof) -> tuple[str, ...]:
+    """The side conditions of the soundness theorem for a proof."""
+    return (*CONDITIONS, "shifts of geometric noise are whole numbers") if proof.blocks.logarithms else CONDITIONS
+
+
 def _affine(value: Affine) -> dict[str, object]:
     return {"constant": str(value.constant), "terms": {name: str(factor) for name, factor in value.terms}}
 
@@ -38,13 +43,16 @@ def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
     """The evidence of a proof by alignment."""
     bounds: list[dict[str, object]] = []
     for bound in proof.bounds:
-        if bound.group:
+        ratio = proof.blocks.logarithms.get(bound.group)
+        if ratio is not None:
+            bounds.append({"ratio": str(ratio), "times": int(bound.limit.constant.p)})
+        elif bound.group:
             bounds.append({"names": list(bound.group), "factor": str(bound.limit.constant)})
         else:
             bounds.append({"names": [], **_affine(bound.limit)})
     return {
         "method": "alignment",
-        "conditions": list(CONDITIONS),
+        "conditions": list(conditions(proof)),
         "cuts": list(proof.program.cuts),
         "bounds": bounds,
         "paths": _paths(proof),

@@ -108,7 +108,12 @@ class _Search:
         last = NoProof("")
         failures = 0
         for attempt in attempts(
-            self.mechanism, self.claim, self.monitor, size=self.question.size, program=self.program
+            self.mechanism,
+            self.claim,
+            self.monitor,
+            size=self.question.size,
+            program=self.program,
+            exact=None if self.question.budget is None else self.question.budget.epsilon,
         ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privproof.compiling.relational import Program, differs, resolved
-from privproof.compiling.sorts import CONTINUOUS
+from privproof.compiling.sorts import SHIFTED
 from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases
 from privproof.engines.laplace.blocks import Drawn, Path
-from privproof.engines.laplace.certificates import CONDITIONS
-from privproof.engines.laplace.horn import counter
+from privproof.engines.laplace.certificates import conditions
+from privproof.engines.laplace.horn import Bound, counter
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.evidence.verdicts import Charge, Explanation
-from privproof.exact import fraction
-from privproof.exact.affine import Affine
+from privproof.exact import fraction, log
 from privproof.language.flow import Test
 from privproof.language.syntax import (
     Assign,
@@ -47,6 +46,8 @@ from privproof.language.syntax import (
 from privproof.language.values import MISSING
 from privproof.language.walking import statements
 
+_LONGEST_UNIT = 20
+"""A logarithm with a longer text, of an alpha that was rounded, is shown as a decimal number."""
 _INFIX = {"extend": "+", "repeat": "*", "is": "is", "is not": "is not"}
 _STRENGTH = {
     "or": 1,
@@ -157,7 +158,18 @@ class Writer:
     def noise(self, sample: Sample) -> str:
         """The call of a noise function."""
         center, scale = sample.arguments[:2]
+        if sample.noise == "geometric":
+            given = zip(("alpha", "epsilon", "sensitivity"), sample.arguments[1:], strict=True)
+            law = [
+                f"{name}={self.text(resolved(value, self.body))}" for name, value in given if not _default(name, value)
+            ]
+            return f"geometric({', '.join([self.text(center), *law])})"
         return f"{sample.noise}({self.text(center)}, scale={self.text(resolved(scale, self.body))})"
+
+
+def _default(name: str, value: Expression) -> bool:
+    """Whether an argument of geometric noise is what it is where nothing is said."""
+    return isinstance(value, Constant) and value.value == (1 if name == "sensitivity" else None)
 
 
 @dataclass(frozen=True)
@@ -186,16 +198,37 @@ def explanation(proof: AlignmentProof) -> Explanation:
     writer = Writer(proof.program.body)
     return Explanation(
         tuple(_charges(proof, writer)),
-        tuple(_total(bound.group, bound.limit) for bound in proof.bounds),
+        tuple(_total(proof, bound) for bound in proof.bounds),
         "\n".join(Printer(proof, writer).lines()),
-        CONDITIONS,
+        conditions(proof),
     )
 
 
-def _total(group: tuple[str, ...], limit: Affine) -> str:
+def _total(proof: AlignmentProof, bound: Bound) -> str:
+    group, limit = bound.group, bound.limit
+    if group in proof.blocks.logarithms:
+        return f"geometric noise costs at most {_times(Fraction(str(limit.constant)), _unit(proof, group))}"
     if not group:
         return f"noise of a fixed scale costs at most {limit}"
     return f"noise whose scale grows with {' * '.join(group)} costs at most {limit}"
+
+
+def _unit(proof: AlignmentProof, group: tuple[str, ...]) -> str:
+    """The logarithm that geometric noise costs multiples of; where its ratio is long, a decimal number."""
+    ratio = proof.blocks.logarithms[group]
+    return group[0] if len(group[0]) <= _LONGEST_UNIT else log(ratio).decimal()
+
+
+def _times(factor: Fraction, unit: str) -> str:
+    return unit if factor == 1 else "0" if factor == 0 else f"{factor}*{unit}"
+
+
+def _counter(proof: AlignmentProof, group: tuple[str, ...]) -> str:
+    """The counter of a group as a variable: ``cost``, ``cost_N``, ``steps_2`` for ln(2)."""
+    if group not in proof.blocks.logarithms:
+        return counter(group).replace(" ", "_")
+    short = re.sub(r"\W+", "_", group[0].removeprefix("ln")).strip("_")
+    return f"steps_{short}" if len(short) <= _LONGEST_UNIT else f"steps_{list(proof.blocks.logarithms).index(group)}"
 
 
 # ------------------------------------------------------------------------------------------------------------- charges
@@ -336,6 +369,8 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
             if within is None:
                 moved = shift_words(shift, path, writer, proof.program)
                 moved = moved.removeprefix("-") if len(shift.factors) == 1 else moved
+                if drawn.whole:
+                    return f"|{moved}|*{_times(1 / drawn.factor, _unit(proof, drawn.group))}"
                 scale = "*".join([str(drawn.factor), *drawn.group])
                 return f"|{moved}|" if scale == "1" else f"|{moved}|/{scale if scale.isdigit() else f'({scale})'}"
             sizes.append(abs(factor) * fraction(within))
@@ -343,6 +378,8 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
     cost = (abs(shift.constant) + widest) / drawn.factor
     if not drawn.group:
         return str(cost)
+    if drawn.whole:
+        return _times(cost, _unit(proof, drawn.group))
     below = [*([str(cost.denominator)] if cost.denominator > 1 else []), *drawn.group]
     return f"{cost.numerator}/{below[0]}" if len(below) == 1 else f"{cost.numerator}/({'*'.join(below)})"
 
@@ -362,7 +399,7 @@ class Printer:
         mechanism = self.program.mechanism
         yield f"{mechanism.name}({', '.join(mechanism.inputs)}):"
         for group in self.proof.blocks.groups:
-            yield f"    {counter(group).replace(' ', '_')} = 0"
+            yield f"    {_counter(self.proof, group)} = 0"
         yield from self.block(self.program.body, 1)
 
     def high(self, expression: Expression) -> bool:
@@ -461,14 +498,15 @@ class Printer:
         """That the counters are within their bounds."""
         parts = []
         for bound in self.proof.bounds:
-            name = counter(bound.group).replace(" ", "_")
-            limit = str(bound.limit) if not bound.group else f"{bound.limit}*{'*'.join(bound.group)}".removeprefix("1*")
+            name = _counter(self.proof, bound.group)
+            plain = not bound.group or bound.group in self.proof.blocks.logarithms
+            limit = str(bound.limit) if plain else f"{bound.limit}*{'*'.join(bound.group)}".removeprefix("1*")
             parts.append(f"{name} <= {limit}")
         return " and ".join(parts)
 
     def sample(self, sample: Sample, pad: str) -> Iterator[str]:
         name = self.writer.name(sample.name)
-        if sample.noise not in CONTINUOUS:
+        if sample.noise not in SHIFTED:
             yield f"{pad}{name} = {sample.noise}(...)"
             return
         yield f"{pad}{name} = {self.writer.noise(sample)}"
@@ -491,10 +529,14 @@ class Printer:
             if drawn.factor != 1 or not drawn.group
             else "*".join(drawn.group)
         )
-        group = counter(drawn.group).replace(" ", "_")
+        group = _counter(self.proof, drawn.group)
         per = str(drawn.factor)
         share = "abs(shift)" if per == "1" else f"abs(shift)/{per if per.isdigit() else f'({per})'}"
-        yield f"{pad}{group} = {group} + {share}" + (f"    # scale {scale}" if drawn.group else "")
+        if drawn.whole:
+            share, told = _times(1 / drawn.factor, "abs(shift)"), f"    # times {_unit(self.proof, drawn.group)}"
+        else:
+            told = f"    # scale {scale}" if drawn.group else ""
+        yield f"{pad}{group} = {group} + {share}{told}"
         center = self.distance(sample.arguments[0])
         yield f"{pad}d({name}) = {'shift' if center == '0' else f'{center} + shift'}"
 

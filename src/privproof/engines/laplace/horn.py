@@ -2,7 +2,8 @@
 
 One relation for every cut, one clause for every path and case; Z3's Spacer finds formulas for the relations, the invariants, or says
 that there is a run that fails.  Costs are counted in one counter for every product of public numbers that scales are multiples of, so that
-everything stays linear: noise of scale ``4*N`` shifted by 2 adds 1/2 to the counter of N.
+everything stays linear: noise of scale ``4*N`` shifted by 2 adds 1/2 to the counter of N.  Geometric noise has a counter of whole numbers
+for every logarithm: noise with alpha = 1/4 shifted by 3 adds 6 to the counter of ln(2).
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from privproof.engines.laplace.alignments import Alignment, applied, cases, cond
 from privproof.engines.laplace.blocks import Blocks, Path
 from privproof.engines.laplace.solver import false, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
-from privproof.exact import Rational, rational
+from privproof.exact import Epsilon, Rational, log, rational
 from privproof.exact.affine import Affine
+from privproof.exact.balls import rational_bounds
 
 _EFFORTS = ((1_500_000, (1, 2, 5, 0)), (8_000_000, (3, 4)), (60_000_000, (6,)))
 """How much is tried, with which seeds: whether Spacer finds an invariant at once is a matter of luck."""
@@ -28,7 +30,7 @@ class Bound:
 
     Attributes:
         group: the public numbers of the counter.
-        limit: for the empty group: an affine expression; otherwise the factor of the product of the group.
+        limit: for the empty group: an affine expression; otherwise the factor of the product of the group, or of the logarithm.
     """
 
     group: tuple[str, ...]
@@ -36,6 +38,8 @@ class Bound:
 
     def term(self, blocks: Blocks) -> Term:
         """The bound as a term."""
+        if self.group in blocks.logarithms:
+            return z3.IntVal(int(self.limit.constant.p))
         if self.group:
             return number(self.limit.constant) * real(blocks.fixed[self.group[0]])
         return affine(self.limit, blocks)
@@ -69,7 +73,8 @@ def symbols(blocks: Blocks, cut: int) -> dict[str, Term]:
     """All symbols that an invariant may speak of."""
     result = {**blocks.fixed, **blocks.state(cut)}
     for group in blocks.groups:
-        result[counter(group)] = z3.Real(counter(group))
+        made = z3.Int if group in blocks.logarithms else z3.Real
+        result[counter(group)] = made(counter(group))
     if blocks.prophesied:
         result["ok"] = z3.Bool("ok")
     return result
@@ -162,7 +167,8 @@ def clauses(
     costs = {counter(group): before[counter(group)] for group in blocks.groups}
     for drawn in path.drawn:
         name = counter(drawn.group)
-        costs[name] = costs[name] + size_of(shifts[drawn.instruction]) / number(drawn.factor)
+        size = size_of(shifts[drawn.instruction])
+        costs[name] = costs[name] + (size * int(1 / drawn.factor) if drawn.whole else size / number(drawn.factor))
     within = [costs[counter(bound.group)] <= bound.term(blocks) for bound in bounds]
     obligations = [put(o.condition) for o in path.obligations]
     result = []
@@ -202,9 +208,56 @@ def clauses(
 
 
 def shared(
+    budget: Affine, blocks: Blocks, spent: Mapping[tuple[str, ...], Rational], exact: Epsilon | None = None
+) -> tuple[Bound, ...] | None:
+    """A budget shared out among the counters: what each was seen to spend, and the rest to the last; None if it does not fit.
+
+    Args:
+        budget: the budget; where it is one number with a logarithm, a rational a little below it.
+        blocks: whose counters they are.
+        spent: what each counter was seen to spend.
+        exact: the budget where it is one number, exactly; needed where there is geometric noise.
+    """
+    if not blocks.logarithms:
+        return _shared(budget, blocks.groups, spent)
+    if exact is None or exact.infinite:
+        return None
+    others = tuple(group for group in blocks.groups if group not in blocks.logarithms)
+    if not others and len(blocks.logarithms) == 1:
+        [(group, ratio)] = blocks.logarithms.items()
+        return (Bound(group, Affine(rational(most_times(ratio, exact)))),)
+    bounds: list[Bound] = []
+    left = exact
+    for group, ratio in blocks.logarithms.items():
+        times = int(spent.get(group, rational(0)).ceil())
+        bounds.append(Bound(group, Affine(rational(times))))
+        left = Epsilon(left.ratio / ratio ** (times * left.root), left.root, left.shift)
+    if left.compare(Epsilon()) < 0:
+        return None
+    if others:
+        low, _ = rational_bounds(left.ball())
+        rest = _shared(Affine(left.shift if left.ratio == 1 else low), others, spent)
+        return None if rest is None else (*bounds, *rest)
+    return tuple(bounds)
+
+
+def most_times(ratio: Rational, exact: Epsilon) -> int:
+    """The largest k with ``k ln(ratio) <= exact``.
+
+    >>> from privproof.exact import epsilon
+    >>> most_times(rational(2), epsilon("2*ln(2)")), most_times(rational(2), epsilon("1.38"))
+    (2, 1)
+    """
+    _, high = rational_bounds(exact.ball() / log(ratio).ball())
+    times = int(high.floor())
+    while times > 0 and log(ratio**times).compare(exact) > 0:
+        times -= 1
+    return times
+
+
+def _shared(
     budget: Affine, groups: tuple[tuple[str, ...], ...], spent: Mapping[tuple[str, ...], Rational]
 ) -> tuple[Bound, ...] | None:
-    """A budget shared out among the counters: what each was seen to spend, and the rest to the last; None if it does not fit."""
     if groups == ((),):
         return (Bound((), budget),)
     if any(len(group) > 1 for group in groups):

@@ -12,7 +12,7 @@ from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
 from privproof.engines.monitor import Monitor
-from privproof.exact import rational
+from privproof.exact import Epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 
@@ -91,6 +91,7 @@ def attempts(
     size: int | None = None,
     forms: Sequence[Form] = FORMS,
     program: Program | None = None,
+    exact: Epsilon | None = None,
 ) -> Iterator[AlignmentProof | NoProof]:
     """Attempts to prove a budget, one for every form of alignments; the last one says most.
 
@@ -101,6 +102,7 @@ def attempts(
         size: the length of its lists; None for every length.
         forms: the forms, in order.
         program: the mechanism prepared with its tests converted and its loops not looked ahead, where that was done already.
+        exact: the budget where it is one number, exactly: costs of geometric noise are logarithms.
     """
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[bool, bool], tuple[Blocks, list[Counterexample]]] = {}
@@ -119,7 +121,7 @@ def attempts(
             continue
         blocks, before = known[shape_of]
         program = blocks.program
-        search = Synthesis(blocks, budget, monitor, form.half, form.tied)
+        search = Synthesis(blocks, budget, monitor, form.half, form.tied, exact=exact)
         told = tuple(search.where(path, ()) for path in blocks.paths)
         shape = (program.code, program.cuts, form.half, told)
         if shape in seen:
@@ -146,12 +148,12 @@ def _attempt(search: Synthesis, before: Sequence[Counterexample]) -> AlignmentPr
             alignment = search.aligned(listed)
         except GaveUp as problem:
             return NoProof(str(problem), search.last, blocks)
-        bounds = shared(budget, blocks.groups, {})
+        bounds = shared(budget, blocks, {}, search.exact)
         if len(blocks.groups) > 1 or bounds is None:
             spent = search.spent(alignment, instances(blocks))
-            bounds = shared(budget, blocks.groups, {g: rational(v) for g, v in spent.items()})
+            bounds = shared(budget, blocks, {g: rational(v) for g, v in spent.items()}, search.exact)
         if bounds is None:
-            return NoProof("the scales of the noise are no multiples of single public numbers", search.last, blocks)
+            return NoProof("the costs are no multiples of single public numbers and logarithms", search.last, blocks)
         found = invariants(blocks, alignment, bounds, monitor.pause)
         if isinstance(found, Invariants):
             return AlignmentProof(blocks, alignment, found, budget)
@@ -172,10 +174,11 @@ def prove(
     size: int | None = None,
     forms: Sequence[Form] = FORMS,
     program: Program | None = None,
+    exact: Epsilon | None = None,
 ) -> AlignmentProof | NoProof:
     """A proof that a mechanism keeps a budget, by the first form of alignments that gives one."""
     last: NoProof | None = None
-    for attempt in attempts(mechanism, budget, monitor, size=size, forms=forms, program=program):
+    for attempt in attempts(mechanism, budget, monitor, size=size, forms=forms, program=program, exact=exact):
         if isinstance(attempt, AlignmentProof):
             return attempt
         last = attempt if last is None or attempt.last is not None else last

@@ -31,14 +31,21 @@ from privproof.engines.laplace.blocks import Blocks, Obligation, Path
 from privproof.engines.laplace.solver import Substitution, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
-from privproof.exact import fraction
+from privproof.exact import Epsilon, fraction, log
 from privproof.exact.affine import Affine
+from privproof.exact.balls import rational_bounds
 from privproof.language.flow import Test
 
 _ROUNDS = 60
 """Guesses, each refuted by a run of the one before, until the form of alignments is given up."""
 _EFFORT = 3_000_000
 """Z3's resource limit of one query about runs; the guesses, which pile up, have ten times as much. No clock is involved."""
+
+
+_DECIMALS = 10**12
+"""A logarithm counts with twelve decimals while alignments are searched for; whether costs are within the budget is decided exactly."""
+_SLACK = Fraction(1, 10**9)
+"""How much more than the budget costs in logarithms may be in the search: decimals must not exclude what costs exactly the budget."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,7 @@ class Synthesis:
     half: bool = False
     tied: bool = False
     last: Counterexample | None = None
+    exact: Epsilon | None = None
 
     def __post_init__(self) -> None:
         self.unknowns: dict[tuple[Where, int, Feature], Any] = {}
@@ -110,6 +118,7 @@ class Synthesis:
         self.by_source: dict[int, list[Path]] = {}
         for path in self.blocks.paths:
             self.by_source.setdefault(path.source, []).append(path)
+        self.units = {group: _near(log(ratio)) for group, ratio in self.blocks.logarithms.items()}
 
     # --------------------------------------------------------------------------------------------------------- searching
 
@@ -162,11 +171,12 @@ class Synthesis:
             bound = (low + (high or low)) // 2
         assert model is not None
         unit = Fraction(1, 2) if self.half else Fraction(1)
+        whole = {drawn.instruction for path in self.blocks.paths for drawn in path.drawn if drawn.whole}
         found: dict[tuple[Where, int], dict[Feature, Fraction]] = {}
         for (where, instruction, feature), unknown in self.unknowns.items():
-            value = model.eval(unknown, model_completion=True).as_long() * unit
+            value = model.eval(unknown, model_completion=True).as_long() * (1 if instruction in whole else unit)
             if value:
-                found.setdefault((where, instruction), {})[feature] = value
+                found.setdefault((where, instruction), {})[feature] = Fraction(value)
         shifts = {}
         for path in self.blocks.paths:
             for case in self.split[path]:
@@ -233,15 +243,26 @@ class Synthesis:
         return tuple(result)
 
     def cost(self, path: Path, shifts: Mapping[int, Term], instance: Instance) -> dict[tuple[str, ...], Term]:
-        """What a path costs, by group."""
+        """What a path costs, by group; in logarithms, as a multiple of them."""
         total: dict[tuple[str, ...], Term] = {}
         for drawn in path.drawn:
             scale = drawn.factor
-            for name in drawn.group:
+            for name in drawn.group if not drawn.whole else ():
                 scale *= instance.values[name]
-            more = size_of(shifts[drawn.instruction]) / number(scale)
+            more = real(size_of(shifts[drawn.instruction])) / number(scale)
             total[drawn.group] = total.get(drawn.group, z3.RealVal(0)) + more
         return total
+
+    def within(self, costs: Mapping[tuple[str, ...], Term], instance: Instance) -> Term:
+        """That costs are within the budget; logarithms count with decimals, so that this only searches where there are some."""
+        total = [number(self.units.get(group, 1)) * term for group, term in costs.items()]
+        return z3.Sum(z3.RealVal(0), *total) <= number(self.allowed(instance))
+
+    def allowed(self, instance: Instance) -> Fraction:
+        """The budget of an instance."""
+        if self.exact is None or self.exact.infinite or not self.units:
+            return fraction(self.budget.at(instance.values))
+        return _near(self.exact) + _SLACK
 
     def require(self, found: Counterexample) -> None:
         """Add what an alignment must do at a counterexample."""
@@ -263,7 +284,7 @@ class Synthesis:
         fixed = [(t, found.values[n]) for n, t in self.blocks.fixed.items() if n in found.values]
         state: dict[str, Term] = self.blocks.initial()
         needed: list[Term] = []
-        cost: Term = z3.RealVal(0)
+        cost: dict[tuple[str, ...], Term] = {}
         for step in found.steps:
             path = step.path
             place = [*fixed]
@@ -273,9 +294,11 @@ class Synthesis:
             shifts: dict[int, Term] = {}
             for drawn in path.drawn:
                 where = self.where(path, step.case)
-                total = z3.RealVal(0)
+                total = z3.IntVal(0) if drawn.whole else z3.RealVal(0)
                 for feature, term in features(path, drawn).items():
-                    coefficient = z3.ToReal(self.unknown(where, drawn.instruction, feature)) * number(unit)
+                    coefficient = self.unknown(where, drawn.instruction, feature)
+                    if not drawn.whole:
+                        coefficient = z3.ToReal(coefficient) * number(unit)
                     total = total + coefficient * z3.simplify(z3.substitute(term, *place))
                 shifts[drawn.instruction] = z3.simplify(total)
                 place.append((drawn.shift, shifts[drawn.instruction]))
@@ -284,13 +307,14 @@ class Synthesis:
                     needed.append(z3.substitute(obligation.gap, *place) >= 0)
                 else:
                     needed.append(z3.substitute(obligation.condition, *place))
-            cost = z3.Sum(cost, *self.cost(path, shifts, instance).values())
+            for group, more in self.cost(path, shifts, instance).items():
+                cost[group] = cost.get(group, z3.RealVal(0)) + more
             if path.looks:
-                needed.append(cost <= number(self.budget.at(instance.values)))
+                needed.append(self.within(cost, instance))
             if path.target is None:
                 needed += [z3.substitute(t, *place) for t in self.blocks.kept(path)]
             state = {n: z3.simplify(z3.substitute(t, *place)) for n, t in path.after.items()}
-        needed.append(cost <= number(self.budget.at(instance.values)))
+        needed.append(self.within(cost, instance))
         return z3.simplify(z3.And(*needed))
 
 
@@ -320,7 +344,6 @@ class _Search:
             (self.blocks.fixed[n], z3.IntVal(v)) for n, v in instance.values.items() if n in self.blocks.fixed
         ]
         self.solver.add(z3.substitute(self.blocks.facts, *self.fixed))
-        self.budget = number(synthesis.budget.at(instance.values))
         self.deepest = sum(v for n, v in instance.values.items()) + 4 * len(self.blocks.program.cuts) + 4
         self.spent: dict[tuple[str, ...], Fraction] | None = None
         self.ready: dict[tuple[Path, Case], _Ready] = {}
@@ -390,7 +413,7 @@ class _Search:
             obligations = [
                 (o, put(condition_)) for o, condition_ in zip(path.obligations, ready.obligations, strict=True)
             ]
-            within = z3.Sum(*cost.values()) <= self.budget
+            within = self.synthesis.within(cost, self.instance)
             if not self.prophecy:
                 for obligation, holds in obligations:
                     if not z3.is_true(holds) and (result := self.fails([z3.Not(holds)], here, obligation)) is not None:
@@ -488,6 +511,12 @@ class _Search:
                     if program.relation == "monotone":
                         ends.append(real(new) == 0)
                     yield z3.Or(*ends)
+
+
+def _near(value: Epsilon) -> Fraction:
+    """An epsilon with some decimals, rounded down."""
+    low, _ = rational_bounds(value.ball(128))
+    return Fraction(int(low.p * _DECIMALS // low.q), _DECIMALS)
 
 
 def instances(blocks: Blocks, *, pump: int = 0) -> list[Instance]:

@@ -23,7 +23,7 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.scenarios.programs import ProgramQuestion
+from privproof.scenarios.programs import ProgramQuestion, is_geometric
 
 _SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
 
@@ -63,7 +63,7 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
         result["epsilon"] = str(question.budget.epsilon)
         if question.budget.delta != 0:
             result["delta"] = str(question.budget.delta)
-    if question.claim is not None:
+    if question.claim is not None and not (question.budget is not None and is_geometric(question.mechanism)):
         result["claim"] = _affine(question.claim)
     if program is not None:
         result["sorts"] = {name: sort for name, sort in program.sorts.items() if name not in program.lists}
@@ -82,6 +82,8 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
                 return ["forget", name]
             return ["assign", name, expression(value)]
         case Sample(name, noise, arguments):
+            if noise == "geometric":
+                return ["sample", name, noise, expression(arguments[0]), {"alpha": str(program.scale(step).alpha)}]
             if noise in CONTINUOUS:
                 scale = program.scale(step)
                 return [

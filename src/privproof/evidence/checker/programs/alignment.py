@@ -1,10 +1,11 @@
 """Proofs by alignment: run 2 follows run 1 with shifted noise, and the shifts cost no more than is claimed.
 
 Theorem.  Fix neighbouring inputs.  Suppose that for every run 1 that ends, run 2 with the shifted noise takes the same
-path and puts out the same, the shifts add up to ``sum |s| / scale <= B``, and a shift depends on the inputs, the foretold
-result and the path alone.  Then ``P(E) <= e^B Q(E)`` for every set E of outputs.  For on each path the noise is merely
-translated, at the price of the factor e^B in its density; and the images of different paths are disjoint, because run 2
-takes the path that it comes from.
+path and puts out the same, the shifts add up to ``sum |s| / scale <= B`` (of geometric noise they are integers, and cost
+``|s| ln(1/alpha)``), and a shift depends on the inputs, the foretold result and the path alone.  Then ``P(E) <= e^B Q(E)``
+for every set E of outputs.  For on each path the noise is merely translated, the integers onto themselves, at the price of
+the factor e^B in its density or its probabilities; and the images of different paths are disjoint, because run 2 takes
+the path that it comes from.
 
 That the suppositions hold is shown by invariants at the cuts: they hold at the start, are kept on every path between
 cuts, and give what is needed along every path.
@@ -14,20 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from privproof.evidence.checker.documents import a_list, a_number, a_text, an_object, only_members
+from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.executing import Execution
 from privproof.evidence.checker.programs.flow import flow_of
 from privproof.evidence.checker.programs.inputs import Affine, Declared, at_most, read_affine
-from privproof.evidence.checker.programs.instructions import Group, Program, read_group
+from privproof.evidence.checker.programs.instructions import Group, Logarithm, Program, read_group
 from privproof.evidence.checker.programs.invariants import read_invariant
 from privproof.evidence.checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
 from privproof.evidence.checker.programs.solving import Condition, Solver
 from privproof.evidence.checker.programs.states import State, cost_of
-from privproof.evidence.checker.programs.terms import REAL, both, implies, number, plus, times
-from privproof.exact import ZERO
+from privproof.evidence.checker.programs.terms import INT, REAL, both, implies, number, plus, times
+from privproof.exact import ONE, ZERO, Epsilon, Rational
 
 _MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions")
+_MOST_TIMES = 100_000
+"""How many times a logarithm may be a bound, since its ratio is raised to this power exactly; beyond, it is refused."""
 _MOST_TEXT = 2_000_000
 """The invariant of one cut may have so many characters; a longer text is refused before it is read."""
 
@@ -77,9 +80,17 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
     within(len(listed), len(state.flow.groups) + 1, "bounds", "evidence.bounds")
     found: dict[Group, str] = {}
     total = Affine(ZERO, {})
+    product = ONE
     for i, item in enumerate(listed):
         place = f"evidence.bounds[{i}]"
         given = an_object(item, place)
+        if "ratio" in given:
+            logarithm, times_ = _logarithm(given, place, state, limits)
+            if logarithm in found:
+                refuse("the costs are bounded twice", place)
+            product *= logarithm.ratio**times_
+            found[logarithm] = number(times_, INT)
+            continue
         group = read_group(given.get("names"), declared, f"{place}.names")
         if group in found:
             refuse("the costs are bounded twice", place)
@@ -97,17 +108,42 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
         factor = a_number(given.get("factor"), f"{place}.factor", limits)
         total = Affine(total.constant + factor, total.terms)
         found[group] = times(factor, f"(to_real {state.own(group[0])})", REAL)
-    for group in state.flow.groups:
-        if group not in found:
-            if group:
-                refuse(f"the costs of the scales with {' * '.join(group)} are not bounded", "evidence.bounds")
-            found[group] = number(0, REAL)
-    _claimed(total, declared)
+    for each in state.flow.groups:
+        if each not in found:
+            if each:
+                named = str(each) if isinstance(each, Logarithm) else " * ".join(each)
+                refuse(f"the costs of the scales with {named} are not bounded", "evidence.bounds")
+            found[each] = number(0, REAL)
+    _claimed(total, product, declared)
     return {cost_of(group): bound for group, bound in found.items()}
 
 
-def _claimed(total: Affine, declared: Declared) -> None:
-    """Refuse costs that may exceed the claim."""
+def _logarithm(given: dict[str, object], place: str, state: State, limits: Limits) -> tuple[Logarithm, int]:
+    """A bound of the costs of geometric noise: how many times which logarithm."""
+    only_members(given, ("ratio", "times"), place)
+    logarithm = Logarithm(a_number(given.get("ratio"), f"{place}.ratio", limits))
+    if logarithm not in state.flow.groups:
+        refuse("no noise has such an alpha", place)
+    times_ = an_integer(given.get("times"), f"{place}.times")
+    if not 0 <= times_ <= _MOST_TIMES:
+        refuse(f"a bound is between 0 and {_MOST_TIMES} times the logarithm", place)
+    return logarithm, times_
+
+
+def _claimed(total: Affine, product: Rational, declared: Declared) -> None:
+    """Refuse costs that may exceed the claim: the affine part, and the logarithm of a product."""
+    if product != 1:
+        limit, rest = declared.epsilon, total
+        if limit is None:
+            assert declared.claim is not None
+            limit, rest = Epsilon(), total.minus(declared.claim)
+        if limit.infinite:
+            return
+        largest = rest.largest(declared.ranges)
+        if largest is None or Epsilon(ratio=product, shift=largest).compare(limit) > 0:
+            shown = f"{str(total)[:200]} + ln({str(product)[:200]})"
+            refuse(f"the bound {shown} may exceed the claim {declared.claimed}", "evidence.bounds")
+        return
     if declared.claim is None:
         assert declared.epsilon is not None
         at_most(total, declared.epsilon, declared, "evidence.bounds")

@@ -151,6 +151,8 @@ class Evaluator:
             value = Value.apart(declared.sort, one, gap)
             distance = self._declare(f"d{len(self.entries)}", REAL)
             self.known.append(f"(= {distance} {real(gap, kind)})")
+            if kind == INT:
+                self.known.append(f"(= {self._declare(f'w{len(self.entries)}', INT)} {gap})")
         else:
             two = self.fresh(kind)
             self.known += self.state.others(declared, one, two, index)

@@ -1,7 +1,8 @@
 """Execution of one path in two runs at once, symbolically.
 
 Run 1 takes the path; that run 2 takes it too is an obligation at every test that is high.  The noise of run 2 is the
-noise of run 1 plus the shift, at the cost ``|shift| / factor`` in the group of the scale.  An obligation is immediate, or,
+noise of run 1 plus the shift, at the cost ``|shift| / factor`` in the group of the scale.  The shift of geometric noise is
+an integer by its form: integer multiples of differences of integers, and an integer.  An obligation is immediate, or,
 where the result is foretold, deferred: then it has to hold only in runs whose result is the foretold one.  Reads outside a
 list are never deferred.
 """
@@ -49,6 +50,7 @@ class Execution:
         self.result: tuple[Value, ...] = ()
         self._numbers: set[int] = set()
         self._distances: set[int] = set()
+        self._whole: set[int] = set()
         outcomes = dict(path.tests)
         for at in path.steps:
             self._step(at, outcome=outcomes.get(at))
@@ -122,6 +124,9 @@ class Execution:
 
     def _sample(self, at: int, sample: Sample) -> None:
         evaluator = self.evaluator
+        if sample.whole:
+            self._integer(at, sample)
+            return
         center = evaluator.value(sample.center).as_sort("real")
         noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
         evaluator.known.append(f"(= {shift} {self._shift(at)})")
@@ -133,11 +138,25 @@ class Execution:
         one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)
         self._assign(sample.name, Value.apart("real", one, gap))
 
-    def _shift(self, at: int) -> str:
+    def _integer(self, at: int, sample: Sample) -> None:
+        """Noise on the integers: the centre is one, and so is the shift."""
+        evaluator = self.evaluator
+        center = evaluator.value(sample.center)
+        assert center.sort == "int"
+        noise, shift = evaluator.fresh(INT), evaluator.fresh(INT)
+        evaluator.known.append(f"(= {shift} {self._shift(at, whole=True)})")
+        cost, size = cost_of(sample.group), f"(ite (<= 0 {shift}) {shift} (- {shift}))"
+        self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, INT)), INT)
+        one, gap = evaluator.named(plus(center.one, noise), INT), evaluator.named(plus(center.gap, shift), INT)
+        self._assign(sample.name, Value.apart("int", one, gap))
+
+    def _shift(self, at: int, *, whole: bool = False) -> str:
         """The shift of a sample: that of the first case whose condition holds, and 0 if there is none."""
-        term = "0.0"
+        term = "0" if whole else "0.0"
         for case in reversed(self.alignment.cases):
-            chosen, condition = self._amount(case.shifts.get(at)), self._condition(case)
+            shift = case.shifts.get(at)
+            chosen = self._whole_amount(shift) if whole else self._amount(shift)
+            condition = self._condition(case)
             term = chosen if condition == "true" else f"(ite {condition} {chosen} {term})"
         return term
 
@@ -152,6 +171,24 @@ class Execution:
             symbol = distance_of(name)
             gap = self.now[symbol] if symbol in self.now else self.state.own(symbol)
             parts.append(times(factor, real(gap, self.state.symbols[symbol].sort), REAL))
+        return plus(*parts)
+
+    def _whole_amount(self, shift: Shift | None) -> str:
+        """A shift that is an integer whatever the data are; any other is refused."""
+        if shift is None:
+            return "0"
+        for factor in (shift.constant, *(each for _, each in (*shift.reads, *shift.distances))):
+            if factor.q != 1:
+                refuse(f"{factor} is no integer, and geometric noise is shifted by integers", self.alignment.place)
+        parts = [number(shift.constant, INT)]
+        for read, factor in shift.reads:
+            self._whole.add(read)
+            parts.append(times(factor, f"w{read}", INT))
+        for name, factor in shift.distances:
+            symbol = distance_of(name)
+            if self.state.symbols[symbol].sort != INT:
+                refuse(f"{name[:40]!r} is no integer, and geometric noise is shifted by integers", self.alignment.place)
+            parts.append(times(factor, self.now[symbol] if symbol in self.now else self.state.own(symbol), INT))
         return plus(*parts)
 
     def _condition(self, case: Case) -> str:
@@ -169,15 +206,20 @@ class Execution:
         return both(parts)
 
     def _reads_exist(self) -> None:
-        for read in sorted(self._numbers | self._distances):
+        for read in sorted(self._numbers | self._distances | self._whole):
             if read >= len(self.evaluator.entries):
                 refuse(f"there is no read number {read} on this path", self.alignment.place)
             if read in self._distances and not self.evaluator.entries[read].declared.numeric:
                 refuse(f"read number {read} has no distance", self.alignment.place)
+            if read in self._whole and self.evaluator.entries[read].declared.sort != "int":
+                refuse(
+                    f"read number {read} is no integer, and geometric noise is shifted by integers",
+                    self.alignment.place,
+                )
 
     def _next(self, at: int, name: str, stream: str) -> None:
         """A value of a stream: whoever chooses it has seen what was put out, so the past has to be settled by now."""
-        if any(read >= len(self.evaluator.entries) for read in self._distances):
+        if any(read >= len(self.evaluator.entries) for read in self._distances | self._whole):
             refuse(f"a shift before instruction {at} depends on what is read later", self.alignment.place)
         words = f"instruction {at}: the costs are within the bounds"
         self.evaluator.obligations.append((words, self.within_bounds()))

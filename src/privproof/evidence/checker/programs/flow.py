@@ -1,7 +1,7 @@
 """Data flow: which variables are the same in both runs, and into which of them noise flows.
 
 A variable is *low* if it is assigned from low expressions only; then two runs that take the same path give it the
-same value.  Private inputs and continuous samples are high.  A variable is *noisy* if a continuous sample flows into
+same value.  Private inputs and samples that are shifted are high.  A variable is *noisy* if such a sample flows into
 it, also through the test of a conditional expression.  Both are least fixpoints over all assignments, whatever the order
 of execution.
 
@@ -35,9 +35,9 @@ class Flow:
     Attributes:
         program: the program.
         high: the variables and inputs that may differ between the runs.
-        noisy: the variables into which continuous noise flows.
+        noisy: the variables into which noise flows that is shifted.
         outputs: the sort of each foretold part of the result, by position: ``int``, ``tag`` or ``bool``.
-        groups: the groups of public integers in the scales; the empty one is always there.
+        groups: the groups of public integers in the scales, the empty one always among them, and the logarithms.
     """
 
     program: Program
@@ -81,7 +81,7 @@ def flow_of(program: Program) -> Flow:
         refuse("the result of a mechanism that reads a stream is not foretold", "question.code")
     scales = {instruction.group for instruction in program.code if isinstance(instruction, Sample)}
     _ends(program)
-    return Flow(program, frozenset(high), frozenset(noisy), outputs, tuple(sorted(scales | {()})))
+    return Flow(program, frozenset(high), frozenset(noisy), outputs, tuple(sorted(scales | {()}, key=str)))
 
 
 def _within(expression: Expression) -> Iterator[Expression]:

@@ -1,7 +1,8 @@
 """Instructions: a mechanism as a numbered list of steps with tests and jumps, read from its document.
 
 A sample of continuous noise has a scale ``factor * N * M ...`` whose names are public integers with a declared least
-value of at least 1, so that a scale is always above 0 and the same in both runs.
+value of at least 1, so that a scale is always above 0 and the same in both runs.  Geometric noise has an alpha instead:
+``1/alpha = ratio^m`` with the largest such m, and to shift it by s costs ``m |s|`` times the logarithm of the ratio.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from flint import fmpz
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof.evidence.checker.outcomes import Limits, refuse, within
@@ -23,8 +26,19 @@ _MOST_VARIABLES = 2_000
 _MOST_NAMES = 8
 """A scale or a bound is a number times the product of at most so many public integers; with more it is refused."""
 
-Group: TypeAlias = tuple[str, ...]
-"""The public integers that a scale is a multiple of, sorted."""
+
+@dataclass(frozen=True)
+class Logarithm:
+    """The logarithm of a ratio above 1 that is no power of another: what the costs of geometric noise are multiples of."""
+
+    ratio: Rational
+
+    def __str__(self) -> str:
+        return f"ln({self.ratio})"
+
+
+Group: TypeAlias = tuple[str, ...] | Logarithm
+"""The public integers that a scale is a multiple of, sorted; or the logarithm that geometric noise costs multiples of."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +51,10 @@ class Assign:
 
 @dataclass(frozen=True)
 class Sample:
-    """A variable becomes the centre plus noise: ``laplace``, or ``exponential`` on the numbers from 0 on.
+    """A variable becomes the centre plus noise: ``laplace``, ``exponential`` on the numbers from 0 on, or ``geometric``.
 
-    The scale is the factor times the product of the group.
+    The scale is the factor times the product of the group; that of geometric noise the factor over the logarithm, because to shift
+    it by s costs ``|s| ln(1/alpha)``.
     """
 
     name: str
@@ -47,6 +62,17 @@ class Sample:
     center: Expression
     factor: Rational
     group: Group
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is noise on the integers."""
+        return isinstance(self.group, Logarithm)
+
+    @property
+    def alpha(self) -> Rational:
+        """Of geometric noise: how much less likely it is one step further away."""
+        assert isinstance(self.group, Logarithm)
+        return 1 / self.group.ratio ** int((1 / self.factor).p)
 
 
 @dataclass(frozen=True)
@@ -214,8 +240,8 @@ def _sample(
         refuse("a sample names a variable and a kind", place)
     name, sort = _variable(given[1], variables, f"{place}[1]")
     kind = a_text(given[2], f"{place}[2]")
-    counts = {"laplace": 5, "exponential": 5, "bernoulli": 3, "uniform": 5}
-    wanted = {"bernoulli": "bool", "uniform": "int"}.get(kind, "real")
+    counts = {"laplace": 5, "exponential": 5, "geometric": 5, "bernoulli": 3, "uniform": 5}
+    wanted = {"bernoulli": "bool", "uniform": "int", "geometric": "int"}.get(kind, "real")
     if kind not in counts:
         refuse(f"{kind[:40]!r} is none of {', '.join(counts)}", f"{place}[2]")
     if len(given) != counts[kind]:
@@ -226,12 +252,14 @@ def _sample(
         return Coin(name)
     if kind == "uniform":
         return Whole(name, *(reader.of_sort(given[i], "int", f"{place}[{i}]") for i in (3, 4)))
-    center = reader.of_sort(given[3], "real", f"{place}[3]")
+    center = reader.of_sort(given[3], wanted, f"{place}[3]")
+    if kind == "geometric":
+        return Sample(name, kind, center, *_logarithm(given[4], f"{place}[4]", reader.limits))
     factor, group = _scale(given[4], declared, f"{place}[4]", reader.limits)
     return Sample(name, kind, center, factor, group)
 
 
-def _scale(value: object, declared: Declared, place: str, limits: Limits) -> tuple[Rational, Group]:
+def _scale(value: object, declared: Declared, place: str, limits: Limits) -> tuple[Rational, tuple[str, ...]]:
     given = an_object(value, place)
     only_members(given, ("factor", "names"), place)
     factor = a_number(given.get("factor"), f"{place}.factor", limits)
@@ -240,7 +268,22 @@ def _scale(value: object, declared: Declared, place: str, limits: Limits) -> tup
     return factor, read_group(given.get("names"), declared, f"{place}.names")
 
 
-def read_group(value: object, declared: Declared, place: str) -> Group:
+def _logarithm(value: object, place: str, limits: Limits) -> tuple[Rational, Logarithm]:
+    """An alpha as a power: one over the exponent, and the logarithm of the ratio."""
+    given = an_object(value, place)
+    only_members(given, ("alpha",), place)
+    alpha = a_number(given.get("alpha"), f"{place}.alpha", limits)
+    if not 0 < alpha < 1:
+        refuse("alpha is between 0 and 1", f"{place}.alpha")
+    above, below = fmpz(alpha.q), fmpz(alpha.p)
+    for exponent in range(int(above).bit_length(), 1, -1):
+        roots = above.root(exponent), below.root(exponent)
+        if roots[0] ** exponent == above and roots[1] ** exponent == below:
+            return Rational(1, exponent), Logarithm(Rational(*roots))
+    return Rational(1), Logarithm(1 / alpha)
+
+
+def read_group(value: object, declared: Declared, place: str) -> tuple[str, ...]:
     """A sorted list of public integers that are at least 1."""
     listed = a_list(value, place)
     within(len(listed), _MOST_NAMES, "names", place)

@@ -5,8 +5,8 @@ A low variable x has one symbol, ``x``.  A high number has its value in run 1, `
 throughout, and so have the common length of the lists (``size``), what changes under the relation ``one`` (``changed``,
 ``by``, and ``which`` if there are several private inputs), the direction under ``monotone`` (``up``) and the foretold
 parts of the result (``output 0``).  ``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the
-noise with scales in multiples of N has cost, and ``ok`` says whether everything asked so far held, where the result is
-foretold.
+noise with scales in multiples of N has cost, ``cost ln(2)``, an integer, how many times this logarithm, and
+``ok`` says whether everything asked so far held, where the result is foretold.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.flow import Flow
 from privproof.evidence.checker.programs.inputs import SIZE, Input, Scalar
-from privproof.evidence.checker.programs.instructions import Group, Sample
+from privproof.evidence.checker.programs.instructions import Group, Logarithm, Sample
 from privproof.evidence.checker.programs.terms import (
     BOOL,
     INT,
@@ -28,6 +28,7 @@ from privproof.evidence.checker.programs.terms import (
     implies,
     number,
     real,
+    zero,
 )
 from privproof.exact import Rational
 
@@ -44,7 +45,7 @@ def other_of(name: str) -> str:
 
 def cost_of(group: Group) -> str:
     """The symbol of a cost."""
-    return " ".join(("cost", *group))
+    return f"cost {group}" if isinstance(group, Logarithm) else " ".join(("cost", *group))
 
 
 def read_of(stream: str) -> str:
@@ -94,13 +95,18 @@ class State:
         yield SIZE, INT
         if self.declared.relation == "one":
             yield "changed", INT
-            yield "by", REAL
+            yield "by", self._by
             if len(self._private) > 1:
                 yield "which", INT
         if self.declared.relation == "monotone":
             yield "up", BOOL
         for position, sort in self.flow.outputs.items():
             yield output_of(position), KINDS[sort]
+
+    @property
+    def _by(self) -> str:
+        """The sort of the one change: an integer where all private numbers are integers."""
+        return REAL if any(each.sort == "real" for each in self.declared.private) else INT
 
     def _moving(self) -> Iterator[tuple[str, str]]:
         for name, sort in self.flow.program.variables.items():
@@ -109,7 +115,7 @@ class State:
             if each.shape == "stream":
                 yield read_of(each.name), INT
         for group in self.flow.groups:
-            yield cost_of(group), REAL
+            yield cost_of(group), INT if isinstance(group, Logarithm) else REAL
         if self.flow.prophecy:
             yield "ok", BOOL
 
@@ -145,7 +151,8 @@ class State:
 
     def start(self) -> list[str]:
         """What holds before the first instruction: no cost, nothing read."""
-        known = [f"(= {self.own(cost_of(group))} 0.0)" for group in self.flow.groups]
+        costs = [self.symbols[cost_of(group)] for group in self.flow.groups]
+        known = [f"(= {cost.own} {zero(cost.sort)})" for cost in costs]
         known += [f"(= {self.own(read_of(e.name))} 0)" for e in self.declared.inputs.values() if e.shape == "stream"]
         return [*known, self.own("ok")] if self.flow.prophecy else known
 
@@ -175,6 +182,8 @@ class State:
         exact = real(gap, sort)
         apart = declared.within
         if self.declared.relation == "one":
+            if self._by == INT:
+                return [*known, f"(= {gap} (ite {self._changed(declared, index)} {self.own('by')} 0))"]
             return [*known, f"(= {exact} (ite {self._changed(declared, index)} {self.own('by')} 0.0))"]
         above, below = f"(<= 0.0 {exact})", f"(<= {exact} 0.0)"
         if apart is not None:
@@ -202,7 +211,7 @@ class State:
 
     def _change(self) -> Iterator[str]:
         """What is known of the one change."""
-        by = self.own("by")
+        by = real(self.own("by"), self._by)
         yield f"(<= 0 {self.own('changed')})"
         several = len(self._private) > 1
         if several:
@@ -212,5 +221,5 @@ class State:
             if each.within is not None:
                 low, high = number(-each.within, REAL), number(each.within, REAL)
                 yield implies(here, f"(and (<= {low} {by}) (<= {by} {high}))")
-            if each.sort == "int":
+            if each.sort == "int" and self._by == REAL:
                 yield implies(here, f"(= {by} (to_real (to_int {by})))")

@@ -19,6 +19,7 @@ from privproof.evidence.checker.programs.instructions import (
     Forget,
     Instruction,
     Jump,
+    Logarithm,
     Next,
     Program,
     Return,
@@ -206,6 +207,7 @@ class Instructed:
 def scale_of(sample: Sample, given: Mapping[str, Held]) -> Parts:
     """The scale of a noise: a factor times public numbers."""
     found: Parts = {(): fraction(sample.factor)}
+    assert not isinstance(sample.group, Logarithm)
     for name in sample.group:
         value = given[name]
         assert isinstance(value, Term)

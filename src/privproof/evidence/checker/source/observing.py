@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NoReturn
 
 from privproof.evidence.checker.outcomes import refuse
@@ -20,7 +21,7 @@ from privproof.evidence.checker.programs.instructions import (
     Sample,
     Whole,
 )
-from privproof.evidence.checker.source.facts import Facts, Path
+from privproof.evidence.checker.source.facts import Asked, Facts, Path
 from privproof.evidence.checker.source.following import (
     APPEND,
     END,
@@ -32,13 +33,14 @@ from privproof.evidence.checker.source.following import (
     Sink,
 )
 from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, scale_of
-from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, law
+from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, Geometric, law
 from privproof.evidence.checker.source.machine import Run
 from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import elements
 from privproof.evidence.checker.source.recoding import Recoding
 from privproof.evidence.checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus
 from privproof.evidence.checker.source.values import Beyond, Cells, Value, Walk, frozen
+from privproof.exact import fraction
 
 
 @dataclass(eq=False)
@@ -130,12 +132,15 @@ class Observer:
         at = len(frame.stack) - len(names)
         given = {**SIGNATURES[name].defaults, **dict(zip(names, frame.stack[at:], strict=True))}
         kind = {Sample: getattr(stop, "kind", ""), Coin: "bernoulli", Whole: "uniform"}[type(stop)]
+        if isinstance(stop, Sample) and (name, kind) == ("truncated_geometric", "geometric"):
+            return self._clamped(both, stop, given, at)
         if name != kind:
             self._differ(both, f"the text draws {name}, the instructions {kind}")
         outcomes: list[tuple[Held, Value]] = []
         match stop:
             case Sample():
-                outcomes.append(self._continuous(both, stop, given))
+                drawn_ = self._geometric if stop.whole else self._continuous
+                outcomes.append(drawn_(both, stop, given))
             case Coin():
                 outcomes += [(drawn, drawn) for drawn in self._coin(both, given["p"])]
             case Whole(_, low, high):
@@ -151,15 +156,16 @@ class Observer:
                 self.path.assume("at least", plus(drawn.parts, ends[0].parts, -1))
                 self.path.assume("at least", plus(ends[1].parts, drawn.parts, -1))
                 outcomes.append((drawn, drawn))
-        found = []
-        for own, theirs in outcomes:
-            after = self.copied(both, self.path.facts)
-            after.ours.variables[stop.name] = own
-            top = after.text.run.frames[-1]
-            top.stack[at:] = [theirs]
-            top.at += 1
-            found.append(self._passed(after))
-        return found
+        return [self._drawn(both, stop, at, own, theirs) for own, theirs in outcomes]
+
+    def _drawn(self, both: Both, stop: Sample | Coin | Whole, at: int, own: Held, theirs: Value) -> Both:
+        """Both sides with the value of a noise."""
+        after = self.copied(both, self.path.facts)
+        after.ours.variables[stop.name] = own
+        top = after.text.run.frames[-1]
+        top.stack[at:] = [theirs]
+        top.at += 1
+        return self._passed(after)
 
     def _coin(self, both: Both, probability: Value) -> list[bool]:
         """The sides of a coin.  Both runs toss the same one: its probability depends on nothing but the instruction."""
@@ -185,6 +191,47 @@ class Observer:
             self._differ(both, "the noise has another centre in the text")
         noise = self.path.term(self.path.atoms.new(Atom(whole=False)))
         return Term(plus(mine.parts, noise.parts), whole=False), Term(plus(parts_of(center), noise.parts), whole=False)
+
+    def _geometric(self, both: Both, stop: Sample, given: Mapping[str, Value]) -> tuple[Held, Value]:
+        """Geometric noise: the same centre, a whole number, and the same alpha."""
+        center = given["value"]
+        if not is_whole(center):
+            raise Beyond("geometric noise is added to what may be no whole number", self.follower.place(both.text.run))
+        if any(isinstance(given[name], Term) for name in ("alpha", "epsilon", "sensitivity")):
+            raise Beyond("alpha is left open", self.follower.place(both.text.run))
+        found = law("geometric", {**given, "value": 0})
+        assert isinstance(found, Geometric)
+        if found.alpha != fraction(stop.alpha):
+            self._differ(both, "the noise has another alpha in the text")
+        mine = self.instructed.number(stop.center, both.ours)
+        if not self.path.same(mine.parts, parts_of(center)):
+            self._differ(both, "the noise has another centre in the text")
+        noise = self.path.term(self.path.atoms.new(Atom(whole=True)))
+        return Term(plus(mine.parts, noise.parts), whole=True), Term(plus(parts_of(center), noise.parts), whole=True)
+
+    def _clamped(self, both: Both, stop: Sample, given: Mapping[str, Value], at: int) -> list[Both]:
+        """Truncated geometric noise in the text: geometric noise of the instructions, which they have to clamp."""
+        low, high = given["low"], given["high"]
+        if any(isinstance(end, bool) or not isinstance(end, int) for end in (low, high)) or low > high:
+            raise Beyond(
+                "the bounds of truncated noise are no whole numbers in order", self.follower.place(both.text.run)
+            )
+        own, theirs = self._geometric(both, stop, {name: v for name, v in given.items() if name not in ("low", "high")})
+        before, found = self.path.facts, []
+        below = Asked("at least", plus({(): Fraction(low)}, parts_of(theirs), -1))
+        above = Asked("at least", plus(parts_of(theirs), {(): Fraction(high)}, -1))
+        for answers, value in (((True, None), low), ((False, True), high), ((False, False), theirs)):
+            facts: Facts | None = before
+            for asked, outcome in zip((below, above), answers, strict=True):
+                if facts is not None and outcome is not None:
+                    known = facts.answer(asked)
+                    facts = (
+                        facts.after(asked, outcome=outcome) if known is None else facts if known == outcome else None
+                    )
+            if facts is not None:
+                self.path.facts = facts
+                found.append(self._drawn(both, stop, at, own, value))
+        return found
 
     def _written(self, both: Both, stop: Emit, halt: str) -> None:
         """An output on the way."""

@@ -1,0 +1,295 @@
+"""Alignments on the integers: geometric noise without bounds is proved for lists of every length, by shifts that are whole numbers."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import pytest
+
+from privproof import (
+    check,
+    geometric,
+    integer,
+    laplace,
+    mechanism,
+    public,
+    queries,
+    real,
+    truncated_geometric,
+)
+from privproof.errors import CertificateRefused
+from privproof.evidence.checker import Accepted, recheck
+
+
+@mechanism
+def noisy_max(q: queries()):
+    best, winner = 0, 0
+    for i, value in enumerate(q):
+        noisy = geometric(value, alpha="1/2")
+        if i == 0 or noisy > best:
+            best, winner = noisy, i
+    return winner
+
+
+@mechanism
+def noisy_max_of_the_last(q: queries()):
+    best, winner = 0, 0
+    for i, value in enumerate(q):
+        noisy = geometric(value, alpha="1/2")
+        if i == 0 or noisy >= best:
+            best, winner = noisy, i
+    return winner
+
+
+@mechanism
+def above(q: queries(), t: public(integer())):
+    threshold = geometric(t, alpha="1/2")
+    for i, value in enumerate(q):
+        if geometric(value, alpha="1/2") >= threshold:
+            return i
+    return -1
+
+
+@mechanism
+def above_by_epsilon(q: queries(), t: public(integer())):
+    threshold = geometric(t, epsilon="1/2")
+    for i, value in enumerate(q):
+        if geometric(value, epsilon="1/4") >= threshold:
+            return i
+    return -1
+
+
+@mechanism
+def above_with_both(q: queries(), t: public(integer())):
+    threshold = laplace(t, scale=2)
+    for i, value in enumerate(q):
+        if geometric(value, alpha="1/2") >= threshold:
+            return i
+    return -1
+
+
+@mechanism(neighbours="one")
+def counted(q: queries()):
+    return geometric(sum(1 for x in q if x > 3), alpha="1/2")
+
+
+@mechanism
+def single(x: integer()):
+    return geometric(x, alpha="1/2")
+
+
+@mechanism
+def clamped(x: integer()):
+    return truncated_geometric(x, low=0, high=5, alpha="1/2")
+
+
+@mechanism(neighbours="one")
+def two_bases(x: integer(), y: integer()):
+    return geometric(x, alpha="1/2"), geometric(y, alpha="1/3")
+
+
+@mechanism
+def powers_of_one_base(x: integer(), y: integer()):
+    return geometric(x, alpha="1/2"), geometric(y, alpha="1/4")
+
+
+@mechanism
+def equal(x: integer(), y: integer()):
+    return geometric(x, alpha="1/2") == geometric(y, alpha="1/2")
+
+
+@mechanism
+def added(x: integer(), y: integer()):
+    return geometric(x, alpha="1/2") + geometric(y, alpha="1/2")
+
+
+@mechanism
+def doubled(x: integer()):
+    return 2 * geometric(0, alpha="1/2") + x
+
+
+@mechanism
+def moved_by_a_real(x: real()):
+    return x + geometric(0, alpha="1/2")
+
+
+PROVED = [
+    (noisy_max, "2*ln(2)", None),
+    (noisy_max_of_the_last, "2*ln(2)", None),
+    (noisy_max, "ln(2)", "monotone"),
+    (noisy_max_of_the_last, "ln(2)", "monotone"),
+    (above, "3*ln(2)", None),
+    (above, "2*ln(2)", "monotone"),
+    (above_by_epsilon, "1", None),
+    (above_with_both, "2*ln(2) + 1/2", None),
+    (counted, "ln(2)", None),
+    (single, "ln(2)", None),
+    (clamped, "ln(2)", None),
+    (two_bases, "ln(6)", None),
+    (powers_of_one_base, "3*ln(2)", None),
+    (equal, "2*ln(2)", None),
+    (added, "2*ln(2)", None),
+]
+
+
+@pytest.mark.parametrize(("subject", "epsilon", "relation"), PROVED, ids=lambda part: getattr(part, "name", part))
+def test_what_is_private_is_proved_for_every_length_from_the_text(subject, epsilon, relation):
+    verdict = check(subject, epsilon, neighbours=relation)
+    assert verdict.status == "proved"
+    outcome = recheck(dict(verdict.certificate))
+    assert outcome.details["source"]["established"]
+    assert not outcome.details["source"]["taken"]
+
+
+LESS = [(noisy_max, "1.38", None), (noisy_max, "0.69", "monotone"), (above, "2.07", None), (single, "0.69", None)]
+
+
+@pytest.mark.parametrize(("subject", "epsilon", "relation"), LESS, ids=lambda part: getattr(part, "name", part))
+def test_a_smaller_budget_is_not_proved(subject, epsilon, relation):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CertificateRefused)
+        assert check(subject, epsilon, neighbours=relation).status != "proved"
+
+
+@pytest.mark.parametrize("subject", [doubled, moved_by_a_real])
+def test_a_shift_that_is_no_whole_number_proves_nothing(subject):
+    assert check(subject, 100).status != "proved"
+
+
+# ---------------------------------------------------------------------------------------------------------- certificates
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    return dict(check(noisy_max, "2*ln(2)").certificate)
+
+
+def rejected(certificate, change):
+    changed = copy.deepcopy(certificate)
+    change(changed["question"], changed["evidence"])
+    del changed["question"]["source"]  # the checker shall see it in the program and its evidence alone
+    outcome = recheck(changed)
+    assert not isinstance(outcome, Accepted)
+    return str(outcome)
+
+
+def sample_of(question):
+    return next(step for step in question["code"] if step[0] == "sample")
+
+
+def shift_of(evidence):
+    return next(iter(evidence["paths"][0]["cases"][0]["shifts"].values()))
+
+
+def test_a_bound_above_the_claim_is_refused(certificate):
+    def change(question, evidence):
+        evidence["bounds"][0]["times"] = 3
+
+    assert "may exceed" in rejected(certificate, change)
+
+
+def test_a_claim_below_the_bound_is_refused_however_near(certificate):
+    def change(question, evidence):
+        question["epsilon"] = "ln(3999999999999999999999999/1000000000000000000000000)"
+
+    assert "may exceed" in rejected(certificate, change)
+
+
+@pytest.mark.parametrize("times", [1, 0])
+def test_a_bound_below_the_costs_is_refused(certificate, times):
+    def change(question, evidence):
+        evidence["bounds"][0]["times"] = times
+
+    rejected(certificate, change)
+
+
+def test_a_bound_for_another_logarithm_is_refused(certificate):
+    def change(question, evidence):
+        evidence["bounds"][0]["ratio"] = "3"
+
+    assert "alpha" in rejected(certificate, change)
+
+
+def test_costs_without_a_bound_are_refused(certificate):
+    def change(question, evidence):
+        evidence["bounds"] = []
+
+    assert "not bounded" in rejected(certificate, change)
+
+
+def test_less_noise_costs_more(certificate):
+    def change(question, evidence):
+        sample_of(question)[4]["alpha"] = "1/4"
+
+    rejected(certificate, change)
+
+
+@pytest.mark.parametrize("constant", ["3/2", "5/2", "1"])
+def test_other_shifts_are_refused_and_fractions_for_being_fractions(certificate, constant):
+    def change(question, evidence):
+        shift = shift_of(evidence)
+        shift["constant"], shift["reads"], shift["distances"] = constant, [], []
+
+    said = rejected(certificate, change)
+    assert ("is no integer" in said) == ("/" in constant)
+
+
+def test_a_half_of_a_change_is_refused(certificate):
+    def change(question, evidence):
+        shift_of(evidence)["reads"] = [[0, "1/2"]]
+
+    assert "is no integer" in rejected(certificate, change)
+
+
+def test_changes_of_reals_do_not_shift_integers(certificate):
+    def change(question, evidence):
+        question["inputs"]["q"]["sort"] = "real"
+        shift_of(evidence)["reads"] = [[0, "-1"]]
+
+    assert "integer" in rejected(certificate, change) or "sort" in rejected(certificate, change)
+
+
+def test_geometric_noise_is_no_real_number(certificate):
+    def change(question, evidence):
+        question["sorts"][sample_of(question)[1]] = "real"
+
+    assert "of sort int" in rejected(certificate, change)
+
+
+@pytest.mark.parametrize("alpha", ["0", "1", "2", "-1/2"])
+def test_alpha_is_between_0_and_1(certificate, alpha):
+    def change(question, evidence):
+        sample_of(question)[4]["alpha"] = alpha
+
+    assert "between 0 and 1" in rejected(certificate, change)
+
+
+def test_an_input_that_is_called_like_a_counter_is_refused(certificate):
+    def change(question, evidence):
+        public_one = {"shape": "value", "sort": "int", "public": True, "within": None, "low": "1", "high": None}
+        question["inputs"]["ln(2)"] = {**public_one, "size": None}
+        question["sorts"]["y"] = "real"
+        question["code"].insert(0, ["sample", "y", "laplace", ["int", 0], {"factor": "1", "names": ["ln(2)"]}])
+
+    rejected(certificate, change)
+
+
+@pytest.mark.parametrize("clamp", [("0", 4), ("1", 5)])
+def test_another_clamp_than_that_of_the_text_is_refused(clamp):
+    changed = copy.deepcopy(dict(check(clamped, "ln(2)").certificate))
+    step = next(s for s in changed["question"]["code"] if s[0] == "assign" and s[2][0] == "min")
+    step[2][1][2], step[2][2] = ["int", int(clamp[0])], ["int", clamp[1]]
+    assert not isinstance(recheck(changed), Accepted)
+
+
+def test_another_alpha_than_that_of_the_text_is_refused(certificate):
+    changed = copy.deepcopy(certificate)
+    sample_of(changed["question"])[4]["alpha"] = "3/5"  # costs less, so that all else is right
+    for cut in changed["evidence"]["invariants"].values():
+        assert "ln(2)" in cut
+    text = {k: v.replace("ln(2)", "ln(5/3)") for k, v in changed["evidence"]["invariants"].items()}
+    changed["evidence"]["invariants"], changed["evidence"]["bounds"][0]["ratio"] = text, "5/3"
+    outcome = recheck(changed)
+    assert not isinstance(outcome, Accepted)
+    assert "alpha" in str(outcome)
