@@ -195,6 +195,8 @@ def _expressions(step: Instruction) -> tuple[Expression, ...]:
 
 
 def _conditionals(expression: Expression) -> Iterator[Conditional]:
+    if isinstance(expression, Operation) and expression.name == "total":
+        return  # decided once for every record
     if isinstance(expression, Conditional):
         yield expression
     for part in parts(expression):
@@ -251,6 +253,8 @@ class Conditions:
                     self._walk(number, argument, evaluate, watch)
                     if truth(evaluate(argument)) != (name == "and"):
                         return
+            case Operation("total"):
+                return
             case _:
                 for part in parts(expression):
                     self._walk(number, part, evaluate, watch)

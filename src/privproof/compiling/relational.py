@@ -4,6 +4,7 @@ Two runs of the mechanism, on neighbouring data, are looked at together: the sec
 no more than the budget, are found by `engines.laplace`; this module prepares the program they speak of:
 
 * parameters become constants, lists that are only appended to and returned become outputs on the way, ``sum(q)`` becomes a loop;
+* where neighbours differ in one record, loops over records that only add up become *totals* (`summaries`), and no loop is left;
 * an ``if`` whose branches only assign may be *converted*: its assignments become conditional expressions, and the two runs may take
   different branches.  Every other ``if`` on data or noise must go the same way in both runs;
 * the instructions are cut at their loops: between two *cuts* there are finitely many paths.
@@ -20,6 +21,7 @@ from fractions import Fraction
 
 from flint import fmpz
 
+from privproof.compiling.keys import written_out
 from privproof.compiling.rewriting import (
     Unsupported,
     centred,
@@ -33,13 +35,23 @@ from privproof.compiling.rewriting import (
     unclamped,
     unshifted,
 )
-from privproof.compiling.sorts import COMPARISONS, CONTINUOUS, SHIFTED, Sort, settle_sorts, variable_sorts
+from privproof.compiling.sorts import (
+    COMPARISONS,
+    CONTINUOUS,
+    SHIFTED,
+    Sort,
+    input_sort,
+    mixed_values,
+    settle_sorts,
+    variable_sorts,
+)
+from privproof.compiling.summaries import SUMMED, summarised
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.language.flow import Instruction, Jump, Next, Test, flow
 from privproof.language.inputs import Input
 from privproof.language.laws import Geometric, geometric
-from privproof.language.mechanism import Mechanism
+from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -107,7 +119,7 @@ class Program:
         noisy: the variables in whose value noise has a part.
         tags: texts and None, numbered.
         size: the length of the lists where the question fixes it.
-        relation: ``each``, ``one`` or ``monotone``.
+        relation: ``each``, ``one``, ``monotone`` or ``add-remove``.
         optional: the variables that may be None, each with the variable that tells whether it is.
         scales: the scale of every noise that is shifted, by its site.
         offset: how much is added to the returned number afterwards.
@@ -172,11 +184,11 @@ def prepare_program(
     """A mechanism as a program that can be followed on numbers, see `relational`; whether its values fit each other is not looked at."""
     relation = mechanism.neighbours
     if not isinstance(relation, str):
-        raise Unsupported("its neighbours are given by a function; alignments need each, one or monotone")
+        raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
     for name, declared in mechanism.inputs.items():
-        if declared.within is None and not declared.public:
-            raise Unsupported(f"the input {name} is no number: {declared}")
-    body = filled(mechanism.translated.body, mechanism.parameters)
+        _supported_input(name, declared, mechanism)
+    body = written_out(filled(mechanism.translated.body, mechanism.parameters))
+    body = summarised(body, mechanism, _explicit(body, mechanism))
     refuse_outside(body, mechanism)
     body, offset = unshifted(released_list(unclamped(body)))
     body, flags = optional(centred(hoisted(body, mechanism)))
@@ -194,6 +206,21 @@ def prepare_program(
     return Program(
         mechanism, body, code, made.live, cuts, sorts, high, noisy, tags, size, relation, flags, scales, offset
     )
+
+
+def _supported_input(name: str, declared: Input, mechanism: Mechanism) -> None:
+    """Refuse inputs that alignments do not speak of: of records they know totals, where one of them changes."""
+    if declared.public:
+        return
+    relation = mechanism.neighbours
+    if relation == ADD_REMOVE and (declared.shape != "list" or declared.size is not None):
+        raise Unsupported(f"the input {name} has no records to add or remove: {declared}")
+    if relation == ADD_REMOVE and sum(not each.public for each in mechanism.inputs.values()) > 1:
+        raise Unsupported("there are several private inputs, and a record is added to one of them")
+    if declared.within is None and (declared.shape != "list" or relation not in SUMMED):
+        raise Unsupported(f"the input {name} is no number: {declared}")
+    if declared.within is None and mixed_values(declared):
+        raise Unsupported(f"the records of {name} are of different kinds: {declared}")
 
 
 # ------------------------------------------------------------------------------------------------------------- analyses
@@ -220,7 +247,7 @@ def differs(expression: Expression, high: set[str] | frozenset[str], mechanism: 
     """Whether the value of an expression may differ between the two runs."""
     match expression:
         case Operation("len" | "turns", (Variable(name),)) if name in mechanism.inputs:
-            return False
+            return mechanism.neighbours == ADD_REMOVE and not mechanism.inputs[name].public
         case Variable(name):
             return name in high
         case Element(Variable(name), index) if name in mechanism.inputs:
@@ -366,7 +393,7 @@ def _discrete(expression: Expression) -> bool:
 
 _KNOWN = {
     "+", "extend", "-", "*", "/", "//", "%", "neg", "pos", "not", "and", "or", "len", "turns", "whole", "is", "is not",
-    "max", "min", "abs", "tuple of", "bool", *COMPARISONS,
+    "max", "min", "abs", "tuple of", "bool", "total", "record", "field", *COMPARISONS,
 }  # fmt: skip
 
 
@@ -396,7 +423,14 @@ def _supported(step: Instruction, mechanism: Mechanism) -> None:
 
 def _expression(expression: Expression, mechanism: Mechanism) -> None:
     match expression:
-        case Operation("len" | "turns", (Variable(name),)) if name in mechanism.inputs:
+        case Operation("len" | "turns", (Variable(name),), place) if name in mechanism.inputs:
+            if differs(expression, frozenset(), mechanism):
+                raise Unsupported(f"a loop over {name}, which may have one element more, {place}")
+            return
+        case Operation("record"):
+            return
+        case Operation("total", (_, added)):
+            _expression(added, mechanism)
             return
         case Operation(name, arguments, place):
             if name not in _KNOWN:
@@ -407,6 +441,10 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
         case Element(Variable(name), _, place):
             if mechanism.inputs.get(name) is None or mechanism.inputs[name].shape != "list":
                 raise Unsupported(f"an element of {name}, which is no input list, {place}")
+            declared = mechanism.inputs[name]
+            other = input_sort(declared) not in ("int", "real")
+            if not declared.public and (other or mechanism.neighbours == ADD_REMOVE):
+                raise Unsupported(f"a record of {name} is read outside of a sum over all of them, {place}")
             _expression(expression.index, mechanism)
             return
         case Element(_, _, place):

@@ -64,6 +64,10 @@ def sort_of(expression: Expression, sorts: Mapping[str, Sort], mechanism: Mechan
             return "bool"
         case Operation("len" | "turns" | "//" | "whole"):
             return "int"
+        case Operation("record", (Variable(name),)):
+            return input_sort(mechanism.inputs[name])
+        case Operation("total", (_, added)):
+            return sort_of(added, sorts, mechanism)
         case Operation("/"):
             return "real"
         case Operation(_, arguments):
@@ -91,8 +95,22 @@ def input_sort(declared: Input) -> Sort:
     """The sort of an input's values."""
     if declared.within is None and declared.values is not None:
         kinds = {type(value) for value in declared.values}
-        return "bool" if kinds == {bool} else "tag" if kinds & {str, type(None)} else "int"
+        if kinds & {str, type(None)}:
+            return "tag"
+        return "bool" if kinds == {bool} else "real" if Fraction in kinds else "int"
     return "real" if declared.real else "int"
+
+
+def mixed_values(declared: Input) -> bool:
+    """Whether the listed values of an input are of no common sort.
+
+    >>> from privproof.language import records
+    >>> mixed_values(records("a", None)), mixed_values(records(1, "a")), mixed_values(records(1, True))
+    (False, True, True)
+    """
+    kinds: list[set[type]] = [{bool}, {int, Fraction}, {str, type(None)}]
+    found = {type(value) for value in declared.values or ()}
+    return declared.values is not None and not any(found <= kind for kind in kinds)
 
 
 def variable_sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[dict[str, Sort], dict[object, int]]:
@@ -102,6 +120,11 @@ def variable_sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple
     for name, declared in mechanism.inputs.items():
         if declared.shape == "value":
             sorts[name] = input_sort(declared)
+
+    for declared in mechanism.inputs.values():
+        if declared.within is None and declared.values is not None and input_sort(declared) == "tag":
+            for value in declared.values:
+                tags.setdefault(value, len(tags))
 
     def note(expression: Expression) -> None:
         if isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, str)):
@@ -251,8 +274,12 @@ class _Settling:
                 return self.truth(inner)
             case Operation("not", (inner,)):
                 return replace(expression, arguments=(self.truth(inner),))
-            case Operation("len" | "turns"):
+            case Operation("len" | "turns" | "record"):
                 return expression
+            case Operation("total", (source, added), place):
+                settled = Operation("total", (source, self.value(added)), place)
+                self.fits(replace(settled, arguments=settled.arguments[1:]))
+                return settled
             case Operation(name, arguments, place):
                 if name == "tuple of":
                     raise Unsupported(f"a tuple inside a larger expression, {place}")

@@ -251,6 +251,7 @@ class _Follower:
         self.written: list[Any] = []
         self.position = 0
         self.read = 0
+        self.record: Any = None
 
     def output(self, notice: Callable[[int], None] = lambda _: None) -> list[Any]:
         """Everything that is written, and what is returned; `notice` is told the number of every instruction before it."""
@@ -366,9 +367,24 @@ class _Follower:
                 return all(self.value(a) for a in arguments)
             case Operation("or", arguments):
                 return any(self.value(a) for a in arguments)
+            case Operation("total", (Variable(name), added)):
+                return self.total(name, added)
+            case Operation("record"):
+                return self.record
+            case Operation("field", (inner, Constant(str() as part))):
+                return self.value(inner)[part]
             case Operation(name, arguments):
                 return OPERATIONS[name](*(self.value(a) for a in arguments))
         raise _Disagree(f"an expression at {expression.place}")
+
+    def total(self, name: str, added: Expression) -> Any:
+        """The sum of an expression over the records of a list."""
+        found: Any = 0
+        for record in self.arguments[name]:
+            self.record = record
+            found += self.value(added)
+        self.record = None
+        return found
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

@@ -232,7 +232,8 @@ def _after(number: int, instruction: Instruction) -> tuple[int, ...]:
             return (number + 1,)
 
 
-def _reads(instruction: Instruction) -> tuple[Expression, ...]:
+def instruction_reads(instruction: Instruction) -> tuple[Expression, ...]:
+    """The expressions that an instruction evaluates."""
     match instruction:
         case Test(test):
             return (test,)
@@ -282,7 +283,7 @@ def _live(
 ) -> list[frozenset[str]]:
     read: list[frozenset[str]] = []
     for instruction in code:
-        names = {name for expression in _reads(instruction) for name in variables(expression)}
+        names = {name for expression in instruction_reads(instruction) for name in variables(expression)}
         if isinstance(instruction, Replace | Append):
             names.add(instruction.name)
         read.append(frozenset(names))
@@ -308,7 +309,7 @@ def _idle(instruction: Instruction, needed: frozenset[str], sure: frozenset[str]
     return (
         isinstance(instruction, Assign)
         and instruction.name not in needed
-        and all(_harmless(expression, sure) for expression in _reads(instruction))
+        and all(_harmless(expression, sure) for expression in instruction_reads(instruction))
     )
 
 
@@ -388,7 +389,7 @@ def _access(instruction: Instruction, name: str) -> Window | str | None:
         for part in parts(expression):
             look(part)
 
-    for expression in _reads(instruction):
+    for expression in instruction_reads(instruction):
         look(expression)
     if _writes(instruction) == name:
         found.append("anywhere")

@@ -128,15 +128,16 @@ def program_question(mechanism: Mechanism, *, size: int | None = None) -> Progra
         raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
     if size is not None and size < 1:
         raise QuestionError("size", f"size={size}: a list has at least one element", place="size", hint="size=3")
-    if mechanism.neighbours == ADD_REMOVE:
+    lengths = mechanism.neighbours == ADD_REMOVE
+    if lengths and all(mechanism.inputs[name].public for name in open_ended):
         raise LanguageError(
             "neighbours",
-            "data of different length beside continuous noise are compared by running the function",
+            "no private list has an open length, so nothing can be added or removed",
             place=mechanism.place,
-            hint="--size 3",
+            hint="records('yes', 'no') without a size",
         )
     for name, declared in mechanism.inputs.items():
-        if not declared.public and not declared.differs:
+        if not declared.public and not declared.differs and not lengths:
             raise ScenarioError(
                 "empty-relation",
                 f"neighbours never differ in {name}: {declared}",

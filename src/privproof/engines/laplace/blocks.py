@@ -16,7 +16,8 @@ from functools import cached_property
 
 from privproof.compiling.relational import Program, differs
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.sorts import SHIFTED, Sort, output_parts, sort_of
+from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
+from privproof.engines.laplace.records import Records
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import (
     Term,
@@ -32,7 +33,8 @@ from privproof.engines.laplace.values import (
     symbol,
 )
 from privproof.exact import Rational, fraction
-from privproof.language.flow import Jump, Next, Test
+from privproof.language.flow import Jump, Next, Test, instruction_reads
+from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -47,7 +49,7 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import variables
+from privproof.language.walking import variables, within
 
 _MOST_PATHS = 400
 """Paths between cuts: each is a condition for the solver, in every attempt. Beyond it no alignment is looked for."""
@@ -154,6 +156,8 @@ class _Walk:
     counts: dict[str, Term] = field(default_factory=dict)
     known: dict[tuple[str, str], Value] = field(default_factory=dict)
     looks: bool = False
+    run: int = 0
+    """Inside a total: the run whose record is looked at, 1 or 2."""
 
     def copy(self) -> _Walk:
         return _Walk(**{name: copy(value) for name, value in vars(self).items()})
@@ -177,6 +181,33 @@ class Blocks:
         return tuple(name for name, declared in self.program.inputs.items() if not declared.public)
 
     @cached_property
+    def measured(self) -> bool:
+        """Whether anything depends on the length of a list or on an element of it."""
+        return any(
+            isinstance(part, Element) or (isinstance(part, Operation) and part.name in ("len", "turns"))
+            for step in self.program.code
+            for expression in instruction_reads(step)
+            for part in within(expression)
+        ) or any(isinstance(step, Next) for step in self.program.code)
+
+    @cached_property
+    def summed(self) -> tuple[str, ...]:
+        """The lists that are summed up."""
+        found = {
+            part.arguments[0].name
+            for step in self.program.code
+            for expression in instruction_reads(step)
+            for part in within(expression)
+            if isinstance(part, Operation) and part.name == "total" and isinstance(part.arguments[0], Variable)
+        }
+        return tuple(name for name in self.private if name in found)
+
+    @cached_property
+    def records(self) -> Records:
+        """The record that changes."""
+        return Records(self)
+
+    @cached_property
     def fixed(self) -> dict[str, Term]:
         """The symbols that keep their value throughout, by name."""
         result: dict[str, Term] = {}
@@ -188,11 +219,17 @@ class Blocks:
         if any(self.program.inputs[name].size is None for name in self.program.lists):
             result["size"] = z3.Int("size")
         if self.program.relation == "one":
-            result["changed"] = z3.Int("changed")
-            whole = not any(self.program.inputs[name].real for name in self.private)
-            result["by"] = z3.Int("by") if whole else z3.Real("by")
+            if self.measured:
+                result["changed"] = z3.Int("changed")
+            sorts = {input_sort(self.program.inputs[name]) for name in self.private}
+            if sorts & {"int", "real"}:
+                result["by"] = z3.Real("by") if "real" in sorts else z3.Int("by")
             if len(self.private) > 1:
                 result["which"] = z3.Int("which")
+        if self.program.relation == ADD_REMOVE:
+            result["added"] = z3.Bool("added")
+        for name in self.summed:
+            result |= {label: symbol(label, sort) for label, sort in self.records.symbols(name)}
         if self.program.relation == "monotone":
             result["up"] = z3.Bool("up")
         for k, sort in self.prophesied.items():
@@ -217,16 +254,19 @@ class Blocks:
             size = self.fixed["size"]
             found.append(size == self.program.size if self.program.size is not None else size >= 0)
         if relation == "one":
-            by = self.fixed["by"]
+            by = self.fixed.get("by")
             for k, name in enumerate(self.private):
                 declared = self.program.inputs[name]
                 here = true() if len(self.private) == 1 else self.fixed["which"] == k
-                bound = number(declared.within)
-                found.append(z3.Implies(here, z3.And(real(by) <= bound, -bound <= real(by))))
-                if not declared.real and z3.is_real(by):
+                if declared.within is not None:
+                    bound = number(declared.within)
+                    found.append(z3.Implies(here, z3.And(real(by) <= bound, -bound <= real(by))))
+                if input_sort(declared) == "int" and z3.is_real(by):
                     found.append(z3.Implies(here, z3.IsInt(by)))
             if len(self.private) > 1:
                 found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]
+        for name in self.summed:
+            found += self.records.facts(name)
         return z3.And(*found) if found else true()
 
     def apart(self, name: str, index: Term) -> Term:
@@ -239,9 +279,10 @@ class Blocks:
         if index is not None:
             here.append(index == self.fixed["changed"])
         by = self.fixed["by"]
-        if not self.program.inputs[name].real and z3.is_real(by):
+        real_valued = input_sort(self.program.inputs[name]) == "real"
+        if not real_valued and z3.is_real(by):
             by = z3.ToInt(by)
-        zero = z3.RealVal(0) if self.program.inputs[name].real else z3.IntVal(0)
+        zero = z3.RealVal(0) if real_valued else z3.IntVal(0)
         return z3.If(z3.And(*here), by, zero) if here else by
 
     def _within(self, name: str, distance: Term) -> list[Term]:
@@ -260,6 +301,8 @@ class Blocks:
         declared = self.program.inputs[name]
         found = []
         for one in (value.one, value.two) if value.other is not None else (value.one,):
+            if declared.within is None and not declared.public:
+                found += self.records.allowed(declared, one)
             if value.sort not in ("int", "real"):
                 continue
             if declared.low is not None:
@@ -587,7 +630,7 @@ class Blocks:
         term = z3.simplify(at.one)
         key = (name, term.sexpr())
         if key not in walk.known:
-            sort: Sort = "real" if self.program.inputs[name].real else "int"
+            sort = input_sort(self.program.inputs[name])
             walk.known[key] = self._fetch(name, term, sort, walk)
         return walk.known[key]
 
@@ -622,6 +665,10 @@ class Blocks:
             return Value("int", self.length(arguments[0].name))
         if name in ("and", "or"):
             return self._logic(name, arguments, walk, context)
+        if name == "total":
+            return self._total(arguments, place, walk)
+        if name in ("record", "field"):
+            return self.records.value(Operation(name, arguments, place), walk.run)
         values = [self.evaluate(a, walk, context) for a in arguments]
         for argument in arguments:
             if isinstance(argument, Variable) and argument.name in self.program.optional:
@@ -657,6 +704,22 @@ class Blocks:
             case "is" | "is not" | "==" | "!=" | "<" | "<=" | ">" | ">=":
                 return compared(name, values[0], values[1])
         raise Unsupported(f"{name}, {place}")
+
+    def _total(self, arguments: tuple[Expression, ...], place: Place, walk: _Walk) -> Value:
+        """A sum over all records: any number in the first run, and moved by the one record that changes in the second."""
+        source, added = arguments
+        assert isinstance(source, Variable)
+        sides = []
+        for run in (1, 2):
+            inside = walk.copy()
+            inside.run = run
+            value = self.evaluate(added, inside, true())
+            if value.other is not None or len(inside.reads) + len(inside.fresh) > len(walk.reads) + len(walk.fresh):
+                raise Unsupported(f"what is summed up depends on more than the record and public numbers, {place}")
+            sides.append(value)
+        one, two = alike(*sides)
+        moved = self.records.moved(source.name, one.one, two.one)
+        return Value(one.sort, self._unknown(walk, "total", one.sort), moved)
 
     def _logic(self, name: str, arguments: tuple[Expression, ...], walk: _Walk, context: Term) -> Value:
         ones: list[Term] = []

@@ -14,6 +14,7 @@ from dataclasses import replace
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.relational import Program, refuse_outside, relational, unit
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Answers, Request
 from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence
@@ -36,6 +37,7 @@ from privproof.exact import INFINITE, Budget, Epsilon, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 from privproof.language.branching import Leaf
+from privproof.language.inputs import Input
 from privproof.scenarios import ProgramQuestion
 from privproof.scenarios.programs import claim_in_numbers
 
@@ -75,14 +77,14 @@ class AlignmentEngine:
 
 def _in_class(mechanism: Mechanism) -> Program | None:
     """Refuse what is outside the class, with its place; the program that alignments are about, where there is one."""
-    if any(d.within is None and not d.public for d in mechanism.inputs.values()):
-        name = next(n for n, d in mechanism.inputs.items() if d.within is None and not d.public)
-        raise LanguageError(
-            "input",
-            f"{name}: {mechanism.inputs[name]} beside continuous noise or numbers without bounds",
-            place=mechanism.place,
-            hint="numbers: real(), integer(), real_queries()",
-        )
+    for name, declared in mechanism.inputs.items():
+        if declared.within is None and not declared.public and not _summed(declared, mechanism):
+            raise LanguageError(
+                "input",
+                f"{name}: {declared} beside continuous noise or numbers without bounds",
+                place=mechanism.place,
+                hint="numbers: real(), integer(), real_queries(); records(...) of which one changes",
+            )
     try:
         program = relational(mechanism)
     except Unsupported:
@@ -90,6 +92,11 @@ def _in_class(mechanism: Mechanism) -> Program | None:
         return None
     refuse_endless(program)
     return program
+
+
+def _summed(declared: Input, mechanism: Mechanism) -> bool:
+    """Whether an input is a list of records of which one changes: sums over them are known."""
+    return declared.shape == "list" and mechanism.neighbours in SUMMED
 
 
 class _Search:
@@ -100,7 +107,8 @@ class _Search:
         self.mechanism = question.mechanism
         assert question.claim is not None
         self.claim: Affine = question.claim
-        self.refuter = Refuter(self.mechanism, question.relation, monitor, self.claim, question.budget)
+        summed = program is not None and sums_up(program.code)
+        self.refuter = Refuter(self.mechanism, question.relation, monitor, self.claim, question.budget, summed)
         self.reasons: list[str] = []
 
     def answers(self) -> Iterator[Answer]:
@@ -292,7 +300,9 @@ class _Tight:
         self.claim = question.claim
         self.monitor = monitor
         self.mechanism = question.mechanism
-        self.refuter = Refuter(self.mechanism, question.relation, monitor)
+        summed = program is not None and sums_up(program.code)
+        self.refuter = Refuter(self.mechanism, question.relation, monitor, summed=summed)
+        self.summed = summed or self.refuter.by_records
         self.proof: AlignmentProof | None = None
         self.notes: list[str] = []
 
@@ -322,7 +332,12 @@ class _Tight:
 
     def candidates(self) -> list[Affine]:
         """Budgets to prove, the smallest first: what the costs suggest, and the claim."""
-        guessed = formula(self.mechanism, self.question.relation, self.question.size, self.monitor)
+        if self.summed:
+            best = self.refuter.best
+            known = epsilon(0) if best is None else best.lower()
+            guessed = Affine(known.shift) if known.ratio == 1 and not known.infinite else None
+        else:
+            guessed = formula(self.mechanism, self.question.relation, self.question.size, self.monitor)
         result = [] if guessed is None else [guessed]
         if self.claim is not None and self.claim not in result:
             result.append(self.claim)
@@ -330,6 +345,12 @@ class _Tight:
 
     def lower(self, *, open_size: bool) -> None:
         """Losses that approach the supremum."""
+        if self.summed:
+            lengths = [self.question.size] if not open_size else [1, 2]
+            for public in publics(self.mechanism, numbers=(1, 2)):
+                for size in lengths:
+                    self.refuter.between_records(size, public)
+            return
         listed = any(d.shape != "value" for d in self.mechanism.inputs.values())
         sizes: list[int | None] = [self.question.size] if not open_size else [3, 5]
         if not listed:

@@ -135,6 +135,21 @@ def events(pattern: Any, silent: Any) -> list[Any]:
     return [*result, pattern]
 
 
+def away(pattern: Any, silent: Any, other: Any) -> list[Any]:
+    """The event that every noisy number lies away from where it would be on the other side, if there is one.
+
+    Of numbers that are released with Laplace noise no event has a larger loss.
+    """
+    if other is None:
+        return []
+    found: dict[tuple[int, ...], Any] = {}
+    for place in slots(pattern):
+        here, there = _at(silent, place), _at(other, place)
+        if here is not None and there is not None and here != there:
+            found[place] = Between(here, None) if here > there else Between(None, here)
+    return [_filled(pattern, found)] if found else []
+
+
 def slots(pattern: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
     """The places of noisy numbers in a word."""
     if pattern == ANY and isinstance(pattern, Between):

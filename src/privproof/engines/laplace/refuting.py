@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.losses import LARGEST, Loss, Trees, events, slots, words
+from privproof.engines.laplace.changes import changed_lists, summed_alone
+from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, slots, words
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.synthesis import Counterexample
 from privproof.engines.laplace.worst import (
@@ -141,6 +143,8 @@ class Refuter:
     monitor: Monitor
     budget: Affine | None = None
     exact: Budget | None = None
+    summed: bool = False
+    """Whether it sums up a list of which one element changes."""
 
     def __post_init__(self) -> None:
         self.trees = Trees(self.mechanism, self.monitor)
@@ -186,7 +190,7 @@ class Refuter:
 
     def pumped(self, size: int | None) -> Loss | None:
         """A loss above the budget at larger sizes, from words that change their letter once, as long as the least cost grows."""
-        if len(self.sizes(size)) == 1:
+        if len(self.sizes(size)) == 1 or self.by_records:
             return None
         for public in publics(self.mechanism, numbers=(1, 2)):
             before = 0.0
@@ -236,6 +240,10 @@ class Refuter:
         return None
 
     def _at_size(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
+        if self.by_records or self.summed:
+            found = self.between_records(size, public)
+            if found is not None or self.by_records:
+                return found
         allowed = self.allowed(public, size)
         ranked = self.ranked(size, public)
         if ranked is None:
@@ -256,6 +264,20 @@ class Refuter:
         except LanguageError:
             return None
         return self.worst(found, size)
+
+    @cached_property
+    def by_records(self) -> bool:
+        """Whether data are lists of records, of which no linear program speaks."""
+        return summed_alone(self.mechanism)
+
+    def between_records(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
+        """A loss above the budget between lists of which one record changes; without a budget, the largest one is remembered."""
+        for left, right in changed_lists(self.mechanism, size, public):
+            self.monitor.pause()
+            found = self.compare(left, right, public, size or 0)
+            if found is not None:
+                return found
+        return None
 
     def blindly(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
         """A loss above the budget between data at zero and the corners of its neighbours."""
@@ -324,9 +346,12 @@ class Refuter:
         self, left: Mapping[str, Any], right: Mapping[str, Any], public: Mapping[str, Any], size: int
     ) -> Loss | None:
         """The worst word on given data."""
-        allowed = self.allowed(public, size)
+        allowed = None if self.budget is None else self.allowed(public, size)
+        sums = self.by_records or self.summed
+        others = {key(pattern): silent for pattern, silent in words(self.trees.at(right))} if sums else {}
         for pattern, silent in words(self.trees.at(left)):
-            for event in events(pattern, silent):
+            aside = away(pattern, silent, others.get(key(pattern)))
+            for event in (*aside, *events(pattern, silent)):
                 found = self.decided(left, right, event, allowed)
                 if found is not None:
                     return found
@@ -358,7 +383,10 @@ def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str
         elif declared.shape == "list":
             length = declared.size or size
             left[name], right[name] = [0] * length, [0] * length
-            if program.relation == "one" and not declared.public:
+            if name in blocks.summed:
+                left[name], right[name] = blocks.records.sides(name, known)
+                continue
+            if "changed" in blocks.fixed and not declared.public:
                 by = value(z3.substitute(blocks.apart(name, blocks.fixed["changed"]), *known))
                 changed = value(last.values["changed"])
                 if 0 <= changed < length:

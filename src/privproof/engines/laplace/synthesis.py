@@ -35,6 +35,7 @@ from privproof.exact import Epsilon, fraction, log
 from privproof.exact.affine import Affine
 from privproof.exact.balls import rational_bounds
 from privproof.language.flow import Test
+from privproof.language.syntax import Sample, Variable
 
 _ROUNDS = 60
 """Guesses, each refuted by a run of the one before, until the form of alignments is given up."""
@@ -128,9 +129,9 @@ class Synthesis:
         Raises:
             GaveUp: there is none of the form.
         """
-        for _ in range(_ROUNDS):
+        for round_ in range(_ROUNDS):
             self.monitor.pause()
-            guess = self.guess()
+            guess = self.centred() if round_ == 0 and not self.unknowns else self.guess()
             found = next((c for c in (self.refuting(guess, i) for i in instances) if c is not None), None)
             if found is None:
                 return guess
@@ -140,6 +141,19 @@ class Synthesis:
                 raise GaveUp("unsafe")
             self.require(found)
         raise GaveUp("the search for an alignment did not end")
+
+    def centred(self) -> Alignment:
+        """The alignment that the Laplace mechanism suggests: noise moves against its centre, so that the noisy number stays."""
+        shifts: dict[tuple[Where, int], Shift] = {}
+        for path in self.blocks.paths:
+            for case in self.split[path]:
+                for drawn in path.drawn:
+                    sample = self.blocks.program.code[drawn.instruction]
+                    center = sample.arguments[0] if isinstance(sample, Sample) else None
+                    if isinstance(center, Variable) and center.name in drawn.distances:
+                        against = Shift({("distance", center.name): Fraction(-1)})
+                        shifts[((path.source, path.tests, case), drawn.instruction)] = against
+        return Alignment(shifts)
 
     def guess(self) -> Alignment:
         """The smallest alignment that satisfies all requirements."""
@@ -498,9 +512,10 @@ class _Search:
 
     def corners(self, steps: tuple[Step, ...]) -> Iterator[Term]:
         program = self.blocks.program
-        if "by" in self.blocks.fixed:
+        if "by" in self.blocks.fixed and self.synthesis._within:
             widest = max(self.synthesis._within)
-            yield z3.Or(self.blocks.fixed["by"] == number(widest), self.blocks.fixed["by"] == -number(widest))
+            by = real(self.blocks.fixed["by"])
+            yield z3.Or(by == number(widest), by == -number(widest))
         for step in steps:
             for old, new in step.fresh:
                 name = old.decl().name()
@@ -534,6 +549,8 @@ def instances(blocks: Blocks, *, pump: int = 0) -> list[Instance]:
 
     streams = any(d.shape == "stream" for d in program.inputs.values())
     sizes = [program.size or 0] if not sized else ([0, 1, 2, 3] if not pump else [pump])
+    if sized and not blocks.measured:
+        sizes = [1]  # any: nothing depends on it
     wanted = [1, 2] if not pump else sorted({1, 3, max(1, pump // 2)})
     result = []
     for size in sizes if (sized or program.size is not None) else [0]:

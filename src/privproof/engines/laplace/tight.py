@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import isfinite, isnan
 from typing import Any
 
+from privproof.engines.laplace.changes import summed_alone
 from privproof.engines.laplace.events import following
 from privproof.engines.laplace.refuting import Refuter, publics
 from privproof.engines.laplace.worst import (
@@ -28,6 +29,7 @@ from privproof.engines.laplace.worst import (
     worst,
 )
 from privproof.engines.monitor import Monitor
+from privproof.errors import LanguageError
 from privproof.exact import Rational, fraction, rational
 from privproof.exact.affine import Affine, affine
 from privproof.language.linear import Linear
@@ -170,6 +172,8 @@ def paid(
     mechanism: Mechanism, left: Mapping[str, Any], right: Mapping[str, Any], event: Any, monitor: Monitor
 ) -> dict[int, Fraction]:
     """What every line has to pay for an event at given data: the least cost of shifts, by the line that draws the noise."""
+    if summed_alone(mechanism):
+        return {}
     size = max((len(v) for v in left.values() if isinstance(v, list)), default=None)
     corner: dict[str, Fraction] = {}
     for name, declared in mechanism.inputs.items():
@@ -179,7 +183,11 @@ def paid(
             corner.update({n: Fraction(b) - Fraction(a) for n, a, b in zip(names, one, other, strict=True)})
     follow = following(event) if mechanism.generator and (size or 0) > 5 else None
     best: tuple[float, Region, tuple[float, ...]] | None = None
-    for region in regions(mechanism, size, left, monitor.pause, follow=follow):
+    try:
+        listed = regions(mechanism, size, left, monitor.pause, follow=follow)
+    except LanguageError:
+        return {}  # the function does not run on data that are left open
+    for region in listed:
         if matching(event, _sketched(region.word, event)) is None:
             continue
         cost, shifts = LinearProgram(region, list(corner)).solve(corner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from privproof.compiling.relational import Program
-from privproof.compiling.sorts import CONTINUOUS, input_sort, output_parts
+from privproof.compiling.sorts import CONTINUOUS, input_sort, mixed_values, output_parts
 from privproof.evidence.questions import OtherQuestion, with_source
 from privproof.evidence.sources import program_source
 from privproof.exact.affine import Affine
@@ -41,7 +41,7 @@ def document(question: ProgramQuestion, compiled: Program | None) -> dict[str, o
 
 def program_document(question: ProgramQuestion, program: Program | None) -> dict[str, object]:
     """The question, with the program of instructions where the certificate is about one."""
-    inputs = {}
+    inputs: dict[str, dict[str, object]] = {}
     for name, declared in question.mechanism.inputs.items():
         inputs[name] = {
             "shape": declared.shape,
@@ -52,6 +52,13 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
             "high": None if declared.high is None else str(declared.high),
             "size": declared.size,
         }
+        if (
+            not declared.public
+            and declared.within is None
+            and declared.values is not None
+            and not mixed_values(declared)
+        ):
+            inputs[name]["values"] = [v if isinstance(v, bool | str | None) else str(v) for v in declared.values]
     result: dict[str, object] = {
         "kind": "program",
         "title": question.name,
@@ -127,6 +134,12 @@ def expression(value: Expression) -> list[object]:
             return ["length", name]
         case Operation("whole" | "pos" | "bool", (inner,)):
             return expression(inner)
+        case Operation("record", (Variable(name),)):
+            return ["record", name]
+        case Operation("field", (Operation("record", (Variable(name),)), Constant(part))):
+            return ["record", name, part]
+        case Operation("total", (Variable(name), added)):
+            return ["total", name, expression(added)]
         case Operation(name, arguments):
             return [_SAME.get(name, name), *(expression(argument) for argument in arguments)]
     raise AssertionError(value)

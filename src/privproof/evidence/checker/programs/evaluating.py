@@ -106,6 +106,7 @@ class Evaluator:
         self._found: dict[tuple[str, str], Value] = {}
         self._short: dict[str, str] = {}
         self._context: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._run = 0
 
     def fresh(self, sort: str) -> str:
         """A new symbol."""
@@ -178,6 +179,10 @@ class Evaluator:
             return Value.low(sort, self.state.length(expression.name))
         if head == "read":
             return self._read(expression)
+        if head == "total":
+            return self._total(expression)
+        if head == "record":
+            return Value.low(sort, self.state.record(expression.name, self._run))
         if head in ("if", "and", "or"):
             return self._choice(expression)
         values = [self.value(part) for part in expression.parts]
@@ -205,6 +210,21 @@ class Evaluator:
         evaluated = either(both(context) for context in self._context)
         self.obligations.append((f"{expression.place}: the index lies within the list", implies(evaluated, inside)))
         return self.entry(self.state.declared.inputs[expression.name], index.one)
+
+    def _total(self, expression: Expression) -> Value:
+        """A sum over all records: any number in run 1; in run 2 it is moved by what the record that changes adds."""
+        kind = KINDS[expression.sort]
+        one, two = (self._adds(expression.parts[0], run) for run in (1, 2))
+        gap = self.named(self.state.moved(expression.name, one, two, kind), kind)
+        return Value.apart(expression.sort, self.fresh(kind), gap)
+
+    def _adds(self, added: Expression, run: int) -> str:
+        """What the record that changes adds to a total in one of the runs."""
+        self._run = run
+        value = self.value(added)
+        self._run = 0
+        assert value.one == value.two
+        return self.named(value.one, KINDS[added.sort])
 
     def _choice(self, expression: Expression) -> Value:
         """``if``, ``and``, ``or``: what comes later is evaluated only where it is needed."""

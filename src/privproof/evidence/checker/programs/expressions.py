@@ -30,10 +30,10 @@ class Expression:
     """An expression.
 
     Attributes:
-        head: ``literal``, ``variable``, ``read``, ``length``, or the operation.
+        head: ``literal``, ``variable``, ``read``, ``length``, ``total``, ``record``, or the operation.
         sort: ``int``, ``real``, ``bool`` or ``tag``.
         place: where it stands in the document.
-        parts: the operands; of a read, the index.
+        parts: the operands; of a read, the index; of a total, what every record adds.
         name: the variable, or the list.
         value: the literal: a number, a truth value, or the number of a tag.
         constant: the number, if the expression is made of literals alone.
@@ -69,6 +69,7 @@ class Reader:
         self.tags = tags
         self.limits = limits
         self._count = 0
+        self._summed = ""
 
     def expression(self, value: object, place: str) -> Expression:
         """The expression that a document denotes."""
@@ -88,6 +89,10 @@ class Reader:
             return Expression("variable", self.sorts[name], place, name=name)
         if head in ("read", "length"):
             return self._list(head, rest, place)
+        if head == "total":
+            return self._total(rest, place)
+        if head == "record":
+            return self._record(rest, place)
         within(len(rest), _MOST_PARTS, "operands", place)
         parts = tuple(self.expression(item, f"{place}[{i + 1}]") for i, item in enumerate(rest))
         return self._operation(head, parts, place)
@@ -122,12 +127,35 @@ class Reader:
         declared = self.inputs.get(name)
         if declared is None or declared.shape != "list":
             refuse(f"{name[:40]!r} is not a list", place)
+        if self._summed:
+            refuse(f"a total depends on {head} of a list", place)
         if head == "length":
             return Expression("length", "int", place, name=name)
         index = self.expression(rest[1], f"{place}[2]")
         if index.sort != "int":
             refuse("an index is an integer", f"{place}[2]")
         return Expression("read", declared.sort, place, parts=(index,), name=name)
+
+    def _total(self, rest: list[object], place: str) -> Expression:
+        """The sum over a private list of what its records add; a record is spoken of nowhere else."""
+        name = a_text(_exactly(rest, 2, place)[0], place)
+        declared = self.inputs.get(name)
+        if declared is None or declared.shape != "list" or declared.public:
+            refuse(f"{name[:40]!r} is not a private list", place)
+        if self._summed:
+            refuse("a total inside a total", place)
+        self._summed = name
+        added = self.expression(rest[1], f"{place}[2]")
+        self._summed = ""
+        if added.sort not in _NUMBERS:
+            refuse("a total adds up numbers", f"{place}[2]")
+        return Expression("total", added.sort, place, (added,), name)
+
+    def _record(self, rest: list[object], place: str) -> Expression:
+        name = a_text(_exactly(rest, 1, place)[0], place)
+        if not self._summed or name != self._summed:
+            refuse("a record outside of a total over its list", place)
+        return Expression("record", self.inputs[name].sort, place, name=name)
 
     def _operation(self, head: str, parts: tuple[Expression, ...], place: str) -> Expression:
         sorts = [part.sort for part in parts]

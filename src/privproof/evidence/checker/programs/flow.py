@@ -1,7 +1,7 @@
 """Data flow: which variables are the same in both runs, and into which of them noise flows.
 
 A variable is *low* if it is assigned from low expressions only; then two runs that take the same path give it the
-same value.  Private inputs and samples that are shifted are high.  A variable is *noisy* if such a sample flows into
+same value.  Private inputs, totals over them and samples that are shifted are high.  A variable is *noisy* if such a sample flows into
 it, also through the test of a conditional expression.  Both are least fixpoints over all assignments, whatever the order
 of execution.
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.expressions import Expression
+from privproof.evidence.checker.programs.inputs import ADD_REMOVE
 from privproof.evidence.checker.programs.instructions import (
     Assign,
     Emit,
@@ -49,6 +50,12 @@ class Flow:
     def is_high(self, expression: Expression) -> bool:
         """Whether the expression may differ between runs that took the same path."""
         return _is_high(expression, self.high, self.program)
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """The lists that are totalled."""
+        found = {part.name for each in _expressions(self.program) for part in _within(each) if part.head == "total"}
+        return tuple(each.name for each in self.program.declared.private if each.name in found)
 
     @property
     def prophecy(self) -> bool:
@@ -96,6 +103,7 @@ def _is_high(expression: Expression, high: set[str] | frozenset[str], program: P
     return any(
         (part.head == "variable" and part.name in high)
         or (part.head == "read" and not program.declared.inputs[part.name].public)
+        or part.head == "total"
         for part in _within(expression)
     )
 
@@ -124,6 +132,12 @@ def _same_operands(program: Program, high: set[str]) -> None:
         for part in _within(expression):
             if part.head == "read" and _is_high(part.parts[0], high, program):
                 refuse("an index depends on private inputs or noise", part.place)
+            if part.head == "total" and _is_high(part.parts[0], high, program):
+                refuse("what a total adds up differs between the runs in every record", part.place)
+            if program.declared.relation == ADD_REMOVE and part.head in ("read", "length"):
+                if not program.declared.inputs[part.name].public:
+                    refuse("a list of which one run has an entry more is known by totals alone", part.place)
+                continue
             if part.head in ("//", "%") and _is_high(part, high, program):
                 refuse(f"an operand of {part.head} depends on private inputs or noise", part.place)
             variable = part.head == "*" and all(factor.constant is None for factor in part.parts)

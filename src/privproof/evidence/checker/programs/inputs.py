@@ -2,8 +2,9 @@
 
 An input is a value, a list or a stream of integers, reals, truth values or tags (null or a text).  A public input is
 the same in both runs.  Private inputs differ as the relation says: ``each`` entry by at most its ``within``; at most
-``one`` entry of one input; or ``monotone``: each, but all in one direction.  Without ``within`` an entry may differ in
-any way.  A claim is an affine expression in public integers and in the common length of the lists, or a number.
+``one`` entry of one input; ``monotone``: each, but all in one direction; or ``add-remove``: the one private input is a list,
+and has one entry more, anywhere, in one of the runs.  Without ``within`` an entry may differ in any way.  A claim is an
+affine expression in public integers and in the common length of the lists, or a number.
 
 Whatever would make the set of neighbours empty is refused, so that nothing is proved about nothing.
 """
@@ -29,7 +30,8 @@ from privproof.exact import ZERO, Epsilon, Rational
 
 SHAPES = ("value", "list", "stream")
 SORTS = ("int", "real", "bool", "tag")
-RELATIONS = ("each", "one", "monotone")
+ADD_REMOVE = "add-remove"
+RELATIONS = ("each", "one", "monotone", ADD_REMOVE)
 SIZE = "size"
 
 _MEMBERS = ("shape", "sort", "public", "within", "low", "high", "size", "values")
@@ -115,8 +117,8 @@ class Declared:
 
     Attributes:
         inputs: the inputs by name, in order.
-        relation: ``each``, ``one`` or ``monotone``.
-        size: the length of all lists without a size of their own; None for every length.
+        relation: ``each``, ``one``, ``monotone`` or ``add-remove``.
+        size: the length of all lists without a size of their own; None for every length.  Under ``add-remove`` that of the longer one.
         epsilon: the number claimed, or None.
         claim: the affine expression claimed, or None; where both are given it is at most epsilon.
         delta: the probability that is claimed to be given away besides.
@@ -142,7 +144,8 @@ class Declared:
             for each in self.inputs.values()
             if each.public and each.shape == "value" and each.sort == "int"
         }
-        result[SIZE] = (ZERO, None) if self.size is None else (Rational(self.size), Rational(self.size))
+        if self.relation != ADD_REMOVE:  # then the length is no public number
+            result[SIZE] = (ZERO, None) if self.size is None else (Rational(self.size), Rational(self.size))
         return result
 
     @property
@@ -166,7 +169,9 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
     if relation not in RELATIONS:
         refuse(f"{relation[:40]!r} is none of {', '.join(RELATIONS)}", "question.relation")
     size = _size(question.get("size"), "question.size")
-    if not any(_can_differ(each, size) for each in inputs.values()):
+    if relation == ADD_REMOVE:
+        _one_open_list([each for each in inputs.values() if not each.public], size)
+    elif not any(_can_differ(each, size) for each in inputs.values()):
         refuse("no two data sets are neighbours, so nothing is compared", "question.inputs")
     if "epsilon" not in question and "claim" not in question:
         refuse("the question claims nothing", "question.epsilon")
@@ -269,6 +274,14 @@ def _input(name: str, value: object, place: str, limits: Limits) -> Input:
         if not values:
             refuse("no value is allowed", f"{place}.values")
     return Input(name, shape, sort, public, apart, low, high, size, values)
+
+
+def _one_open_list(private: list[Input], size: int | None) -> None:
+    """Refuse private inputs to which no entry can be added, or to several of which one can."""
+    if len(private) != 1 or private[0].shape != "list" or private[0].size is not None:
+        refuse("an entry is added to the one private input, a list of open length", "question.inputs")
+    if size == 0:
+        refuse("no two data sets are neighbours, so nothing is compared", "question.inputs")
 
 
 def _can_differ(declared: Input, size: int | None) -> bool:

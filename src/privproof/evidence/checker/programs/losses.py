@@ -14,7 +14,7 @@ from privproof.evidence.checker.claims import loss_at_least
 from privproof.evidence.checker.documents import a_list, a_text_or_null, an_object, only_members, text
 from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
-from privproof.evidence.checker.programs.inputs import SIZE, Declared, Input, Scalar, allowed, same, scalar
+from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, Declared, Input, Scalar, allowed, same, scalar
 from privproof.evidence.checker.programs.trees import probability, read_leaves
 from privproof.exact import INFINITE, Epsilon, Rational, epsilon, smallest_epsilon
 from privproof.exact.balls import rational_bounds
@@ -126,7 +126,7 @@ def read_arguments(value: object, declared: Declared, place: str, limits: Limits
 def _length(declared: Declared, arguments: Arguments, place: str) -> int | None:
     """The common length of the lists without a size of their own; None if there is no such list and no size."""
     lengths = {len(arguments[e.name]) for e in declared.inputs.values() if e.shape == "list" and e.size is None}
-    if declared.size is not None:
+    if declared.size is not None and not (declared.relation == ADD_REMOVE and lengths == {declared.size - 1}):
         lengths.add(declared.size)
     if len(lengths) > 1:
         refuse("the lists have different lengths", place)
@@ -135,6 +135,9 @@ def _length(declared: Declared, arguments: Arguments, place: str) -> int | None:
 
 def _neighbours(declared: Declared, left: Arguments, right: Arguments) -> None:
     """Refuse inputs that are the same, or that are not neighbours."""
+    if declared.relation == ADD_REMOVE:
+        _one_more(declared, left, right)
+        return
     changes: list[tuple[Input, Scalar, Scalar]] = []
     for each in declared.inputs.values():
         one, two = left[each.name], right[each.name]
@@ -159,6 +162,22 @@ def _neighbours(declared: Declared, left: Arguments, right: Arguments) -> None:
         signs.add(b > a)
     if declared.relation == "monotone" and len(signs) > 1:
         refuse("the entries differ in both directions", "evidence.right.arguments")
+
+
+def _one_more(declared: Declared, left: Arguments, right: Arguments) -> None:
+    """Refuse inputs of which none is the other with one entry of the private list removed."""
+    [private] = declared.private
+    for each in declared.inputs.values():
+        if each.public and not _alike(left[each.name], right[each.name]):
+            refuse(f"the public input {each.name!r} differs", "evidence.right.arguments")
+    shorter, longer = sorted((left[private.name], right[private.name]), key=len)
+    removed = (longer[:place] + longer[place + 1 :] for place in range(len(longer)))
+    if len(longer) != len(shorter) + 1 or not any(_alike(shorter, other) for other in removed):
+        refuse("no list is the other with one entry removed", "evidence.right.arguments")
+
+
+def _alike(left: tuple[Scalar, ...], right: tuple[Scalar, ...]) -> bool:
+    return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
 
 
 def _budget(declared: Declared, arguments: Arguments) -> Epsilon:

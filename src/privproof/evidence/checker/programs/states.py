@@ -3,10 +3,12 @@
 A low variable x has one symbol, ``x``.  A high number has its value in run 1, ``x``, and its value in run 2 minus that,
 ``x: distance``; a high truth value or tag has ``x`` and ``x: other``.  The inputs have symbols of the same kind, constant
 throughout, and so have the common length of the lists (``size``), what changes under the relation ``one`` (``changed``,
-``by``, and ``which`` if there are several private inputs), the direction under ``monotone`` (``up``) and the foretold
-parts of the result (``output 0``).  ``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the
-noise with scales in multiples of N has cost, ``cost ln(2)``, an integer, how many times this logarithm, and
-``ok`` says whether everything asked so far held, where the result is foretold.
+``by``, and ``which`` if there are several private inputs), the direction under ``monotone`` (``up``), whether run 2 has the
+entry more under ``add-remove`` (``added``), the one record that changes in a list that is totalled (``record: data``, and
+``record: data: other`` in run 2 where it is no number; a number is ``by`` more) and the foretold parts of the result (``output 0``).
+``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the noise with scales in multiples of N has
+cost, ``cost ln(2)``, an integer, how many times this logarithm, and ``ok`` says whether everything asked so far held,
+where the result is foretold.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Iterator
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.flow import Flow
-from privproof.evidence.checker.programs.inputs import SIZE, Input, Scalar
+from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, Input, Scalar
 from privproof.evidence.checker.programs.instructions import Group, Logarithm, Sample
 from privproof.evidence.checker.programs.terms import (
     BOOL,
@@ -27,6 +29,7 @@ from privproof.evidence.checker.programs.terms import (
     either,
     implies,
     number,
+    plus,
     real,
     zero,
 )
@@ -51,6 +54,11 @@ def cost_of(group: Group) -> str:
 def read_of(stream: str) -> str:
     """The symbol that counts what was taken from a stream."""
     return f"read: {stream}"
+
+
+def record_of(name: str) -> str:
+    """The symbol of the record that changes in a list."""
+    return f"record: {name}"
 
 
 def output_of(position: int) -> str:
@@ -100,6 +108,10 @@ class State:
                 yield "which", INT
         if self.declared.relation == "monotone":
             yield "up", BOOL
+        if self.declared.relation == ADD_REMOVE:
+            yield "added", BOOL
+        for name in self.flow.summed:
+            yield from self._recorded(self.declared.inputs[name])
         for position, sort in self.flow.outputs.items():
             yield output_of(position), KINDS[sort]
 
@@ -107,6 +119,14 @@ class State:
     def _by(self) -> str:
         """The sort of the one change: an integer where all private numbers are integers."""
         return REAL if any(each.sort == "real" for each in self.declared.private) else INT
+
+    def _recorded(self, each: Input) -> Iterator[tuple[str, str]]:
+        """The symbols of the record that changes in a list."""
+        if self.declared.relation not in ("one", ADD_REMOVE):
+            refuse("totals are known where one record changes", "question.relation")
+        yield record_of(each.name), KINDS[each.sort]
+        if self.declared.relation == "one" and not each.numeric:
+            yield other_of(record_of(each.name)), KINDS[each.sort]
 
     def _moving(self) -> Iterator[tuple[str, str]]:
         for name, sort in self.flow.program.variables.items():
@@ -137,6 +157,9 @@ class State:
             known.append(f"(= {self.own(cost_of(()))} 0.0)")  # nothing ever changes it
         if self.declared.relation == "one":
             known += self._change()
+        for name in self.flow.summed:
+            for run in (1, 2):
+                known += self.bounded(self.declared.inputs[name], self.record(name, run))
         for each in self.declared.inputs.values():
             if each.shape != "value":
                 continue
@@ -155,6 +178,26 @@ class State:
         known = [f"(= {cost.own} {zero(cost.sort)})" for cost in costs]
         known += [f"(= {self.own(read_of(e.name))} 0)" for e in self.declared.inputs.values() if e.shape == "stream"]
         return [*known, self.own("ok")] if self.flow.prophecy else known
+
+    def record(self, name: str, run: int) -> str:
+        """The record that changes in a list, in one of the runs."""
+        declared = self.declared.inputs[name]
+        one = self.own(record_of(name))
+        if run == 1 or self.declared.relation == ADD_REMOVE:
+            return one
+        if not declared.numeric:
+            return self.own(other_of(record_of(name)))
+        by = self.own("by")
+        return plus(one, f"(to_int {by})" if (declared.sort, self._by) == ("int", REAL) else by)
+
+    def moved(self, name: str, one: str, two: str, sort: str) -> str:
+        """By how much a total changes, from what the record adds to it in the two runs."""
+        if self.declared.relation == ADD_REMOVE:
+            return f"(ite {self.own('added')} {one} (- {one}))"
+        gap = f"(- {two} {one})"
+        if len(self._private) == 1:
+            return gap
+        return f"(ite (= {self.own('which')} {self._private[name]}) {gap} {zero(sort)})"
 
     def bounded(self, declared: Input, term: str) -> list[str]:
         """The declared bounds of a value."""

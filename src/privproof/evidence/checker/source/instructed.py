@@ -140,6 +140,8 @@ class Instructed:
                 return Term(parts_of(self.lists[expression.name].length), whole=True)
             case "read":
                 return self._entry(expression, side)
+            case "total":
+                raise Beyond("a sum over records is not followed in the text", expression.place)
             case "if":
                 return self.value(parts[1] if self.truth(parts[0], side) else parts[2], side)
             case "not":

@@ -34,6 +34,7 @@ from privproof.evidence.checker.source.operations import Fails
 from privproof.evidence.checker.source.sampled import Sampled
 from privproof.evidence.checker.source.source_member import Findings, Source, same_inputs
 from privproof.evidence.checker.source.symbols import PLACE, Term, is_whole, parts_of
+from privproof.evidence.checker.source.totals import unfolded
 from privproof.evidence.checker.source.values import Beyond
 
 _MOST_CUTS = 500
@@ -83,7 +84,7 @@ class Comparison:
     ) -> None:
         self.source, self.work = source, work
         self.path = Path()
-        self.program = read_program(asked, declared, limits)
+        self.program = unfolded(read_program(asked, declared, limits))
         self.given = Given(source, declared, self.path)
         self.instructed = Instructed(self.program, self.path, work, self.given.lists)
         emits = any(isinstance(step, Emit) for step in self.program.code)

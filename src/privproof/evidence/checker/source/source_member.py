@@ -19,7 +19,7 @@ from privproof.evidence.checker.documents import (
     only_members,
 )
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.evidence.checker.programs.inputs import Declared
+from privproof.evidence.checker.programs.inputs import Declared, Scalar
 from privproof.evidence.checker.source.declarations import declaration
 from privproof.evidence.checker.source.reading import Function, read_functions
 from privproof.evidence.checker.source.values import Beyond, Cells, Table, Value, key, printed, read_value
@@ -187,9 +187,18 @@ def same_inputs(source: Source, declared: Declared) -> None:
         other = declared.inputs[each.name]
         within = None if each.public else each.within
         mine = (each.shape, each.public, each.real, within, each.low, each.high)
-        theirs = (other.shape, other.public, other.sort == "real", other.within, other.low, other.high)
-        if mine != theirs or other.size != each.own_size:
+        real = other.sort == "real" and other.values is None
+        theirs = (other.shape, other.public, real, other.within, other.low, other.high)
+        if mine != theirs or other.size != each.own_size or not _same_values(each.values, other.values):
             refuse(f"the input {each.name!r} is declared in another way", f"question.inputs.{each.name}")
+
+
+def _same_values(mine: tuple[Value, ...] | None, theirs: tuple[Scalar, ...] | None) -> bool:
+    """Whether the values that a question lists, if it lists any, are those of the program."""
+    if theirs is None:
+        return True
+    exact = (v if isinstance(v, bool | str | None) else rational(v) for v in mine or ())
+    return mine is not None and [(type(v), v) for v in exact] == [(type(v), v) for v in theirs]
 
 
 def _set_otherwise(functions: tuple[Function, ...], parameters: Mapping[str, Value]) -> Iterator[str]:

@@ -1,0 +1,197 @@
+"""Loops over public keys that are written out, turn by turn: ``for city in ("A", "B")`` has two turns, each with its key.
+
+What is done for one key is then as plain as if it had been written for it alone: the cells of a histogram are so many noisy counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Break,
+    Constant,
+    Continue,
+    Each,
+    Element,
+    Expression,
+    If,
+    Inline,
+    Operation,
+    Replace,
+    Sample,
+    Statement,
+    Variable,
+    While,
+)
+from privproof.language.walking import blocks, mapped, reads, statements, variables, with_blocks, writes
+
+_MOST_TURNS = 40
+"""A loop with more keys stays a loop: every turn that is written out makes the paths that are looked at longer."""
+
+
+def written_out(body: Block) -> Block:
+    """The statements with loops over constant tuples written out."""
+    listed = {}
+    for statement in statements(body):
+        name = writes(statement)
+        if name is not None:
+            listed[name] = None if name in listed else _keys(statement)
+    keys = {name: found for name, found in listed.items() if found is not None}
+    sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            turns = _turns(statement, result[-1] if result else None, keys) if isinstance(statement, While) else None
+            if turns is None or not isinstance(statement, While):
+                result.append(with_blocks(statement, change))
+                continue
+            own = _own_names(statement, body)
+            for number, turn in enumerate(turns):
+                named = _renamed(turn, {name: _numbered(name, number) for name in own} if number else {})
+                result += _own_sites(change(named), sites if number else None)
+        return tuple(result)
+
+    return _without_keys(change(body), keys)
+
+
+def _keys(statement: Statement) -> tuple[Expression, ...] | None:
+    match statement:
+        case Assign(_, Operation("tuple of" | "list of" | "fixed list of", arguments)) if all(
+            isinstance(each, Constant) for each in arguments
+        ):
+            return arguments
+        case Assign(_, Constant(tuple() as values, place)):
+            return tuple(Constant(value, place) for value in values)
+        case _:
+            return None
+
+
+def _turns(loop: While, before: Statement | None, keys: dict[str, tuple[Expression, ...]]) -> list[Block] | None:
+    """The turns of a loop over keys; None where it is another loop, or is left in the middle."""
+    match loop.test, before:
+        case (
+            Operation("<", (Variable(counter), Operation("turns", (Variable() | Constant(tuple()) as source,)))),
+            Assign(begun, Constant(0)),
+        ) if begun == counter and counter.startswith("#i"):
+            pass
+        case _:
+            return None
+    found = keys.get(source.name) if isinstance(source, Variable) else _keys(Assign("", source, loop.place))
+    if found is None or len(found) > _MOST_TURNS or any(_leaves(loop.body)):
+        return None
+    if sum(writes(s) == counter for s in statements(loop.body)) != 1:
+        return None
+    turns = []
+    for key in found:
+
+        def chosen(expression: Expression, key: Expression = key) -> Expression | None:
+            match expression:
+                case Element(sequence, Variable(index)) if sequence == replace(source, place=sequence.place):
+                    return key if index == counter else None
+                case _:
+                    return None
+
+        turns.append(mapped(loop.body, chosen))
+    return turns
+
+
+def _leaves(block: Block) -> Iterator[bool]:
+    """Whether a block leaves the loop that it is the turn of, or its turn."""
+    for statement in block:
+        match statement:
+            case Break() | Continue():
+                yield True
+            case While() | Each():
+                continue
+            case _:
+                for inner in blocks(statement):
+                    yield from _leaves(inner)
+
+
+def _own_names(loop: While, body: Block) -> list[str]:
+    """The variables that belong to one turn: written before they are read there, and read nowhere else."""
+    inside, everywhere = (_readers(block) for block in ((loop,), body))
+    written = dict.fromkeys(name for s in statements(loop.body) if (name := writes(s)) is not None)
+    exposed = _exposed(loop.body, set())[0]
+    return [n for n in written if n not in exposed and inside.get(n, 0) == everywhere.get(n, 0)]
+
+
+def _readers(block: Block) -> Counter[str]:
+    return Counter(name for s in statements(block) for expression in reads(s) for name in variables(expression))
+
+
+def _exposed(block: Block, written: set[str]) -> tuple[set[str], set[str]]:
+    """The variables that a block may read before it writes them, and those that it has surely written at its end."""
+    found: set[str] = set()
+    for statement in block:
+        found |= {name for expression in reads(statement) for name in variables(expression)} - written
+        name = writes(statement)
+        match statement:
+            case Append() | Replace():
+                found |= {statement.name} - written
+            case If(_, then, otherwise):
+                (a, one), (b, other) = (_exposed(branch, set(written)) for branch in (then, otherwise))
+                found, written = found | a | b, one & other
+            case _:
+                for inner in blocks(statement):
+                    found |= _exposed(inner, set(written))[0]
+        if name is not None and not isinstance(statement, Each):
+            written = written | {name}
+    return found, written
+
+
+def _numbered(name: str, number: int) -> str:
+    """The name of a variable in a later turn."""
+    stem, dot, shown = name.rpartition(".")
+    return f"{stem}_{number}.{shown}" if dot else f"{name}_{number}" if name.startswith("#") else f"#k{number}.{name}"
+
+
+def _renamed(block: Block, names: dict[str, str]) -> Block:
+    def change(inner: Block) -> Block:
+        result: list[Statement] = []
+        for statement in inner:
+            match statement:
+                case Inline(name) if name in names:
+                    statement = replace(statement, result=names[name])
+                case Assign(name) | Replace(name) | Append(name) | Sample(name) | Each(name) if name in names:
+                    statement = replace(statement, name=names[name])
+                case _:
+                    pass
+            result.append(with_blocks(statement, change))
+        return tuple(result)
+
+    def named(expression: Expression) -> Expression | None:
+        match expression:
+            case Variable(name, place) if name in names:
+                return Variable(names[name], place)
+            case _:
+                return None
+
+    return mapped(change(block), named) if names else block
+
+
+def _without_keys(body: Block, keys: dict[str, tuple[Expression, ...]]) -> Block:
+    """The statements without the tuples that nothing reads any more."""
+    read = _readers(body)
+
+    def change(block: Block) -> Block:
+        kept = (s for s in block if not (isinstance(s, Assign) and s.name in keys and not read[s.name]))
+        return tuple(with_blocks(s, change) for s in kept)
+
+    return change(body)
+
+
+def _own_sites(block: Block, sites: Iterator[int] | None) -> Block:
+    """A turn whose noise is told apart from that of the other turns."""
+    if sites is None:
+        return block
+    return tuple(
+        with_blocks(replace(s, site=next(sites)) if isinstance(s, Sample) else s, lambda b: _own_sites(b, sites))
+        for s in block
+    )

@@ -1,0 +1,327 @@
+"""Summaries: a loop over records that only adds up, as one number whose change between neighbours is known.
+
+Neighbouring data differ in one record, so ``sum(e(r) for r in data)`` differs by ``e(r') - e(r)``, where r is the record in one run and r'
+in the other; by ``e(r)`` alone where the record is added or removed.  All sums of a program change by the *same* record: what a record
+may be decides jointly by how much they do.  The number of records is of no concern, and no loop over them is left.
+
+Three operations of the language of instructions speak of this, and only this module makes them:
+
+* ``total(data, e)``: the sum of e over the records of a list;
+* ``record(data)``: inside e, the record of the turn;
+* ``field(record(data), name)``: a part of a record that has named parts.
+
+Recognised are ``sum(e for r in data if p)``, ``sum(1 for ...)``, ``sum(data)``, ``data.count(v)``, ``len([r for r in data if p])``,
+``len(data)`` where lengths differ, and every loop over the list that adds to variables what depends on the record of the turn and on
+what the loop does not change.  What relates records to each other (an order, a set, an index) is left as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from privproof.compiling.measured import measured_lists
+from privproof.language.flow import Instruction, instruction_reads
+from privproof.language.inputs import Input
+from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Conditional,
+    Constant,
+    Element,
+    Expression,
+    If,
+    Operation,
+    Place,
+    Statement,
+    Variable,
+    While,
+)
+from privproof.language.walking import parts, reads, rewritten, statements, variables, with_blocks, with_reads, within
+
+SUMMED = ("one", ADD_REMOVE)
+"""The relations under which one record changes."""
+
+_TRUTHS = ("==", "!=", "<", "<=", ">", ">=", "not", "and", "or", "is", "is not", "in", "not in", "bool")
+
+
+def summed_lists(mechanism: Mechanism) -> dict[str, Input]:
+    """The lists whose sums are summarised: private ones, where one record changes."""
+    if mechanism.neighbours not in SUMMED:
+        return {}
+    return {n: d for n, d in mechanism.inputs.items() if d.shape == "list" and not d.public}
+
+
+def summarised(body: Block, mechanism: Mechanism, differing: set[str]) -> Block:
+    """The statements with summaries in the place of loops that only add up.
+
+    Args:
+        body: the statements, parameters filled in.
+        mechanism: the mechanism.
+        differing: the variables that may differ between the runs: nothing that is added up may depend on them.
+    """
+    lists = summed_lists(mechanism)
+    if not lists:
+        return body
+    return _Summaries(lists, differing, lengths=mechanism.neighbours == ADD_REMOVE).block(measured_lists(body))
+
+
+def sums_up(code: Iterable[Instruction]) -> bool:
+    """Whether there is a total among instructions."""
+    return any(
+        isinstance(part, Operation) and part.name == "total"
+        for step in code
+        for expression in instruction_reads(step)
+        for part in within(expression)
+    )
+
+
+def total(source: Variable, added: Expression, place: Place) -> Expression:
+    """The sum of an expression over a list; of a truth value, how often it holds."""
+    return Operation("total", (source, _number(added)), place)
+
+
+def record(source: Variable, place: Place) -> Expression:
+    """The record of the turn."""
+    return Operation("record", (source,), place)
+
+
+def _number(added: Expression) -> Expression:
+    match added:
+        case Operation(name, _, place) if name in _TRUTHS:
+            return Conditional(added, Constant(1, place), Constant(0, place), place)
+        case Constant(bool() as value, place):
+            return Constant(int(value), place)
+        case Conditional(test, then, otherwise, place):
+            return Conditional(test, _number(then), _number(otherwise), place)
+        case _:
+            return added
+
+
+# ----------------------------------------------------------------------------------------------------------------- loops
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """What one turn of a loop does: the value of every variable that it assigns, in terms of those before it."""
+
+    source: Variable
+    counter: str
+    values: Mapping[str, Expression]
+
+
+class _Summaries:
+    def __init__(self, lists: Mapping[str, Input], differing: set[str], *, lengths: bool) -> None:
+        self.lists, self.lengths, self.differing = lists, lengths, differing
+        self.made = 0
+        self.outside: dict[str, int] = {}
+
+    def block(self, body: Block) -> Block:
+        """A whole body with its summaries."""
+        self.outside = _readers(body)
+        return self.change(body)
+
+    def change(self, block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, While):
+                summed = self.summed(statement, result[-1] if result else None)
+                if summed is not None:
+                    result += summed
+                    continue
+            before: list[Statement] = []
+            outer = with_reads(statement, lambda e, b=before: self.counted(e, b))  # type: ignore[misc]
+            if isinstance(statement, While) and before:
+                outer, before = with_reads(statement, lambda e: self.counted(e, None)), []
+            result += [*before, with_blocks(outer, self.change)]
+        return tuple(result)
+
+    def counted(self, expression: Expression, before: list[Statement] | None) -> Expression | None:
+        """The summary that an expression is; kept in a variable of its own where there is room for one."""
+        found: Expression | None
+        match expression:
+            case Operation("count", (Variable(name) as source, value), place) if name in self.lists:
+                same = Operation("==", (record(source, place), value), place)
+                found = self.fitting(source, same, place)
+            case Operation("sum", (Variable(name) as source,), place) if name in self.lists:
+                found = self.fitting(source, record(source, place), place)
+            case Operation("len", (Variable(name) as source,), place) if name in self.lists and self.lengths:
+                found = self.fitting(source, Constant(1, place), place)
+            case _:
+                return None
+        if found is None or before is None:
+            return found
+        kept = self.kept(place)
+        before.append(Assign(kept.name, found, place))
+        return kept
+
+    def fitting(self, source: Variable, added: Expression, place: Place) -> Expression | None:
+        """A total, if what is added depends on the record and on what is the same in both runs."""
+        if self.mixed(added, source.name):
+            return None
+        if isinstance(added, Operation) and added.name == "record" and _truth_values(self.lists[source.name]):
+            added = Conditional(added, Constant(1, place), Constant(0, place), place)
+        return total(source, added, place)
+
+    def mixed(self, added: Expression, source: str) -> bool:
+        """Whether an expression reads the data in another way than by the record, or something that differs between the runs."""
+        match added:
+            case Operation("record", (Variable(name),)):
+                return name != source
+            case Operation("total"):
+                return True
+            case Variable(name):
+                return name in self.differing
+            case _:
+                return any(self.mixed(part, source) for part in parts(added))
+
+    def kept(self, place: Place) -> Variable:
+        self.made += 1
+        return Variable(f"#total{self.made}", place)
+
+    def summed(self, loop: While, before: Statement | None) -> list[Statement] | None:
+        """The loop as summaries, if it only adds up; None otherwise."""
+        turn = self.turn(loop, before)
+        if turn is None:
+            return None
+        totals: list[Statement] = []
+        sums: list[Statement] = []
+        source, place = turn.source, loop.place
+        inside = _readers((loop,))
+        for name, value in turn.values.items():
+            used_later = self.outside.get(name, 0) > inside.get(name, 0)
+            if name == turn.counter:
+                if used_later:
+                    return None
+                continue
+            added = _added(value, name)
+            if added is None or name in variables(added):
+                if used_later or name in {v for n, e in turn.values.items() if n != name for v in variables(e)}:
+                    return None
+                continue  # of the turn alone
+            if any(other in variables(added) for other in turn.values):
+                return None
+            if isinstance(added, Constant) and added.value == 0:
+                continue
+            summary = self.fitting(source, added, place)
+            if summary is None:
+                return None
+            kept = self.kept(place)
+            more = Operation("+", (Variable(name, place), kept), place)
+            totals.append(Assign(kept.name, summary, place))
+            sums.append(Assign(name, more, place))
+        return [*totals, *sums]
+
+    def turn(self, loop: While, before: Statement | None) -> _Turn | None:
+        """One turn of a loop over a list from its first element to its last."""
+        match loop.test, before:
+            case (
+                Operation("<", (Variable(counter), Operation("turns" | "len", (Variable(name) as source,)))),
+                Assign(begun, Constant(0)),
+            ) if name in self.lists and begun == counter:
+                pass
+            case _:
+                return None
+        values = _followed(loop.body, {})
+        if values is None:
+            return None
+        onward = values.get(counter)
+        match onward:
+            case Operation("+", (Variable(same), Constant(1))) if same == counter:
+                pass
+            case _:
+                return None
+
+        def taken(expression: Expression) -> Expression | None:
+            match expression:
+                case Element(Variable(found), Variable(index), place) if (found, index) == (source.name, counter):
+                    return record(source, place)
+                case _:
+                    return None
+
+        changed = {name: rewritten(value, taken) if name != counter else value for name, value in values.items()}
+        if any(
+            counter in variables(value)
+            for name, value in changed.items()
+            if name != counter and self.matters(name, changed)
+        ):
+            return None
+        return _Turn(source, counter, changed)
+
+    @staticmethod
+    def matters(name: str, values: Mapping[str, Expression]) -> bool:
+        """Whether a variable is more than a number of the turn that nothing else is made of."""
+        return _added(values[name], name) is not None
+
+
+def _truth_values(declared: Input) -> bool:
+    return declared.values is not None and all(isinstance(value, bool) for value in declared.values)
+
+
+def _readers(body: Block) -> dict[str, int]:
+    """How often every variable is read."""
+    found: dict[str, int] = {}
+    for statement in statements(body):
+        for expression in reads(statement):
+            for name in variables(expression):
+                found[name] = found.get(name, 0) + 1
+        if isinstance(statement, Append):
+            found[statement.name] = found.get(statement.name, 0) + 1
+    return found
+
+
+def _followed(block: Block, values: Mapping[str, Expression]) -> dict[str, Expression] | None:
+    """What a block does to variables, as expressions in their values before; None where it does anything else."""
+    now = dict(values)
+
+    def before(expression: Expression) -> Expression | None:
+        match expression:
+            case Variable(name):
+                return now.get(name)
+            case _:
+                return None
+
+    for statement in block:
+        match statement:
+            case Assign(name, value):
+                now[name] = rewritten(value, before)
+            case If(test, then, otherwise, place):
+                asked = rewritten(test, before)
+                one, other = _followed(then, now), _followed(otherwise, now)
+                if one is None or other is None:
+                    return None
+                for name in dict.fromkeys((*one, *other)):
+                    a, b = (side.get(name, Variable(name, place)) for side in (one, other))
+                    now[name] = a if a == b else Conditional(asked, a, b, place)
+            case _:
+                return None
+    return now
+
+
+def _added(value: Expression, name: str) -> Expression | None:
+    """What is added to a variable, if the expression is the variable plus something."""
+    match value:
+        case Variable(found, place) if found == name:
+            return Constant(0, place)
+        case Operation("+" | "extend", (left, right), place):
+            for one, other in ((left, right), (right, left)):
+                if name in variables(one) and name not in variables(other):
+                    more = _added(one, name)
+                    return None if more is None else _plus("+", more, _number(other), place)
+            return None
+        case Operation("-", (left, right), place) if name in variables(left) and name not in variables(right):
+            more = _added(left, name)
+            return None if more is None else _plus("-", more, _number(right), place)
+        case Conditional(test, then, otherwise, place) if name not in variables(test):
+            taken, passed = _added(then, name), _added(otherwise, name)
+            return None if taken is None or passed is None else Conditional(test, taken, passed, place)
+        case _:
+            return None
+
+
+def _plus(sign: str, left: Expression, right: Expression, place: Place) -> Expression:
+    if isinstance(left, Constant) and left.value == 0:
+        return right if sign == "+" else Operation("neg", (right,), place)
+    return Operation(sign, (left, right), place)

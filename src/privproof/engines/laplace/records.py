@@ -1,0 +1,117 @@
+"""The one record in which neighbouring data differ, in both runs, as symbols: what totals change by.
+
+Under ``one`` the record is some value in the first run and another one in the second, each of those declared: a number is ``by`` more, by
+no more than the sensitivity where there is one.  Under ``add-remove`` it is in one of the runs only, and ``added`` says whether in the
+second.  All totals speak of the same two symbols, so that what they change by is bounded jointly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sorts import Sort, input_sort
+from privproof.engines.laplace.solver import z3
+from privproof.engines.laplace.values import Term, Value, number, real, symbol
+from privproof.language.inputs import Input
+from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.syntax import Operation, Variable
+
+if TYPE_CHECKING:
+    from privproof.engines.laplace.blocks import Blocks
+
+
+def record_symbol(name: str, run: int = 1) -> str:
+    """The name of the symbol of a record in one of the runs."""
+    return f"record: {name}" if run == 1 else f"record: {name}: other"
+
+
+def _plain(term: Term, known: Sequence[tuple[Term, Term]]) -> Any:
+    """The value of a term, from the values of symbols."""
+    simple = z3.simplify(z3.substitute(term, *known))
+    if z3.is_int_value(simple):
+        return simple.as_long()
+    if z3.is_rational_value(simple):
+        exact = Fraction(simple.as_fraction())
+        return int(exact) if exact.denominator == 1 else exact
+    return z3.is_true(simple)
+
+
+class Records:
+    """The record that changes, for every list that is summed up."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self.blocks, self.program = blocks, blocks.program
+
+    def symbols(self, name: str) -> Iterator[tuple[str, Sort]]:
+        """The symbols of a list, with their sorts."""
+        sort = input_sort(self.program.inputs[name])
+        yield record_symbol(name), sort
+        if self.program.relation == "one" and sort not in ("int", "real"):
+            yield record_symbol(name, 2), sort
+
+    def facts(self, name: str) -> list[Term]:
+        """What a record may be, in both runs."""
+        declared = self.program.inputs[name]
+        found = self.allowed(declared, self._record(name, 1))
+        if self.program.relation == "one":
+            found += self.allowed(declared, self._record(name, 2))
+        return found
+
+    def value(self, expression: Operation, run: int) -> Value:
+        """The record of a run, or a part of it."""
+        match expression:
+            case Operation("record", (Variable(name),)) if run:
+                return Value(input_sort(self.program.inputs[name]), self._record(name, run))
+            case _:
+                raise Unsupported(f"a record outside of a sum over all of them, {expression.place}")
+
+    def moved(self, name: str, one: Term, two: Term) -> Term:
+        """By how much a total changes, from what the record adds to it in both runs."""
+        if self.program.relation == ADD_REMOVE:
+            return z3.If(self.blocks.fixed["added"], one, -one)
+        if len(self.blocks.private) == 1:
+            return two - one
+        here = self.blocks.fixed["which"] == self.blocks.private.index(name)
+        return z3.If(here, two - one, z3.RealVal(0) if z3.is_real(one) else z3.IntVal(0))
+
+    def sides(self, name: str, known: Sequence[tuple[Term, Term]]) -> tuple[list[Any], list[Any]]:
+        """The record in both runs, from the values of symbols; in a list of nothing else, which is empty where it is not there."""
+        declared = self.program.inputs[name]
+        here = True
+        if len(self.blocks.private) > 1:
+            here = _plain(self.blocks.fixed["which"], known) == self.blocks.private.index(name)
+        found = []
+        for run in (1, 2) if here else (1, 1):
+            value = _plain(self._record(name, run), known)
+            if input_sort(declared) == "tag":
+                value = next(tag for tag, number_ in self.program.tags.items() if number_ == value)
+            found.append([value])
+        if self.program.relation == ADD_REMOVE:
+            found[0 if _plain(self.blocks.fixed["added"], known) else 1] = []
+        return found[0], found[1]
+
+    def _record(self, name: str, run: int) -> Term:
+        declared = self.program.inputs[name]
+        sort = input_sort(declared)
+        one = symbol(record_symbol(name), sort)
+        if run == 1 or self.program.relation == ADD_REMOVE:
+            return one
+        if sort not in ("int", "real"):
+            return symbol(record_symbol(name, 2), sort)
+        by = self.blocks.fixed["by"]
+        return one + (z3.ToInt(by) if sort == "int" and z3.is_real(by) else by)
+
+    def allowed(self, declared: Input, term: Term) -> list[Term]:
+        """That a value is one of those declared."""
+        if declared.within is None and declared.values is not None:
+            tags = self.program.tags
+            if z3.is_bool(term):
+                return [z3.Or(*(term == z3.BoolVal(value) for value in declared.values))]
+            if input_sort(declared) == "tag":
+                return [z3.Or(*(term == tags[value] for value in declared.values))]
+            return [z3.Or(*(real(term) == number(value) for value in declared.values))]
+        found = [] if declared.low is None else [real(term) >= number(declared.low)]
+        return found if declared.high is None else [*found, real(term) <= number(declared.high)]
