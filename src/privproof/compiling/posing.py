@@ -15,6 +15,7 @@ from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
 from privproof.language.recognition import IDEAL, floats_note, inexact
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
+from privproof.scenarios.programs import refuse_gaussian
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
@@ -108,6 +109,7 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
     if run:
         return runs_question(subject, size=size)
     try:
+        refuse_gaussian(subject)
         if not is_program(subject):
             unsized = is_ordinary(subject) or subject.neighbours == ADD_REMOVE
             if size is None and horizon is None and unsized and _open_lists(subject):

@@ -80,6 +80,11 @@ class Runs:
     made: int
 
     @property
+    def gaussian(self) -> bool:
+        """Whether Gaussian noise is drawn."""
+        return any(noise.kind == "gaussian" for tree in self.trees for leaf in tree for noise in leaf.noises)
+
+    @property
     def closed(self) -> bool:
         """Whether no noisy number is shown and nothing opaque decides: then every outcome has an exact probability."""
         return not any(leaf.outcome.parts or leaf.guesses for tree in self.trees for leaf in tree)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from privproof.language import laws
 from privproof.language.linear import Linear, Opaque, asked_by_function, refuse
-from privproof.language.noise import bernoulli, drawn, exponential, laplace, uniform
+from privproof.language.noise import bernoulli, drawn, exponential, gaussian, laplace, uniform
 from privproof.language.trees import playing
 
 _BITS = 16
@@ -50,12 +50,8 @@ def _unit() -> Any:
     return _Uniform() if player is None else player.unit()
 
 
-def _gaussian(*_: Any, **__: Any) -> NoReturn:
-    refuse(
-        "gaussian",
-        "Gaussian noise is drawn, for which there is no engine yet",
-        hint="laplace noise, or privproof audit",
-    )
+def _normal(center: Any, *, scale: Any) -> Any:
+    return gaussian(center, sigma=scale)
 
 
 def unknown(
@@ -126,7 +122,8 @@ PYTHON: Mapping[str, Callable[..., Any]] = {
     "choices": lambda self, population, weights=None, *, cum_weights=None, k=1: [
         _table(list(population), weights if cum_weights is None else _differences(cum_weights)) for _ in range(k)
     ],
-    **dict.fromkeys(("gauss", "normalvariate"), _gaussian),
+    "gauss": lambda self, mu=0.0, sigma=1.0: _scaled(_normal, mu, sigma),
+    "normalvariate": lambda self, mu=0.0, sigma=1.0: _scaled(_normal, mu, sigma),
     **{
         name: unknown(f"random.{name}")
         for name in ("betavariate", "gammavariate", "lognormvariate", "paretovariate", "triangular")
@@ -172,7 +169,7 @@ class Generator(metaclass=_Stands):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _gaussian if name in _NORMAL else unknown(f"numpy.random: {name}")
+        return unknown(f"numpy.random: {name}")
 
     def _filled(self, size: Any, draw: Callable[..., Any], *arguments: Any, kind: Any = None) -> Any:
         """One number, or an array of them; arguments that are arrays are taken element by element."""
@@ -204,6 +201,16 @@ class Generator(metaclass=_Stands):
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return self._filled(size, lambda a, b: _scaled(laplace, a, b), loc, scale)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._filled(size, lambda a, b: _scaled(_normal, a, b), loc, scale)
+
+    def standard_normal(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        _nothing(out)
+        return self._filled(size, lambda: gaussian(0, sigma=1))
+
+    def randn(self, *shape: int) -> Any:
+        return self._filled(shape or None, lambda: gaussian(0, sigma=1))
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         return self._filled(size, lambda b: _scaled(exponential, 0, b), scale)
@@ -264,7 +271,6 @@ class Generator(metaclass=_Stands):
         _unseeded(*seed, **named)
 
 
-_NORMAL = ("normal", "standard_normal", "randn", "multivariate_normal", "lognormal")
 _BITS_KINDS = (Bits, Generator)
 _SUMS_TO_ONE = Fraction(1, 10**7)
 """Probabilities of floats that miss 1 by more than this are an error for numpy, which takes them as they are; ours is no narrower."""
@@ -365,13 +371,14 @@ def rvs(self: Any, *arguments: Any, random_state: Any = None, **named: Any) -> A
             drawn = lambda low, high, a: _whole(low) + _below(_whole(high) - _whole(low)) + a  # noqa: E731
             return generator._filled(size, drawn, given["low"], given["high"], loc, kind="int64")
         case "norm":
-            return _gaussian()
+            return generator.normal(loc, scale, size)
         case _:
             return unknown(f"scipy.stats.{self.name}")()
 
 
 _SHAPES = {
     "laplace": ("loc", "scale"),
+    "norm": ("loc", "scale"),
     "expon": ("loc", "scale"),
     "uniform": ("loc", "scale"),
     "bernoulli": ("p", "loc"),

@@ -66,7 +66,7 @@ class Geometric:
 
 @dataclass(frozen=True)
 class Continuous:
-    """Continuous noise: ``laplace`` or ``exponential``, at a center, with a scale."""
+    """Continuous noise: ``laplace``, ``exponential`` or ``gaussian``, at a center, with a scale (its standard deviation)."""
 
     kind: str
     center: Any
@@ -180,6 +180,11 @@ def laplace(value: object, scale: object) -> Law:
 def exponential(value: object, scale: object) -> Law:
     """The law of `privproof.exponential`."""
     return Continuous("exponential", value, scale)
+
+
+def gaussian(value: object, sigma: object) -> Law:
+    """The law of `privproof.gaussian`."""
+    return Continuous("gaussian", value, sigma)
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments

@@ -2,7 +2,7 @@
 
 Called normally they sample: from a cryptographically secure generator, or from a seeded one inside `privproof.seeded`.  Discrete
 noise is sampled exactly, without floating point, from the law that `language.laws` gives it, the same law that is verified.
-Continuous noise (`laplace`, `exponential`) is sampled as a float: for experiments and audits, not for releasing data, because the
+Continuous noise (`laplace`, `exponential`, `gaussian`) is sampled as a float: for experiments and audits, not for releasing data, because the
 gaps between floats can leak (Mironov 2012).
 """
 
@@ -21,7 +21,7 @@ from privproof.exact import EpsilonLike, Number
 from privproof.language import laws
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.linear import Linear, Opaque, noted
-from privproof.language.randomness import coin, exponential_unit, failures, pick
+from privproof.language.randomness import coin, exponential_unit, failures, normal_unit, pick
 from privproof.language.values import key
 
 Value = TypeVar("Value")
@@ -110,6 +110,12 @@ def exponential(value: Any, *, scale: Any) -> float:
     return drawn
 
 
+def gaussian(value: Any, *, sigma: Any) -> float:
+    """The value plus Gaussian noise with the given standard deviation."""
+    drawn: float = _drawn(laws.gaussian, value, sigma)
+    return drawn
+
+
 @dataclass(frozen=True)
 class Noise:
     """A noise function and the law behind it; the law takes the function's arguments in the order of its signature."""
@@ -129,6 +135,7 @@ NOISES: dict[str, Noise] = {
     "randomized_response": Noise(randomized_response, laws.randomized_response),
     "laplace": Noise(laplace, laws.laplace, discrete=False),
     "exponential": Noise(exponential, laws.exponential, discrete=False),
+    "gaussian": Noise(gaussian, laws.gaussian, discrete=False),
 }
 
 
@@ -145,6 +152,8 @@ def sample(law: Law) -> Any:
                 return center
             distance = 1 + failures(alpha)
             return center + distance if coin(laws.HALF) else center - distance
+        case Continuous("gaussian", center, scale):
+            return float(center) + normal_unit() * float(Fraction(scale))
         case Continuous(kind, center, scale):
             size = exponential_unit() * float(Fraction(scale))
             return float(center) + (size if kind == "exponential" or coin(laws.HALF) else -size)

@@ -148,3 +148,8 @@ def failures(alpha: Fraction) -> int:
 def exponential_unit() -> float:
     """A float from the exponential distribution with mean one."""
     return -math.log(source().unit())
+
+
+def normal_unit() -> float:
+    """A float from the normal distribution with mean zero and standard deviation one (Box and Muller 1958)."""
+    return math.sqrt(2 * exponential_unit()) * math.cos(2 * math.pi * source().unit())

@@ -8,6 +8,7 @@ from typing import Any
 from privproof.evidence.verdicts import Explanation, Refuted, Verdict
 from privproof.evidence.witnesses import LossWitness, RunWitness
 from privproof.exact.exponentials import ExponentialSum
+from privproof.exact.probabilities import Probability, enclosed, is_zero
 from privproof.exact.texts import bound_words, outward, rounded
 from privproof.language import Mechanism
 from privproof.language.patterns import Between
@@ -101,10 +102,10 @@ def event_data(witness: LossWitness | RunWitness) -> dict[str, Any]:
         "right": plain_data(dict(witness.right)),
         "output": [witness.output],
         "event": witness.output,
-        "left_probability": str(left.at(1)),
-        "right_probability": str(right.at(1)),
-        "left_ball": ["0", "0"] if left.is_zero else ball_data(left),
-        "right_ball": ["0", "0"] if right.is_zero else ball_data(right),
+        "left_probability": _written(left),
+        "right_probability": _written(right),
+        "left_ball": ["0", "0"] if is_zero(left) else ball_data(left),
+        "right_ball": ["0", "0"] if is_zero(right) else ball_data(right),
         "ratio": ratio_data(witness),
         "loss": ["inf", "inf"] if witness.infinite else loss_data(witness),
     }
@@ -164,10 +165,17 @@ def _numbers(question: ProgramQuestion) -> str:
     return f" and every {', '.join(names)}" if names else ""
 
 
-def shown_probability(value: ExponentialSum) -> str:
-    """A probability: its closed form where it is short, and its value."""
-    if value.is_zero:
+def _written(value: Probability) -> str | list[str]:
+    """A probability: its closed form, or two decimals that enclose it."""
+    return str(value.at(1)) if isinstance(value, ExponentialSum) else ball_data(value)
+
+
+def shown_probability(value: Probability) -> str:
+    """A probability: its closed form where there is a short one, and its value."""
+    if is_zero(value):
         return "0"
+    if not isinstance(value, ExponentialSum):
+        return f"≈ {rounded(enclosed(value, 192))}"
     text = str(value.at(1))
     near = rounded(value.ball(1, 192))
     if text == near:

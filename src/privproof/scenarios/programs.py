@@ -117,6 +117,22 @@ def is_geometric(mechanism: Mechanism) -> bool:
     return any(sample.noise in kinds for sample in samples(mechanism.translated.body))
 
 
+def refuse_gaussian(mechanism: Mechanism) -> None:
+    """Refuse Gaussian noise: a program with it is not translated.
+
+    Raises:
+        LanguageError: there is some.
+    """
+    for sample in samples(mechanism.translated.body):
+        if sample.noise == "gaussian":
+            raise LanguageError(
+                "gaussian",
+                "Gaussian noise is decided by running the function",
+                place=str(sample.place),
+                hint="data with finitely many values: records(0, 1), integer(0, 5)",
+            )
+
+
 def program_question(mechanism: Mechanism, *, size: int | None = None) -> ProgramQuestion:
     """The question that a mechanism poses, with its own claim.
 

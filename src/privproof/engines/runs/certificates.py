@@ -7,6 +7,7 @@ from typing import Any
 
 from privproof.compiling.runs import Runs
 from privproof.engines.runs.alignments import Moved
+from privproof.engines.runs.divergence import Region
 from privproof.engines.runs.measures import Event
 from privproof.language.constants import typed_document
 from privproof.language.linear import Linear, Opaque
@@ -115,6 +116,20 @@ def _moved(moved: Moved, leaf: Leaf) -> dict[str, Any]:
         "shift": [str(moved.shift[j]) for j in open_noises(leaf)] if moved.shift else [],
         "factors": [[[m, str(q)] for m, q in each.items()] for each in moved.factors],
     }
+
+
+def divergence_evidence() -> dict[str, Any]:
+    """The evidence that no event is beyond epsilon by more than delta: nothing, the bounds are computed again."""
+    return {"method": "divergence"}
+
+
+def region_evidence(left: int, right: int, regions: Sequence[Region]) -> dict[str, Any]:
+    """The evidence of a refutation: two neighbours, and outcomes with halfspaces of their noisy numbers."""
+    listed = [
+        {"shape": each.shape, "factors": [str(factor) for factor in each.factors], "end": str(each.end)}
+        for each in regions
+    ]
+    return {"method": "regions", "left": left, "right": right, "regions": listed}
 
 
 def event_evidence(left: int, right: int, event: Event) -> dict[str, Any]:

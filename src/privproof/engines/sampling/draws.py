@@ -187,6 +187,8 @@ class Draws:
             laws = [NOISES[noise].law(*map(plain, arguments)) for arguments in tuples]
             pairs = [(_float(law.center), _float(law.scale)) for law in laws if isinstance(law, Continuous)]
             center, scale = np.array(pairs).T[:, codes]
+        if noise == "gaussian":
+            return Numbers(center + self.bits.standard_normal(count) * scale)
         size = self.bits.standard_exponential(count) * scale
         if noise == "laplace":
             size = np.where(self.bits.integers(0, 2, count, dtype=np.bool_), size, -size)

@@ -41,6 +41,8 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("runs", "table"): ("recomputed", "the probabilities of all outcomes, from the trees of all runs"),
     ("runs", "alignment"): ("witnessed", "an alignment of the trees of runs, of which every move was followed"),
     ("runs", "event"): ("witnessed", "an event, whose two probabilities were summed again from the trees of runs"),
+    ("runs", "divergence"): ("recomputed", "bounds on the excess of every event, from the trees of all runs"),
+    ("runs", "regions"): ("witnessed", "an event, whose two probabilities were enclosed again from the trees of runs"),
     ("logic", "logic"): ("recomputed", "the probabilities behind the formula"),
     ("release", "quilts"): ("witnessed", "quilts, whose influences were computed again"),
     ("release", "contraction"): ("witnessed", "nodes at a distance, whose influences were bounded again"),

@@ -200,11 +200,13 @@ def _leaf(value: object, place: str, limits: Limits) -> Leaf:
     return Leaf(noises, made, a_flag(given.get("event"), f"{place}.event"), forms, place)
 
 
-def read_law(value: object, place: str, limits: Limits, most: int = _MOST_DIGITS) -> Law:
+def read_law(
+    value: object, place: str, limits: Limits, most: int = _MOST_DIGITS, kinds: tuple[str, ...] = _KINDS
+) -> Law:
     """The kind of a noise and its number."""
     given = a_list(value, place)
-    if len(given) != 2 or given[0] not in _KINDS:
-        refuse(f"expected a kind among {', '.join(_KINDS)}, and a number", place)
+    if len(given) != 2 or given[0] not in kinds:
+        refuse(f"expected a kind among {', '.join(kinds)}, and a number", place)
     kind, number = str(given[0]), moderate(given[1], place, limits, most)
     if number <= 0 or (kind == "geometric" and number >= 1):
         refuse(f"{kind} noise has no parameter {text(number)}", place)

@@ -5,7 +5,8 @@ probabilities, comparisons of noise that is left open, and what was shown at the
 by itself, sees that the trees are trees, and sums them by itself.  That they are the runs of the function is taken from whoever ran
 it; `privproof recheck --source` runs it again.
 
-Read it in this order: `data` (data sets and neighbours), `ways` (the trees), `sums` (probabilities), `moves` (alignments).
+Read it in this order: `data` (data sets and neighbours), `ways` (the trees), `sums` (probabilities), `moves` (alignments), `divergence`
+(delta where Gaussian noise is drawn or noisy numbers are shown).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from privproof.evidence.checker.claims import read_claim
 from privproof.evidence.checker.documents import a_text, a_text_or_null, an_object, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.runs.data import read_data
+from privproof.evidence.checker.runs.divergence import proved_by_divergence, refuted_by_region
 from privproof.evidence.checker.runs.moves import proved_by_moves
 from privproof.evidence.checker.runs.sums import proved_by_table, refuted_by_event
 from privproof.evidence.checker.runs.ways import Ran, read_trees
@@ -37,6 +39,12 @@ def check_runs(verdict: str, asked: dict[str, object], certificate: dict[str, ob
     ran = Ran(claim, neighbours, *read_trees(asked, neighbours.count, limits))
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
+    if (verdict, method) == ("proved", "divergence"):
+        return proved_by_divergence(ran, evidence)
+    if (verdict, method) == ("refuted", "regions"):
+        return refuted_by_region(ran, evidence, limits)
+    if ran.gaussian:
+        refuse(f"{method[:40]!r} is no evidence about Gaussian noise", "evidence.method")
     if (verdict, method) == ("proved", "table"):
         return proved_by_table(ran, evidence)
     if (verdict, method) == ("proved", "alignment"):

@@ -32,6 +32,7 @@ _MOST_STEPS = 5_000
 """Steps of one way; beyond, it is refused."""
 _MOST_DIGITS = 1_000
 """The digits of a numerator or denominator in a form or a law; beyond, its exponential might not be told from 0, and it is refused."""
+_KINDS = ("laplace", "exponential", "geometric", "gaussian")
 _DEEPEST = 60
 """How deep opaque values are nested; beyond, they are refused."""
 
@@ -120,6 +121,11 @@ class Ran:
     neighbours: Neighbours
     trees: tuple[Tree, ...]
     places: tuple[int, ...]
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether Gaussian noise is drawn."""
+        return any(kind == "gaussian" for tree in self.trees for leaf in tree for kind, _ in leaf.noises)
 
     @property
     def compared(self) -> set[tuple[int, int]]:
@@ -215,7 +221,7 @@ def _leaf(value: object, place: str, reader: _Reader) -> Leaf:
     given, limits = an_object(value, place), reader.limits
     only_members(given, ("noises", "steps", "shape", "parts"), place)
     noises = tuple(
-        read_law(item, f"{place}.noises", limits, _MOST_DIGITS)
+        read_law(item, f"{place}.noises", limits, _MOST_DIGITS, _KINDS)
         for item in a_list(given.get("noises"), f"{place}.noises")
     )
     listed = a_list(given.get("steps"), f"{place}.steps")
