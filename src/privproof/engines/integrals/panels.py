@@ -86,6 +86,7 @@ class Grid:
 
     panels: tuple[Panel, ...]
     bits: int = field(default_factory=lambda: int(ctx.prec))
+    kept: dict[Curve, Analytic] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def nodes(self) -> tuple[tuple[arb, ...], ...]:
@@ -134,7 +135,13 @@ class Density:
 
 
 def tabulated(grid: Grid, curve: Curve) -> Analytic:
-    """A curve on a grid whose cuts include its kinks."""
+    """A curve on a grid whose cuts include its kinks; kept with the grid, since the same laws come again and again."""
+    if curve not in grid.kept:
+        grid.kept[curve] = _tabulated(grid, curve)
+    return grid.kept[curve]
+
+
+def _tabulated(grid: Grid, curve: Curve) -> Analytic:
     values, bounds = [], []
     for panel, nodes in zip(grid.panels, grid.nodes, strict=True):
         piece = curve.piece(panel.low, panel.high)

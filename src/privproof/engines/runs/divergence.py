@@ -7,7 +7,8 @@ shown besides noisy numbers:
 * numbers with noise of their own, that no test looked at.  With Gaussian noise these are two normal laws with equal covariance S and means
   that differ by d, so their distance is ``mu^2 = d S^-1 d``, and with the probabilities p and q of getting there the excess is
   ``p H(mu, e)`` with ``e = epsilon + ln(q/p)`` and ``H(mu, e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)``, reached on a halfspace.
-  Laplace noise that is moved by B scales in all changes no probability by more than ``e^B``: at most ``p H(mu, e - B)``.
+  Laplace noise that is moved by B scales in all changes no probability by more than ``e^B``: at most ``p H(mu, e - B)``.  One number with
+  Laplace noise alone: exactly ``p (1 - exp(min(e, (e - B)/2)))`` where that is above 0, reached on a half-line.
 
 Something that was done to noisy numbers (rounding, formatting) tells no more than the numbers do: a bound from above.
 """
@@ -21,6 +22,7 @@ from typing import Any
 
 from flint import arb, fmpq_mat
 
+from privproof.engines.integrals.curves import Law
 from privproof.engines.integrals.enclosures import BITS, Condition, probability
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.engines.laplace.events import halfspace
@@ -238,7 +240,7 @@ def _of_group(mine: _Group, other: _Group | None, bound: arb) -> Excess:
     if spread is None:
         return Excess(mine.p.upper(), (), arb(0), arb(0))
     upper = _height(mine.p.upper(), other.p.lower(), bound, spread).upper()
-    region = None if mine.opaque or spread.cost != 0 else _halfspace(mine, other, spread, bound)
+    region = None if mine.opaque or (spread.cost != 0 and not spread.alone) else _halfspace(mine, other, spread, bound)
     if region is None:
         return Excess(upper, (), arb(0), arb(0))
     p, q = (group.p * _beyond(region, group.means, spread) for group in (mine, other))
@@ -252,12 +254,14 @@ class _Spread:
     Attributes:
         square: the square of mu, for Gaussian noise.
         cost: what moving the other noise costs.
+        alone: whether all of it is one number with Laplace noise.
         direction: the factors of the halfspaces on which they differ most.
-        variance: the variance along them.
+        variance: the variance along them; for one number with Laplace noise its scale.
     """
 
     square: Rational
     cost: Rational
+    alone: bool
     direction: tuple[Rational, ...]
     variance: Rational
 
@@ -265,7 +269,8 @@ class _Spread:
 def _spread(rows: Sequence[Any], laws: Sequence[Any], move: Sequence[Rational]) -> _Spread | None:
     """The distance between numbers with the same noise around means that differ; None if no noise makes up for it."""
     cost = ZERO
-    normal = []
+    normal: list[int] = []
+    moved_others: list[int] = []
     used = [atom for row in rows for atom, _ in row]
     for number, (row, by) in enumerate(zip(rows, move, strict=True)):
         if {laws[atom][0] for atom, _ in row} <= {"gaussian"}:
@@ -279,8 +284,14 @@ def _spread(rows: Sequence[Any], laws: Sequence[Any], move: Sequence[Rational]) 
         if len(row) > 1 or laws[atom][0] != "laplace":
             return None
         cost += abs(by / factor) / laws[atom][1]
+        moved_others.append(number)
     direction = [ZERO] * len(rows)
     square = variance = ZERO
+    alone = len(moved_others) == 1 and not any(move[number] for number in normal)
+    if alone:
+        [number] = moved_others
+        direction[number] = Rational(1 if move[number] > 0 else -1)
+        variance = abs(rows[number][0][1]) * laws[rows[number][0][0]][1]
     moved = [number for number in normal if move[number] != 0]
     if moved:
         shared = [number for number in normal if any(f for _, f in rows[number])]
@@ -292,7 +303,7 @@ def _spread(rows: Sequence[Any], laws: Sequence[Any], move: Sequence[Rational]) 
             direction[number] = solved[k, 0]
         square = sum((direction[number] * move[number] for number in shared), ZERO)
         variance = square
-    return _Spread(square, cost, tuple(direction), variance)
+    return _Spread(square, cost, alone, tuple(direction), variance)
 
 
 def _covariance(one: Any, other: Any, laws: Sequence[Any]) -> Rational:
@@ -306,7 +317,10 @@ def _height(p: arb, q: arb, bound: arb, spread: _Spread) -> arb:
         return arb(0)
     if not q > 0:
         return p
-    e = (bound * q / p).log() - spread.cost
+    e = (bound * q / p).log()
+    if spread.alone:
+        return _positive(p * (1 - e.min((e - spread.cost) / 2).exp()))
+    e -= spread.cost
     if spread.square == 0:
         return _positive(p * (1 - e.exp()))
     mu = arb(spread.square).sqrt()
@@ -320,9 +334,13 @@ def normal_below(x: arb) -> arb:
 
 def _halfspace(mine: _Group, other: _Group, spread: _Spread, bound: arb) -> Region | None:
     """The halfspace where the densities differ by more than epsilon allows, its end rounded."""
-    if spread.square == 0 or not mine.p > 0 or not other.p > 0:
+    if not mine.p > 0 or not other.p > 0:
         return None
     e = (bound * other.p / mine.p).log()
+    if spread.alone:
+        if not -spread.cost < e < spread.cost:
+            return None
+        e *= spread.variance / 2
     middle = sum((f * (a + b) for f, a, b in zip(spread.direction, mine.means, other.means, strict=True)), ZERO) / 2
     low, _ = rational_bounds(e)
     least = min(abs(f) for f in spread.direction if f != 0)
@@ -336,6 +354,8 @@ def _beyond(region: Region, means: Sequence[Rational], spread: _Spread) -> arb:
     """The probability of a halfspace, around some means."""
     place = sum((f * m for f, m in zip(region.factors, means, strict=True)), ZERO)
     scale = next(f / d for f, d in zip(region.factors, spread.direction, strict=True) if d != 0)
+    if spread.alone:
+        return Law("laplace", place, spread.variance).above(region.end)
     return normal_below(arb(place - region.end) / (arb(spread.variance).sqrt() * arb(scale)))
 
 
@@ -346,7 +366,9 @@ def _words(text: str, factors: Sequence[Rational], end: Rational) -> str:
     pieces = text.split("*")
     filled = "".join(a + b for a, b in zip(pieces, [*names, ""], strict=False)) if len(pieces) == len(names) + 1 else text
     shown = " + ".join(
-        name if f == 1 else f"{float(f):.6g} {name}" for name, f in zip(names, factors, strict=True) if f != 0
+        name if f == 1 else f"-{name}" if f == -1 else f"{float(f):.6g} {name}"
+        for name, f in zip(names, factors, strict=True)
+        if f != 0
     ).replace("+ -", "- ")
     return f"{filled} with {shown} ≥ {float(end):.6g}"
 

@@ -9,6 +9,8 @@ is then, on either side, with probability p (q) a vector ``B x + m`` (``B x + n`
   ``e = epsilon + ln(q/p)`` exactly ``p (Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu))``.
 * A Laplace noise of its own in a number that is moved: its density changes by at most ``e^(|move|/(factor scale))``, so the above holds with e
   less the sum of these costs, and ``p - exp(e) p`` where nothing else is moved.
+* Of all numbers one with Laplace noise of its own alone is moved, by B scales: the densities differ by factors from ``e^-B`` to ``e^B``, and
+  ``P(Y >= t)`` against ``P(Y >= t - B)`` gives exactly ``p (1 - exp(min(e, (e - B)/2)))``, or 0 where that is negative.
 * Anything else: at most p.
 
 It rises in p and falls in q, so the ends of the balls are taken.  Sums over everything that is shown bound the excess of every event.
@@ -157,8 +159,12 @@ def _excess(mine: _Seen, other: _Seen | None, bound: arb) -> arb:
     apart = _distance(mine, moves)
     if apart is None:
         return p
-    square, cost = apart
-    e = (bound * q / p).log() - arb(cost)
+    square, cost, single = apart
+    e = (bound * q / p).log()
+    if single:
+        result = p - e.min((e - arb(cost)) / 2).exp() * p
+        return result.upper() if result.upper() > 0 else arb(0)
+    e -= arb(cost)
     if square == 0:
         result = p - e.exp() * p
     else:
@@ -167,10 +173,10 @@ def _excess(mine: _Seen, other: _Seen | None, bound: arb) -> arb:
     return result.upper() if result.upper() > 0 else arb(0)
 
 
-def _distance(seen: _Seen, moves: list[Rational]) -> tuple[Rational, Rational] | None:
-    """The square of mu and the cost of the other moves; None where no noise makes up for a move."""
+def _distance(seen: _Seen, moves: list[Rational]) -> tuple[Rational, Rational, bool] | None:
+    """The square of mu, the cost of the other moves, and whether that is all and of one number; None where no noise makes up for a move."""
     if not any(moves):
-        return _ZERO, _ZERO
+        return _ZERO, _ZERO, False
     times: dict[int, int] = {}
     for row in seen.rows:
         for j, _ in row:
@@ -189,13 +195,13 @@ def _distance(seen: _Seen, moves: list[Rational]) -> tuple[Rational, Rational] |
             [(j, factor)] = row
             cost += abs(moves[k] / factor) / seen.laws[j][1]
     if all(moves[k] == 0 for k in normal):
-        return _ZERO, cost
+        return _ZERO, cost, sum(move != 0 for move in moves) == 1
     entries = [_common(seen, a, b) for a in normal for b in normal]
     covariance = fmpq_mat(len(normal), len(normal), entries)
     if covariance.det() == 0:
         return None
     column = fmpq_mat(len(normal), 1, [moves[k] for k in normal])
-    return (column.transpose() * covariance.solve(column))[0, 0], cost
+    return (column.transpose() * covariance.solve(column))[0, 0], cost, False
 
 
 def _common(seen: _Seen, a: int, b: int) -> Rational:
@@ -277,8 +283,16 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
                 sum_of[j] = sum_of.get(j, _ZERO) + factor * c
         kept = {j: c for j, c in sum_of.items() if c != 0}
         tests = leaf.conditions[: _tests(leaf)]
-        if any(leaf.noises[j][0] != "gaussian" for j in kept) or any(j in kept for t in tests for j, _ in t.factors):
-            refuse("a halfspace is of numbers with Gaussian noise that no test looked at", "evidence.regions")
+        if any(j in kept for t in tests for j, _ in t.factors):
+            refuse("a halfspace is of numbers that no test looked at", "evidence.regions")
+        if len(kept) == 1 and all(leaf.noises[j][0] == "laplace" for j in kept):
+            [(j, c)] = kept.items()
+            away = arb(constant / (abs(c) * leaf.noises[j][1]))  # the noise is symmetric: it is above -away
+            tail = (-abs(away)).exp() / 2
+            total += _probability(leaf, (), place) * (1 - tail if constant > 0 else tail)
+            continue
+        if any(leaf.noises[j][0] != "gaussian" for j in kept):
+            refuse("a halfspace is of numbers with Gaussian noise, or of one with Laplace noise", "evidence.regions")
         variance = sum((c * c * leaf.noises[j][1] ** 2 for j, c in kept.items()), _ZERO)
         if variance == 0:
             refuse("a halfspace without noise", "evidence.regions")
