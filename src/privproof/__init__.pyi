@@ -70,7 +70,14 @@ from .models import (
     Transducer,
     WordProblem,
 )
-from .profiles import Profile, privacy_loss_distribution, privacy_profile, renyi_divergence
+from .profiles import (
+    Profile,
+    SmallestDelta,
+    privacy_loss_distribution,
+    privacy_profile,
+    renyi_divergence,
+    smallest_delta,
+)
 from .profiles.probabilities import output_probability, privacy_loss, probability_formula
 from .scenarios import (
     MarkovPrior,
@@ -123,6 +130,7 @@ __all__ = [
     "Satisfaction",
     "Scenario",
     "ScenarioError",
+    "SmallestDelta",
     "StreamAutomaton",
     "StreamQuestion",
     "Transducer",
@@ -139,8 +147,8 @@ __all__ = [
     "epsilon",
     "exponential",
     "exponential_mechanism",
-    "gaussian",
     "from_float",
+    "gaussian",
     "geometric",
     "integer",
     "laplace",
@@ -176,6 +184,7 @@ __all__ = [
     "runnable",
     "sample",
     "seeded",
+    "smallest_delta",
     "stream",
     "stream_of",
     "sublogic",

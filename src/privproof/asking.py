@@ -98,7 +98,7 @@ def check(
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
-    question = _question(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
+    question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
     if epsilon is not None:
         question = question.under(Budget(exact_epsilon(epsilon), exact_delta(delta), pointwise))
     if not question.claims:
@@ -130,7 +130,7 @@ def tight_epsilon(
     >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
-    question = _question(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
+    question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
     return ask(
         Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise),
         engine,
@@ -143,14 +143,15 @@ def _limited(seconds: float | None) -> Monitor:
     return Monitor(deadline=None if seconds is None else time.monotonic() + seconds)
 
 
-def _question(
+def posed(
     subject: Subject | str | Path,
     size: int | None,
     horizon: Horizon | None,
     inputs: Mapping[str, Input],
     neighbours: Relation | None,
-    engine: str | None,
+    engine: str | None = None,
 ) -> AnyQuestion:
+    """The question that something poses: a question, a mechanism, a function, or what a file holds."""
     run = engine == "runs"
     if isinstance(subject, str | Path):
         from privproof.loading import load

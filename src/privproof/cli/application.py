@@ -21,6 +21,7 @@ _VERSION = f"privproof {__version__}"
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "check": ("asking", "Is the mechanism private within the budget?"),
     "epsilon": ("asking", "The tight epsilon: exact, or certified lower and upper bounds."),
+    "delta": ("profiling", "The smallest delta at an epsilon, enclosed: proved from above, refuted from below."),
     "profile": (
         "profiling",
         "The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours.",

@@ -1,17 +1,30 @@
-"""The command ``profile``."""
+"""The commands ``profile`` and ``delta``."""
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
-from privproof.cli.answers import console, say, say_json
-from privproof.cli.common import begin, loaded, one_size
-from privproof.cli.options import AsJson, HorizonText, Settings, Size, Target, TimeLimit
-from privproof.cli.working import command
+from privproof.cli.answers import console, end, say, say_json, write
+from privproof.cli.common import STATUS, asking, begin, loaded, one_size, writable
+from privproof.cli.options import (
+    AsJson,
+    CertificateOut,
+    HorizonText,
+    Inputs,
+    NeighboursText,
+    Settings,
+    Size,
+    Target,
+    TimeLimit,
+)
+from privproof.cli.working import command, monitored
+from privproof.exact import epsilon
 from privproof.profiles import privacy_profile
-from privproof.reporting import print_profile, profile_data
+from privproof.profiles.deltas import delta_of
+from privproof.reporting import delta_data, print_delta, print_profile, profile_data
 
 
 @command("profile")
@@ -35,3 +48,32 @@ def profile(
         say_json(profile_data(curve, points))
     else:
         print_profile(console(), curve, points)
+
+
+@command("delta")
+def delta(
+    target: Target,
+    epsilon_: Annotated[str, typer.Option("--epsilon", help="The epsilon: ln(8/3), 1/2, 1.3, 0.")],
+    size: Size = None,
+    settings: Settings = None,
+    inputs: Inputs = None,
+    neighbours: NeighboursText = None,
+    horizon: HorizonText = None,
+    as_json: AsJson = False,
+    certificate: CertificateOut = None,
+    time_limit: TimeLimit = None,
+) -> None:
+    """The smallest delta at an epsilon, enclosed: proved from above, refuted from below."""
+    begin(target, time_limit, as_json=as_json)
+    writable(certificate)
+    question = loaded(target, one_size(size), horizon, None, settings, inputs, neighbours)
+    asking(question, command=None, asked_tight=True, as_json=as_json)
+    with monitored() as monitor:
+        found = delta_of(question, epsilon(epsilon_), monitor)
+    if certificate is not None and found.verdict.certificate is not None:
+        write(certificate, json.dumps(found.verdict.certificate, ensure_ascii=False, indent=1) + "\n")
+    if as_json:
+        say_json(delta_data(found, None if certificate is None else str(certificate)))
+    else:
+        print_delta(console(), found)
+    end(STATUS[found.verdict.status])

@@ -152,7 +152,18 @@ class StreamDetails:
     shifts: tuple[Shifted, ...] = ()
 
 
-Details: TypeAlias = "WordDetails | ProgramDetails | StreamDetails"
+@dataclass(frozen=True)
+class RunDetails:
+    """What else a verdict on a function that is run shows.
+
+    Attributes:
+        delta: between which numbers the smallest delta at the claimed epsilon lies; no certificate shows it.
+    """
+
+    delta: tuple[Fraction, Fraction] | None = None
+
+
+Details: TypeAlias = "WordDetails | ProgramDetails | StreamDetails | RunDetails"
 
 
 @dataclass(frozen=True)
@@ -233,6 +244,11 @@ class Verdict:
     def repairs(self) -> tuple[str, ...]:
         """Changes after which the claim is proved."""
         return self.details.repairs if isinstance(self.details, ProgramDetails) else ()
+
+    @property
+    def delta_bounds(self) -> tuple[Fraction, Fraction] | None:
+        """Between which numbers the smallest delta at the claimed epsilon lies, where a function was run for it."""
+        return self.details.delta if isinstance(self.details, RunDetails) else None
 
     @property
     def leak(self) -> Leaking | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, T
 from flint import arb
 
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.probabilities import Probability, exactly, is_zero, loss_of
+from privproof.exact.probabilities import Ball, Probability, exactly, is_zero, loss_of
 from privproof.language.patterns import pattern_text
 from privproof.models import Letter
 from privproof.scenarios import AnyQuestion, Family
@@ -293,7 +293,7 @@ AnyWitness: TypeAlias = Witness[Any, Any]
 WordWitness: TypeAlias = Witness[ObservedWord, Fraction]
 SecretWitness: TypeAlias = Witness[ObservedOutput, Fraction]
 LossWitness: TypeAlias = Witness[ObservedPattern, ExponentialSum]
-RunWitness: TypeAlias = Witness[ObservedRun, ExponentialSum]
+RunWitness: TypeAlias = Witness[ObservedRun, "ExponentialSum | Ball"]
 StreamWitness: TypeAlias = Witness[ObservedStream, Probability]
 ReleaseWitness: TypeAlias = Witness[ObservedRelease, Probability]
 

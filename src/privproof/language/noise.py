@@ -2,8 +2,8 @@
 
 Called normally they sample: from a cryptographically secure generator, or from a seeded one inside `privproof.seeded`.  Discrete
 noise is sampled exactly, without floating point, from the law that `language.laws` gives it, the same law that is verified.
-Continuous noise (`laplace`, `exponential`, `gaussian`) is sampled as a float: for experiments and audits, not for releasing data, because the
-gaps between floats can leak (Mironov 2012).
+Continuous noise (`laplace`, `exponential`, `gaussian`) is sampled as a float: for experiments and audits, not for releasing data,
+because the gaps between floats can leak (Mironov 2012).
 """
 
 from __future__ import annotations

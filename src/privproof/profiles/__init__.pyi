@@ -1,5 +1,6 @@
 from .accounting import privacy_loss_distribution
 from .curves import Curve, Enclosure
+from .deltas import SmallestDelta, smallest_delta
 from .profile import Point, Profile, Worst, privacy_profile
 from .renyi import Divergence, renyi_divergence
 from .situations import Comparison, Outcome, Situation
@@ -13,8 +14,10 @@ __all__ = [
     "Point",
     "Profile",
     "Situation",
+    "SmallestDelta",
     "Worst",
     "privacy_loss_distribution",
     "privacy_profile",
     "renyi_divergence",
+    "smallest_delta",
 ]

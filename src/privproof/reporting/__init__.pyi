@@ -3,7 +3,7 @@ from .commands import Command
 from .facts import Fact
 from .html import page
 from .logic import print_satisfaction, satisfaction_data, satisfaction_page
-from .profiles import print_profile, profile_data
+from .profiles import delta_data, print_delta, print_profile, profile_data
 from .text import print_explanation, print_table, print_verdict
 from .wording import data, headline
 
@@ -13,11 +13,13 @@ __all__ = [
     "audit_data",
     "audit_page",
     "data",
+    "delta_data",
     "headline",
     "histogram_chart",
     "p_value_chart",
     "page",
     "print_audit",
+    "print_delta",
     "print_explanation",
     "print_profile",
     "print_satisfaction",

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from flint import arb
 from rich.console import Console
 from rich.text import Text
 
-from privproof.exact import log, show
-from privproof.profiles import Profile
+from privproof.exact import log, rational, show
+from privproof.exact.balls import precision
+from privproof.exact.texts import enclosing
+from privproof.profiles import Profile, SmallestDelta
+from privproof.reporting.reports import report_of
+from privproof.reporting.wording import data
+
+_DIGITS = 13
+"""Digits of a delta: no fewer than engines give it with."""
 
 
 def print_profile(console: Console, profile: Profile, points: int) -> None:
@@ -44,3 +52,42 @@ def profile_data(profile: Profile, points: int) -> dict[str, Any]:
         ],
         "points": [dict(zip(("epsilon", "delta"), point.row, strict=True)) for point in profile.points(points)],
     }
+
+
+def print_delta(console: Console, found: SmallestDelta) -> None:
+    """Print the smallest delta at an epsilon."""
+
+    def line(label: str, said: str) -> None:
+        console.print(Text(f"  {label:<15}{said}"), soft_wrap=True)
+
+    low, high = _ends(found)
+    console.print(
+        Text(f"{found.question.name}: the smallest delta at epsilon {found.epsilon.show()}", style="bold"),
+        soft_wrap=True,
+    )
+    for fact in report_of(found.question).compared(found.question):
+        line(fact.label, fact.text)
+    line("at most", high + (", proved" if found.proof is not None else ": nothing less is proved"))
+    line("at least", low + (", refuted below" if found.refutation is not None else ""))
+    if found.refutation is not None and found.refutation.witness is not None:
+        witness = found.refutation.witness
+        line("event", f"the output is {witness.seen}")
+        line("told apart", report_of(found.question).sides(witness, found.question))
+    for note in found.verdict.notes:
+        line("note", note)
+
+
+def delta_data(found: SmallestDelta, certificate: str | None) -> dict[str, Any]:
+    """The smallest delta at an epsilon as plain data: decimals, rounded outwards, and the verdict behind it."""
+    low, high = _ends(found)
+    return {**data(found.verdict, certificate=certificate), "delta": {"lower": low, "upper": high}}
+
+
+def _ends(found: SmallestDelta) -> tuple[str, str]:
+    """Both bounds as decimals, rounded outwards."""
+    with precision(128):
+        low, high = (
+            ["0", "0"] if end == 0 else enclosing(arb(rational(end)), digits=_DIGITS)
+            for end in (found.lower, found.upper)
+        )
+    return low[0], high[1]

@@ -68,7 +68,9 @@ class Curve:
         if turned:
             low, high = -high, -low
         center = -self.law.center if turned else self.law.center
-        if self.law.kind == "laplace" and what == "above":  # symmetric: the probability to be below, seen from the other side
+        if (
+            self.law.kind == "laplace" and what == "above"
+        ):  # symmetric: the probability to be below, seen from the other side
             turned, what, low, high, center = not turned, "below", -high, -low, -center
         after = low >= center if self.law.kind != "gaussian" else True
         return Piece(self.law.kind, what, center, self.law.scale, after=after, turned=turned)

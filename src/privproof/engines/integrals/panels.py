@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from flint import arb, arb_mat, ctx
 
@@ -208,7 +209,7 @@ def cut(low: Rational, high: Rational, cuts: Iterable[Rational], longest: Sequen
     """
     stops = sorted({low, high, *(c for c in cuts if low < c < high)})
     panels: list[Panel] = []
-    for start, end in zip(stops, stops[1:], strict=False):
+    for start, end in pairwise(stops):
         waiting = [(start, end)]
         while waiting:
             one, two = waiting.pop()

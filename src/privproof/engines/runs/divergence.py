@@ -83,7 +83,9 @@ class Divergence:
         """
         with precision(BITS):
             found = self._excess(self._grouped(left), self._grouped(right))
-        if any(leaf.guesses or has_atoms(leaf) for leaf in right):  # what is shown there may be equal to what is shown elsewhere
+        if any(
+            leaf.guesses or has_atoms(leaf) for leaf in right
+        ):  # what is shown there may be equal to what is shown elsewhere
             return Excess(found.upper, (), arb(0), arb(0))
         return found
 
@@ -162,9 +164,7 @@ def _group(leaf: Leaf) -> _Group:
     rows = tuple(tuple((order[a], f) for a, f in sorted(form.terms.items(), key=str)) for form in numbers)
     laws = tuple((leaf.noises[a].kind, leaf.noises[a].scale) for a in order)  # type: ignore[index]
     means = tuple(form.constant for form in numbers)
-    return _Group(
-        leaf.outcome.shape, leaf.outcome.text, _share(leaf), (rows, laws, done), means, opaque=bool(done)
-    )
+    return _Group(leaf.outcome.shape, leaf.outcome.text, _share(leaf), (rows, laws, done), means, opaque=bool(done))
 
 
 def _numbers(leaf: Leaf) -> tuple[list[Linear], tuple[Any, ...]]:
@@ -295,7 +295,9 @@ def _spread(rows: Sequence[Any], laws: Sequence[Any], move: Sequence[Rational]) 
     moved = [number for number in normal if move[number] != 0]
     if moved:
         shared = [number for number in normal if any(f for _, f in rows[number])]
-        covariance = fmpq_mat(len(shared), len(shared), [_covariance(rows[i], rows[j], laws) for i in shared for j in shared])
+        covariance = fmpq_mat(
+            len(shared), len(shared), [_covariance(rows[i], rows[j], laws) for i in shared for j in shared]
+        )
         if len(shared) < len(normal) or covariance.det() == 0:
             return None
         solved = covariance.solve(fmpq_mat(len(shared), 1, [move[number] for number in shared]))
@@ -364,7 +366,9 @@ def _words(text: str, factors: Sequence[Rational], end: Rational) -> str:
     if len(factors) == 1:
         return text.replace("*", f"{'≥' if factors[0] > 0 else '≤'}{float(end / factors[0]):.6g}")
     pieces = text.split("*")
-    filled = "".join(a + b for a, b in zip(pieces, [*names, ""], strict=False)) if len(pieces) == len(names) + 1 else text
+    filled = (
+        "".join(a + b for a, b in zip(pieces, [*names, ""], strict=False)) if len(pieces) == len(names) + 1 else text
+    )
     shown = " + ".join(
         name if f == 1 else f"-{name}" if f == -1 else f"{float(f):.6g} {name}"
         for name, f in zip(names, factors, strict=True)

@@ -6,15 +6,12 @@ so is the answer.  Otherwise an alignment of the trees bounds the loss from abov
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
-
-from flint import arb
 
 from privproof.compiling.runs import Runs, ran
 from privproof.engines.engine import Request
@@ -23,13 +20,11 @@ from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.runs.alignments import Aligner, Moved
 from privproof.engines.runs.certificates import (
     alignment_evidence,
-    divergence_evidence,
     event_evidence,
-    region_evidence,
-    runs_document,
     table_evidence,
 )
-from privproof.engines.runs.divergence import Divergence, Excess, distinct_pairs
+from privproof.engines.runs.deciding import ENGINE, Deciding, max_of
+from privproof.engines.runs.deltas import DeltaDeciding, delta_details
 from privproof.engines.runs.measures import Event, Interval, has_atoms, likelihood, share
 from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
@@ -39,7 +34,6 @@ from privproof.exact import (
     INFINITE,
     ONE,
     ZERO,
-    Budget,
     Epsilon,
     Rational,
     epsilon,
@@ -47,12 +41,9 @@ from privproof.exact import (
     rational,
     smallest_epsilon,
 )
-from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.probabilities import Ball
 from privproof.language.linear import Linear
 from privproof.language.mechanism import ADD_REMOVE
-from privproof.language.recognition import IDEAL, floats_note
 from privproof.language.trees import Leaf
 from privproof.scenarios import RunsQuestion
 
@@ -66,20 +57,10 @@ _FAR = (0, 4, 16, 64)
 """How many scales beyond the data the ends of an event are tried: losses come near to their limit as they move away."""
 
 
-_BITS = 96
-"""The precision of balls around e^epsilon and excesses."""
-_LARGEST_EPSILON = 1_000
-"""Where a larger epsilon would be needed at a delta, the search for the smallest ends."""
-_HALVINGS = 40
-"""How often the interval of the smallest epsilon at a delta is halved: to a trillionth."""
-_GRID = 10**9
-"""The smallest epsilon at a delta is rounded up to a multiple of its inverse, so that it can be written down."""
-
-
 class RunsEngine:
     """Runs the function on every data set and every random choice."""
 
-    name = "runs"
+    name = ENGINE
 
     def supports(self, request: Request) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
@@ -92,7 +73,7 @@ class RunsEngine:
         budget = request.budget
         assert budget is not None
         try:
-            question, runs = _all_runs(asked, monitor)
+            question, runs = request.once("runs", lambda: _all_runs(asked, monitor))
         except LanguageError as problem:
             if asked.reason and problem.code != "hidden":
                 problem.hint = f"{problem.hint}{'; ' if problem.hint else ''}it is run because of this: {asked.reason}"
@@ -101,7 +82,7 @@ class RunsEngine:
             said = f"{monitor.stopped() or 'stopped'}: the function has more random choices than could be run"
             yield Answer(status="unknown", question=asked, engine=self.name, reason=said)
             return
-        deciding = _Deciding(question, runs, budget, request.tight, monitor)
+        deciding = _Deciding(question.under(asked.budget), runs, budget, request.tight, monitor)
         try:
             yield from deciding.answers()
         except Stopped:
@@ -138,61 +119,14 @@ def _all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, R
     return replace(question, sizes=sizes), found
 
 
-@dataclass
-class _Deciding:
+class _Deciding(Deciding):
     """What the runs of a function say about a claim."""
-
-    question: RunsQuestion
-    runs: Runs
-    budget: Budget
-    tight: bool
-    monitor: Monitor
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        return runs_document(self.runs)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        runs = self.runs
-        pairs = f"{len(runs.pairs)} pairs of neighbours" if len(runs.pairs) > 1 else "one pair of neighbours"
-        told = [f"{runs.made} runs on {len(runs.data)} data sets, {pairs}"]
-        if self.question.reason:
-            told.append(f"run as it is: {self.question.reason}")
-        told += floats_note(runs.floats)
-        if runs.asks:
-            told.append(f"it asks for {', '.join(runs.asks[:3])}, which was as it was in these runs")
-        if runs.relies_on:
-            told.append("it relies on " + ", ".join(f"{name} = {value}" for name, value in runs.relies_on.items()))
-        if any(noise.kind != "geometric" for tree in runs.trees for leaf in tree for noise in leaf.noises):
-            told.append(IDEAL)
-        return tuple(told)
-
-    @property
-    def ordered(self) -> list[tuple[int, int]]:
-        return [pair for i, j in self.runs.pairs for pair in ((i, j), (j, i))]
-
-    def known(self, **more: Any) -> Answer:
-        return Answer(
-            **{
-                "status": "unknown",
-                "question": self.question.under(None if self.tight else self.budget),
-                "engine": RunsEngine.name,
-                "compiled": self.document,
-                "notes": self.notes,
-                **more,
-            }
-        )
-
-    def unknown(self, reason: str, **more: Any) -> Answer:
-        """That nothing is known, with bounds."""
-        return self.known(reason=reason, **more)
 
     def answers(self) -> Iterator[Answer]:
         """Exact probabilities where there are any, alignments and events otherwise."""
         rows: list[dict[str, ExponentialSum]] | None = None
         if self.runs.gaussian:
-            yield from self.by_divergence()
+            yield from DeltaDeciding(self.question, self.runs, self.budget, self.tight, self.monitor).answers()
             return
         if self.runs.closed:
             try:
@@ -203,7 +137,7 @@ class _Deciding:
         if rows is not None:
             yield from self.by_table(rows)
         elif self.budget.delta != 0:
-            yield from self.by_divergence()
+            yield from DeltaDeciding(self.question, self.runs, self.budget, self.tight, self.monitor).answers()
         else:
             yield from self.by_alignment()
 
@@ -278,16 +212,14 @@ class _Deciding:
         assert worst is not None
         excess, found = worst
         beyond = (excess - ExponentialSum.constant(self.budget.delta)).sign(1) > 0
+        near = excess.ball(1, 192)
+        details = delta_details(near, near)
         if beyond and self.budget.epsilon.root != 1 and not found.exceeds(self.budget.epsilon):
             yield self.unknown("an event is too near to what epsilon and delta allow to be told apart")
         elif beyond:
-            yield self.refuted(found, found.bounds()[0])
+            yield replace(self.refuted(found, found.bounds()[0]), details=details)
         else:
-            yield self.known(
-                status="proved",
-                evidence=table_evidence(),
-                upper=self.budget.epsilon,
-            )
+            yield self.known(status="proved", evidence=table_evidence(), upper=self.budget.epsilon, details=details)
 
     def excess(
         self, rows: Sequence[Mapping[str, ExponentialSum]], i: int, j: int, bound: Epsilon
@@ -323,102 +255,6 @@ class _Deciding:
                 worst, found = value, _Found(i, j, shapes, left, right, self.budget.delta)
         assert found is not None
         yield from self.judged(found, (worst, worst), table_evidence())
-
-    # ---------------------------------------------------------------------------------------------------- divergence
-
-    def by_divergence(self) -> Iterator[Answer]:
-        """A delta over events, in balls: from above by the distance of what is shown, from below by an event."""
-        if self.budget.pointwise and self.budget.delta != 0:
-            yield self.unknown("a delta for each output, where noisy numbers are shown, means nothing")
-            return
-        try:
-            yield from self.within_delta() if not self.tight else self.least_within_delta()
-        except LanguageError as problem:
-            if problem.code not in ("noise", "integral"):
-                raise
-            yield self.unknown(problem.message)
-
-    def most(self, bound: Epsilon) -> tuple[arb, tuple[int, int, Excess]]:
-        """A bound on the excess of every event on all neighbours, and the pair that has it, with an event."""
-        with precision(_BITS):
-            divergence = Divergence(bound.ball(_BITS).exp())
-        found: tuple[arb, tuple[int, int, Excess]] | None = None
-        for i, j in distinct_pairs(self.ordered, self.document["runs"]):
-            self.monitor.pause()
-            excess = divergence.excess(self.runs.trees[i], self.runs.trees[j])
-            upper = excess.upper.upper()
-            if found is None or upper > found[0]:
-                found = upper, (i, j, excess)
-        assert found is not None
-        return found
-
-    def within_delta(self) -> Iterator[Answer]:
-        """Whether the claim holds."""
-        bound = self.budget.epsilon
-        upper, (i, j, excess) = self.most(bound)
-        with precision(_BITS):
-            below = excess.lower(bound.ball(_BITS).exp())
-            proved, refuted = upper <= self.budget.delta, below > self.budget.delta
-        told = (f"delta at this epsilon: {_delta_words(below, upper)}",)
-        if proved:
-            yield self.known(
-                status="proved", evidence=divergence_evidence(), upper=bound, notes=(*told, *self.notes)
-            )
-            return
-        witness = self.region_witness(i, j, excess)
-        if refuted:
-            yield self.known(
-                status="refuted",
-                question=self.question.under(self.budget),
-                evidence=region_evidence(i, j, excess.regions),
-                lower=_epsilon_of(excess, self.budget.delta, bound),
-                witness=witness,
-                notes=(*told, *self.notes),
-            )
-            return
-        yield self.unknown("the delta that is claimed lies between what is proved and what is refuted", notes=(*told, *self.notes), witness=witness)
-
-    def least_within_delta(self) -> Iterator[Answer]:
-        """The smallest epsilon at a delta, between two numbers that differ by little."""
-        if self.budget.delta == 0:
-            yield self.unknown("Gaussian noise has no epsilon without a delta: ask with one (--delta 1e-6)")
-            return
-        low, high = Fraction(0), Fraction(1)
-        while not self._holds(high):
-            if high > _LARGEST_EPSILON:
-                yield self.unknown(f"no epsilon up to {_LARGEST_EPSILON} is enough")
-                return
-            low, high = high, 2 * high
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self._holds(middle) else (middle, high)
-        upper = epsilon(Fraction(math.ceil(high * _GRID), _GRID))
-        _, (i, j, excess) = self.most(epsilon(low))
-        lower = _epsilon_of(excess, self.budget.delta, epsilon(0))
-        more = {}
-        if lower.compare(epsilon(0)) > 0 and excess.regions:
-            more["below"] = lower_bound(lower, region_evidence(i, j, excess.regions))
-        yield self.known(
-            status="proved",
-            question=self.question.under(replace(self.budget, epsilon=upper)),
-            evidence=divergence_evidence(),
-            more=more,
-            lower=lower if more else epsilon(0),
-            upper=upper,
-            witness=self.region_witness(i, j, excess),
-        )
-
-    def _holds(self, value: Fraction) -> bool:
-        upper, _ = self.most(epsilon(value))
-        return bool(upper <= self.budget.delta)
-
-    def region_witness(self, left: int, right: int, excess: Excess) -> RunWitness | None:
-        """An event with its probabilities, enclosed."""
-        if not excess.regions:
-            return None
-        text = " or ".join(region.text for region in excess.regions[:4]) + (", ..." if len(excess.regions) > 4 else "")
-        sides = [self.data_of(k) for k in (left, right)]
-        return Witness(sides[0], sides[1], ObservedRun(text), Ball.of(excess.p), Ball.of(excess.q))
 
     # ---------------------------------------------------------------------------------------------------- alignments
 
@@ -587,10 +423,6 @@ class _Deciding:
     def texts(self) -> dict[str, str]:
         return dict(self.document["outputs"])
 
-    def data_of(self, number: int) -> dict[str, Any]:
-        """A data set as arguments of the function."""
-        return {n: list(v) if isinstance(v, tuple) else v for n, v in self.runs.data[number].items()}
-
     def witness(self, found: _Found | None) -> RunWitness | None:
         if found is None:
             return None
@@ -663,31 +495,10 @@ class _Found:
         )
 
 
-def _epsilon_of(excess: Excess, delta: Rational, least: Epsilon) -> Epsilon:
-    """The epsilon that an event asks for at a delta, rounded down; at least a given one."""
-    with precision(_BITS):
-        if not (excess.p > delta and excess.q > 0):
-            return least
-        low, _ = rational_bounds(((excess.p - arb(delta)) / excess.q).log())
-    found = epsilon(Fraction(int((low * 10**12).floor()), 10**12)) if low > 0 else least
-    return max_of(found, least)
-
-
-def _delta_words(low: arb, high: arb) -> str:
-    """An enclosure of a delta, in words."""
-    top = f"at most {float(high.upper()):.10g}"
-    return f"at least {float(low.lower()):.10g}, {top}" if low > 0 else top
-
-
 def _rationals(row: Mapping[str, ExponentialSum]) -> dict[str, Rational] | None:
     """The probabilities of a row, where all are rational."""
     found = {shape: number for shape, p in row.items() if (number := p.at(1).rational) is not None}
     return found if len(found) == len(row) else None
-
-
-def max_of(one: Epsilon, other: Epsilon) -> Epsilon:
-    """The larger of two."""
-    return one if one.compare(other) >= 0 else other
 
 
 def _words(text: str, ends: Sequence[Interval]) -> str:

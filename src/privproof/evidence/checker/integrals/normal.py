@@ -8,8 +8,8 @@ measured in a unit and from a zero in which it is compared with its parent itsel
 * *Gaussian noise throughout* (`_tree`), compared with no constant: the trapezoidal rule.  A function f that is analytic within the strip
   ``|Im z| <= a`` with ``int |f(x + ib)| dx <= M`` there has ``|int f - h sum f(kh)| <= 2 M/(e^(2 pi a/h) - 1)`` (Trefethen and Weideman
   2014, theorem 5.1), and ``int_{-inf}^{kh} f`` is ``h sum_j (1/2 + Si(pi (k-j))/pi) f(jh)`` up to ``2 M h (1+pi)/(2 pi^2 a sinh(pi a/h))``.
-  With ``|Phi(x+iy)| <= Phi(x) + c phi(x) <= Phi(1/c) + c phi(1/c)``, ``c = |y| e^(y^2/2)``, bounds on the strip follow from the ends of the tree
-  inwards.  What is left out beyond the nodes is at most the mass of the density there.
+  With ``|Phi(x+iy)| <= Phi(x) + c phi(x) <= Phi(1/c) + c phi(1/c)``, ``c = |y| e^(y^2/2)``, bounds on the strip follow from the ends of
+  the tree inwards.  What is left out beyond the nodes is at most the mass of the density there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 from flint import acb, arb, arb_mat, ctx
 
@@ -226,7 +227,7 @@ def _star(root: _Vertex, place: str) -> arb:
             cuts |= {point - gap for gap in child.gaps if gap is not None}
     marks = sorted(cut for cut in cuts if start <= cut <= stop)
     total = arb(0)
-    for one, two in zip(marks, marks[1:], strict=False):
+    for one, two in pairwise(marks):
         middle = (one + two) / 2
         factors = [_factor(child, middle) for child in root.below]
         after = middle >= root.zero
@@ -255,7 +256,7 @@ def _factor(child: _Vertex, middle: Rational) -> Callable[[acb], acb]:
         """The probability to be below the tighter of two bounds: the moving one, and the end that stays."""
         moving = None if gap is None else middle + gap
         fixed = end
-        if moving is not None and (fixed is None or (moving > fixed) == (side == 0)):
+        if gap is not None and moving is not None and (fixed is None or (moving > fixed) == (side == 0)):
             after = moving >= child.zero
             return lambda z: _share(child, z + gap, after=after)
         if fixed is not None:
@@ -339,9 +340,7 @@ def _passed(child: _Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
         values = []
         for k in range(nodes.count):
             value = arb(1) if high is None else _normal((nodes.point(k) + high - child.zero) / child.spread)
-            values.append(
-                value if low is None else value - _normal((nodes.point(k) + low - child.zero) / child.spread)
-            )
+            values.append(value if low is None else value - _normal((nodes.point(k) + low - child.zero) / child.spread))
         y = nodes.strip / child.spread
         c = y * (y * y / 2).exp()
         bound = _normal(1 / c) + c * (-1 / (2 * c * c)).exp() / (2 * arb.pi()).sqrt()
@@ -364,7 +363,9 @@ def _running(count: int, bits: int) -> arb_mat:
     """The weights ``1/2 + Si(pi (k-j))/pi``."""
     half = arb(1) / 2
     weights = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]
-    return arb_mat(count, count, [weights[k - j] if k >= j else 1 - weights[j - k] for k in range(count) for j in range(count)])
+    return arb_mat(
+        count, count, [weights[k - j] if k >= j else 1 - weights[j - k] for k in range(count) for j in range(count)]
+    )
 
 
 def _normal(x: arb) -> arb:

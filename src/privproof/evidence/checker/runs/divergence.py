@@ -7,10 +7,10 @@ is then, on either side, with probability p (q) a vector ``B x + m`` (``B x + n`
 * ``m = n``: at most ``max(0, p - e^epsilon q)``.
 * All noise in it Gaussian, ``S = B diag(sigma^2) B'`` invertible: two normal laws at distance ``mu^2 = (m-n)' S^-1 (m-n)``, hence with
   ``e = epsilon + ln(q/p)`` exactly ``p (Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu))``.
-* A Laplace noise of its own in a number that is moved: its density changes by at most ``e^(|move|/(factor scale))``, so the above holds with e
-  less the sum of these costs, and ``p - exp(e) p`` where nothing else is moved.
-* Of all numbers one with Laplace noise of its own alone is moved, by B scales: the densities differ by factors from ``e^-B`` to ``e^B``, and
-  ``P(Y >= t)`` against ``P(Y >= t - B)`` gives exactly ``p (1 - exp(min(e, (e - B)/2)))``, or 0 where that is negative.
+* A Laplace noise of its own in a number that is moved: its density changes by at most ``e^(|move|/(factor scale))``, so the above holds
+  with e less the sum of these costs, and ``p - exp(e) p`` where nothing else is moved.
+* Of all numbers one with Laplace noise of its own alone is moved, by B scales: the densities differ by factors from ``e^-B`` to
+  ``e^B``, and ``P(Y >= t)`` against ``P(Y >= t - B)`` gives exactly ``p (1 - exp(min(e, (e - B)/2)))``, or 0 where that is negative.
 * Anything else: at most p.
 
 It rises in p and falls in q, so the ends of the balls are taken.  Sums over everything that is shown bound the excess of every event.

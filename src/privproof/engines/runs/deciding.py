@@ -1,0 +1,77 @@
+"""What the ways to decide from runs have in common: the question, the runs, what is said beside an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from privproof.compiling.runs import Runs
+from privproof.engines.monitor import Monitor
+from privproof.engines.runs.certificates import runs_document
+from privproof.evidence.answers import Answer
+from privproof.exact import Budget, Epsilon
+from privproof.language.recognition import IDEAL, floats_note
+from privproof.scenarios import RunsQuestion
+
+ENGINE = "runs"
+
+
+@dataclass
+class Deciding:
+    """What the runs of a function say about a claim."""
+
+    question: RunsQuestion
+    runs: Runs
+    budget: Budget
+    tight: bool
+    monitor: Monitor
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        return runs_document(self.runs)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        runs = self.runs
+        pairs = f"{len(runs.pairs)} pairs of neighbours" if len(runs.pairs) > 1 else "one pair of neighbours"
+        told = [f"{runs.made} runs on {len(runs.data)} data sets, {pairs}"]
+        if self.question.reason:
+            told.append(f"run as it is: {self.question.reason}")
+        told += floats_note(runs.floats)
+        if runs.asks:
+            told.append(f"it asks for {', '.join(runs.asks[:3])}, which was as it was in these runs")
+        if runs.relies_on:
+            told.append("it relies on " + ", ".join(f"{name} = {value}" for name, value in runs.relies_on.items()))
+        if any(noise.kind != "geometric" for tree in runs.trees for leaf in tree for noise in leaf.noises):
+            told.append(IDEAL)
+        return tuple(told)
+
+    @property
+    def ordered(self) -> list[tuple[int, int]]:
+        return [pair for i, j in self.runs.pairs for pair in ((i, j), (j, i))]
+
+    def known(self, **more: Any) -> Answer:
+        return Answer(
+            **{
+                "status": "unknown",
+                "question": self.question.under(None if self.tight else self.budget),
+                "engine": ENGINE,
+                "compiled": self.document,
+                "notes": self.notes,
+                **more,
+            }
+        )
+
+    def unknown(self, reason: str, **more: Any) -> Answer:
+        """That nothing is known, with bounds."""
+        return self.known(reason=reason, **more)
+
+    def data_of(self, number: int) -> dict[str, Any]:
+        """A data set as arguments of the function."""
+        return {n: list(v) if isinstance(v, tuple) else v for n, v in self.runs.data[number].items()}
+
+
+def max_of(one: Epsilon, other: Epsilon) -> Epsilon:
+    """The larger of two."""
+    return one if one.compare(other) >= 0 else other

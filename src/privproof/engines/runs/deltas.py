@@ -1,0 +1,174 @@
+"""Deltas over events, in balls, where Gaussian noise is drawn or noisy numbers are shown; also the smallest epsilon at one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from flint import arb
+
+from privproof.engines.runs.certificates import divergence_evidence, region_evidence
+from privproof.engines.runs.deciding import Deciding, max_of
+from privproof.engines.runs.divergence import Divergence, Excess, distinct_pairs
+from privproof.errors import LanguageError
+from privproof.evidence.answers import Answer
+from privproof.evidence.certificates import lower_bound
+from privproof.evidence.verdicts import RunDetails
+from privproof.evidence.witnesses import ObservedRun, RunWitness, Witness
+from privproof.exact import Epsilon, Rational, epsilon, fraction
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.probabilities import Ball
+
+_BITS = 96
+"""The precision of balls around e^epsilon and excesses."""
+_LARGEST_EPSILON = 1_000
+"""Where a larger epsilon would be needed at a delta, the search for the smallest ends."""
+_DIGITS = 12
+"""Digits behind the first one that a delta is written down with."""
+_HALVINGS = 40
+"""How often the interval of the smallest epsilon at a delta is halved: to a trillionth."""
+_GRID = 10**9
+"""The smallest epsilon at a delta is rounded up to a multiple of its inverse, so that it can be written down."""
+
+
+class DeltaDeciding(Deciding):
+    """What the runs of a function say about a delta."""
+
+    def answers(self) -> Iterator[Answer]:
+        """A delta over events, in balls: from above by the distance of what is shown, from below by an event."""
+        if self.budget.pointwise and self.budget.delta != 0:
+            yield self.unknown("a delta for each output, where noisy numbers are shown, means nothing")
+            return
+        try:
+            yield from self.within_delta() if not self.tight else self.least_within_delta()
+        except LanguageError as problem:
+            if problem.code not in ("noise", "integral"):
+                raise
+            yield self.unknown(problem.message)
+
+    def most(self, bound: Epsilon) -> tuple[arb, tuple[int, int, Excess]]:
+        """A bound on the excess of every event on all neighbours, and the pair that has it, with an event."""
+        with precision(_BITS):
+            divergence = Divergence(bound.ball(_BITS).exp())
+        found: tuple[arb, tuple[int, int, Excess]] | None = None
+        for i, j in distinct_pairs(self.ordered, self.document["runs"]):
+            self.monitor.pause()
+            excess = divergence.excess(self.runs.trees[i], self.runs.trees[j])
+            upper = excess.upper.upper()
+            if found is None or upper > found[0]:
+                found = upper, (i, j, excess)
+        assert found is not None
+        return found
+
+    def within_delta(self) -> Iterator[Answer]:
+        """Whether the claim holds."""
+        bound = self.budget.epsilon
+        upper, (i, j, excess) = self.most(bound)
+        with precision(_BITS):
+            below = excess.lower(bound.ball(_BITS).exp())
+            proved, refuted = upper <= self.budget.delta, below > self.budget.delta
+            details = delta_details(below, upper)
+        assert details.delta is not None
+        told = (f"delta at this epsilon: {_delta_words(*details.delta)}",)
+        if proved:
+            yield self.known(
+                status="proved",
+                evidence=divergence_evidence(),
+                upper=bound,
+                notes=(*told, *self.notes),
+                details=details,
+            )
+            return
+        witness = self.region_witness(i, j, excess)
+        if refuted:
+            yield self.known(
+                status="refuted",
+                question=self.question.under(self.budget),
+                evidence=region_evidence(i, j, excess.regions),
+                lower=_epsilon_of(excess, self.budget.delta, bound),
+                witness=witness,
+                notes=(*told, *self.notes),
+                details=details,
+            )
+            return
+        yield self.unknown(
+            "the delta that is claimed lies between what is proved and what is refuted",
+            notes=(*told, *self.notes),
+            witness=witness,
+            details=details,
+        )
+
+    def least_within_delta(self) -> Iterator[Answer]:
+        """The smallest epsilon at a delta, between two numbers that differ by little."""
+        if self.budget.delta == 0:
+            yield self.unknown("Gaussian noise has no epsilon without a delta: ask with one (--delta 1e-6)")
+            return
+        low, high = Fraction(0), Fraction(1)
+        while not self._holds(high):
+            if high > _LARGEST_EPSILON:
+                yield self.unknown(f"no epsilon up to {_LARGEST_EPSILON} is enough")
+                return
+            low, high = high, 2 * high
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self._holds(middle) else (middle, high)
+        upper = epsilon(Fraction(math.ceil(high * _GRID), _GRID))
+        _, (i, j, excess) = self.most(epsilon(low))
+        lower = _epsilon_of(excess, self.budget.delta, epsilon(0))
+        more = {}
+        if lower.compare(epsilon(0)) > 0 and excess.regions:
+            more["below"] = lower_bound(lower, region_evidence(i, j, excess.regions))
+        yield self.known(
+            status="proved",
+            question=self.question.under(replace(self.budget, epsilon=upper)),
+            evidence=divergence_evidence(),
+            more=more,
+            lower=lower if more else epsilon(0),
+            upper=upper,
+            witness=self.region_witness(i, j, excess),
+        )
+
+    def _holds(self, value: Fraction) -> bool:
+        upper, _ = self.most(epsilon(value))
+        return bool(upper <= self.budget.delta)
+
+    def region_witness(self, left: int, right: int, excess: Excess) -> RunWitness | None:
+        """An event with its probabilities, enclosed."""
+        if not excess.regions:
+            return None
+        text = " or ".join(region.text for region in excess.regions[:4]) + (", ..." if len(excess.regions) > 4 else "")
+        sides = [self.data_of(k) for k in (left, right)]
+        return Witness(sides[0], sides[1], ObservedRun(text), Ball.of(excess.p), Ball.of(excess.q))
+
+
+def _epsilon_of(excess: Excess, delta: Rational, least: Epsilon) -> Epsilon:
+    """The epsilon that an event asks for at a delta, rounded down; at least a given one."""
+    with precision(_BITS):
+        if not (excess.p > delta and excess.q > 0):
+            return least
+        low, _ = rational_bounds(((excess.p - arb(delta)) / excess.q).log())
+    found = epsilon(Fraction(int((low * 10**12).floor()), 10**12)) if low > 0 else least
+    return max_of(found, least)
+
+
+def delta_details(low: arb, high: arb) -> RunDetails:
+    """Between which numbers a delta lies."""
+    return RunDetails((_outward(low, up=False), _outward(high, up=True)))
+
+
+def _outward(value: arb, *, up: bool) -> Fraction:
+    """An end of a ball around a number that is at least 0, with some digits, rounded outwards."""
+    low, high = rational_bounds(value)
+    end = fraction(high if up else low)
+    if end <= 0:
+        return Fraction(0)
+    digits = 10 ** max(0, _DIGITS - math.floor(math.log10(end)))
+    return Fraction(math.ceil(end * digits) if up else math.floor(end * digits), digits)
+
+
+def _delta_words(low: Fraction, high: Fraction) -> str:
+    """An enclosure of a delta, in words."""
+    top = f"at most {float(high):.10g}"
+    return f"at least {float(low):.10g}, {top}" if low > 0 else top

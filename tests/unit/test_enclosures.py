@@ -1,0 +1,147 @@
+"""Probabilities of comparisons of noises as balls: the engines' panels, the checker's trapezoids and FLINT's integrals."""
+
+from fractions import Fraction
+from math import factorial
+
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.amounts import examples
+
+from privproof.engines.integrals.enclosures import Condition, probability
+from privproof.engines.integrals.functions import Noise
+from privproof.engines.integrals.leaves import Halfspace
+from privproof.engines.integrals.probabilities import probability as exact_probability
+from privproof.errors import LanguageError
+from privproof.evidence.checker.integrals.normal import forest_probability
+from privproof.evidence.checker.outcomes import Refusal
+from privproof.exact import rational
+from privproof.exact.balls import precision
+
+WIDEST = 1e-12
+
+
+def less(i, j, by=0):
+    """x_i <= x_j + by."""
+    return {j: rational(1), i: rational(-1)}, rational(by)
+
+
+def engine(noises, conditions):
+    return probability([(kind, rational(s)) for kind, s in noises], [Condition(*each) for each in conditions])
+
+
+def checker(noises, conditions):
+    with precision(96):
+        return forest_probability([(kind, rational(s)) for kind, s in noises], conditions, "here")
+
+
+def holds(ball, value, tolerance=0.0):
+    with precision(128):
+        near = abs(ball - (arb(rational(value)) if isinstance(value, Fraction) else arb(value)))
+    return bool(near.lower() <= tolerance) and float(ball.rad()) < WIDEST
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace", "exponential"])
+@pytest.mark.parametrize("length", [2, 3, 5, 8])
+def test_all_orders_of_equal_noises_are_equally_likely(kind, length):
+    chain = [less(i, i + 1) for i in range(length - 1)]
+    assert holds(engine([(kind, 2)] * length, chain), Fraction(1, factorial(length)))
+    if kind == "gaussian" or length < 4:
+        assert holds(checker([(kind, 2)] * length, chain), Fraction(1, factorial(length)))
+
+
+@pytest.mark.parametrize(("length", "ups"), [(4, 5), (6, 61), (8, 1385)])
+def test_orders_that_go_up_and_down(length, ups):
+    """The Euler numbers count them."""
+    zigzag = [less(i, i + 1) if i % 2 == 0 else less(i + 1, i) for i in range(length - 1)]
+    for by in (engine, checker):
+        assert holds(by([("gaussian", 1)] * length, zigzag), Fraction(ups, factorial(length)))
+
+
+def test_the_largest_of_a_hundred():
+    star = [less(i, 0) for i in range(1, 101)]
+    for by in (engine, checker):
+        assert holds(by([("gaussian", 1)] * 101, star), Fraction(1, 101))
+
+
+@pytest.mark.parametrize(
+    ("noises", "conditions", "known"),
+    [
+        (
+            [("laplace", 4), ("gaussian", 2), ("laplace", 1), ("gaussian", 4)],
+            [less(0, 1, 1), less(1, 2, 1), less(2, 3, -2)],
+            "0.09260322863548",
+        ),
+        ([("gaussian", 8), ("gaussian", 8), ("gaussian", 4)], [less(0, 2), less(2, 1, 1)], "0.24041047251514070"),
+        ([("laplace", 4), ("laplace", 8), ("laplace", 8)], [less(1, 0), less(0, 2, 1)], "0.229389208989661735"),
+    ],
+)
+def test_known_values(noises, conditions, known):
+    assert holds(engine(noises, conditions), known, 1e-13)
+
+
+NOISES = st.tuples(
+    st.sampled_from(["gaussian", "gaussian", "laplace", "exponential"]),
+    st.fractions(min_value=Fraction(1, 4), max_value=8, max_denominator=4),
+)
+FACTORS = st.sampled_from([1, 1, 2, 3, -1, -1, -2, Fraction(-1, 2)])
+CONSTANTS = st.fractions(min_value=-4, max_value=4, max_denominator=2)
+
+
+@st.composite
+def forests(draw, kinds=NOISES):
+    noises = draw(st.lists(kinds, min_size=1, max_size=5))
+    conditions = []
+    for j in range(1, len(noises)):
+        if draw(st.integers(0, 9)):
+            i = draw(st.integers(0, j - 1))
+            a, b, c = (rational(each) for each in (draw(FACTORS), draw(FACTORS), draw(CONSTANTS)))
+            conditions.append(({i: a, j: b}, c))
+            if not draw(st.integers(0, 6)):
+                conditions.append(({i: -a, j: -b}, rational(draw(st.integers(1, 6))) - c))
+    if draw(st.booleans()):
+        i = draw(st.integers(0, len(noises) - 1))
+        conditions.append(({i: rational(draw(FACTORS))}, rational(draw(CONSTANTS))))
+    return noises, conditions
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(forests())
+def test_the_checker_and_the_engine_enclose_the_same_number(forest):
+    try:
+        one, two = engine(*forest), checker(*forest)
+    except (LanguageError, Refusal):
+        return
+    assert one.overlaps(two), (one, two)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(forests(st.tuples(st.sampled_from(["laplace", "exponential"]), st.integers(1, 5).map(Fraction))))
+def test_without_gaussian_noise_the_exact_number_is_enclosed(forest):
+    noises, conditions = forest
+    halfspaces = [Halfspace(tuple(sorted(factors.items())), constant) for factors, constant in conditions]
+    exact = exact_probability([Noise(kind, rational(s)) for kind, s in noises], halfspaces)
+    known = arb(0) if exact.is_zero else exact.ball(1, 192)
+    for by in (engine, checker):
+        try:
+            found = by(noises, conditions)
+        except (LanguageError, Refusal):
+            continue
+        assert found.overlaps(known), (by, found, known)
+
+
+def test_what_is_no_forest_is_refused():
+    cycle = [less(0, 1), less(1, 2), less(0, 2)]
+    three = [({0: rational(1), 1: rational(1), 2: rational(1)}, rational(0))]
+    for conditions in (cycle, three):
+        with pytest.raises(LanguageError, match=r"cycle|at once"):
+            engine([("gaussian", 1)] * 3, conditions)
+        with pytest.raises(Refusal):
+            checker([("gaussian", 1)] * 3, conditions)
+
+
+def test_the_precision_is_as_before():
+    before = ctx.prec
+    engine([("gaussian", 1)] * 2, [less(0, 1)])
+    assert ctx.prec == before
