@@ -1,5 +1,5 @@
 from . import release
-from .asking import check, tight_epsilon
+from .asking import check, smallest_delta, tight_epsilon
 from .auditing.asking import audit
 from .auditing.audits import Audit
 from .compiling import (
@@ -76,7 +76,6 @@ from .profiles import (
     privacy_loss_distribution,
     privacy_profile,
     renyi_divergence,
-    smallest_delta,
 )
 from .profiles.probabilities import output_probability, privacy_loss, probability_formula
 from .scenarios import (

@@ -11,9 +11,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from fractions import Fraction
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from privproof.compiling.posing import Subject, ordinary_mechanism, ordinary_notes, pose_question, run_instead
 from privproof.engines.engine import Engine, Remark, Request
@@ -21,8 +22,8 @@ from privproof.engines.monitor import Monitor
 from privproof.engines.registry import ENGINES
 from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.gate import first_admitted
-from privproof.evidence.verdicts import Unknown, Verdict
-from privproof.exact import Budget, EpsilonLike, Number
+from privproof.evidence.verdicts import Proved, Refuted, Unknown, Verdict
+from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
 from privproof.language.inputs import Input
@@ -30,6 +31,11 @@ from privproof.language.mechanism import Relation
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion
 
+if TYPE_CHECKING:
+    from privproof.profiles import SmallestDelta
+
+_JUST_BELOW = Fraction(10**12 - 1, 10**12)
+"""What is refuted lies below an exact delta by a trillionth of it."""
 _PATIENCE = 600.0
 """Seconds after which a question is given up, unless more are asked for: nobody wants to wait for ever without having said so."""
 
@@ -135,6 +141,81 @@ def tight_epsilon(
         Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise),
         engine,
         monitor or _limited(time_limit),
+    )
+
+
+def smallest_delta(
+    subject: Subject | str | Path,
+    epsilon: EpsilonLike,
+    *,
+    size: int | None = None,
+    horizon: Horizon | None = None,
+    monitor: Monitor | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    neighbours: Relation | None = None,
+    **named: Input,
+) -> SmallestDelta:
+    """How large delta must be at an epsilon, over all events and all neighbours.
+
+    Args:
+        subject: a mechanism, a function, a question, or the name of a file: ``FILE`` or ``FILE:NAME``.
+        epsilon: the epsilon.
+        size: for a mechanism, the length of its lists, where their declaration leaves it open.
+        horizon: for a mechanism on a stream, or a model: the lengths compared.
+        monitor: progress, a time limit, an interrupt.
+        inputs: for a function what its parameters may be, where its annotations do not say it.
+        neighbours: for a function which data sets are neighbours.
+        named: the same as `inputs`, by name.
+
+    >>> from privproof import gaussian, integer, mechanism
+    >>> @mechanism
+    ... def count(n: integer(0, 1)):
+    ...     return gaussian(n, sigma=2)
+    >>> found = smallest_delta(count, 1)
+    >>> round(float(found.lower), 9), round(float(found.upper), 9), found.proof.status, found.refutation.status
+    (0.006829595, 0.006829595, 'proved', 'refuted')
+    """
+    question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
+    return delta_of(question, exact_epsilon(epsilon), monitor)
+
+
+def delta_of(question: AnyQuestion, bound: Epsilon, monitor: Monitor | None = None) -> SmallestDelta:
+    """The smallest delta of a question at an epsilon.
+
+    Raises:
+        QuestionError: the epsilon is infinite, or no engine decides a delta about this.
+    """
+    if bound.infinite:
+        raise QuestionError("budget", "an infinite epsilon needs no delta", place="epsilon", hint="epsilon=1")
+    from privproof.profiles import SmallestDelta, privacy_profile
+
+    watch = monitor or Monitor()
+    if question.family == "words":
+        low, high = map(fraction, privacy_profile(question.words(place="delta")).bounds(bound))
+    else:
+        first = Request(question.under(Budget(bound, rational(1))))
+        asked = ask(first, None, watch)
+        if asked.delta_bounds is None:
+            said = (
+                asked.reason if isinstance(asked, Unknown) else f"the engine {asked.engine} decides no delta by itself"
+            )
+            raise QuestionError(
+                "delta",
+                said or "no delta is decided",
+                place="delta",
+                hint="data with finitely many values, such as records(0, 1), and a small --size",
+            )
+        (low, high), question = asked.delta_bounds, asked.question
+    proof = ask(Request(question.under(Budget(bound, rational(high)))), None, watch) if high < 1 else None
+    under = low if low < high else low * _JUST_BELOW
+    refutation = ask(Request(question.under(Budget(bound, rational(under)))), None, watch) if low > 0 else None
+    return SmallestDelta(
+        bound,
+        low if isinstance(refutation, Refuted) else Fraction(0),
+        high if isinstance(proof, Proved) else Fraction(1),
+        proof if isinstance(proof, Proved) else None,
+        refutation if isinstance(refutation, Refuted) else None,
+        question.under(None),
     )
 
 

@@ -40,8 +40,8 @@ def enclosed(found, value, tolerance=1e-12):
     """Whether the smallest delta is the one known, both ends of it certified and close together."""
     assert found.proof is not None
     assert found.refutation is not None
-    assert found.proof.certified
-    assert found.refutation.certified
+    assert recheck(found.proof.certificate).verdict == "proved"
+    assert recheck(found.refutation.certificate).verdict == "refuted"
     assert found.upper - found.lower < WIDTH
     return float(found.lower) - tolerance <= value <= float(found.upper) + tolerance
 
@@ -188,7 +188,8 @@ def test_pure_privacy_is_refuted_and_never_proved():
 def test_the_smallest_epsilon_at_a_delta():
     verdict = tight_epsilon(count, "0.001", data=BITS, size=1)
     assert verdict.status == "proved"
-    assert verdict.certified
+    assert verdict.certified.lower
+    assert verdict.certified.upper
     assert float(verdict.upper.ball()) - float(verdict.lower.ball()) < 1e-8
     assert hockey_stick(1 / 2, float(verdict.upper.ball())) == pytest.approx(0.001, abs=1e-9)
 
@@ -340,5 +341,5 @@ def test_random_comparisons_agree_with_integration(made):
             shift = e + math.log(q / p)
             total += p * hockey_stick(1 / fresh, shift) if fresh else max(0.0, p - math.exp(e) * q)
         wanted = max(wanted, total)
-    assert float(found.lower) - 1e-6 <= wanted <= float(found.upper) + 1e-6
-    assert found.upper - found.lower < Fraction(1, 10**6)
+    assert float(found.lower) - 1e-5 <= wanted <= float(found.upper) + 1e-5  # the error of the sum, at the kinks
+    assert found.upper - found.lower < Fraction(1, 10**9)

@@ -412,7 +412,7 @@ def lie_about_programs(monkeypatch):
 
     true = about_programs.attempts
 
-    def swapped(mechanism, claim, monitor, size=None, program=None):
+    def swapped(mechanism, claim, monitor, size=None, program=None, exact=None):
         yield from true(honest, claim, monitor, size=size)
 
     monkeypatch.setattr(about_programs, "attempts", swapped)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from privproof.asking import delta_of
 from privproof.cli.answers import console, end, say, say_json, write
 from privproof.cli.common import STATUS, asking, begin, loaded, one_size, writable
 from privproof.cli.options import (
@@ -23,7 +24,6 @@ from privproof.cli.options import (
 from privproof.cli.working import command, monitored
 from privproof.exact import epsilon
 from privproof.profiles import privacy_profile
-from privproof.profiles.deltas import delta_of
 from privproof.reporting import delta_data, print_delta, print_profile, profile_data
 
 

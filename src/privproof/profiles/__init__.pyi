@@ -1,6 +1,6 @@
 from .accounting import privacy_loss_distribution
 from .curves import Curve, Enclosure
-from .deltas import SmallestDelta, smallest_delta
+from .deltas import SmallestDelta
 from .profile import Point, Profile, Worst, privacy_profile
 from .renyi import Divergence, renyi_divergence
 from .situations import Comparison, Outcome, Situation
@@ -19,5 +19,4 @@ __all__ = [
     "privacy_loss_distribution",
     "privacy_profile",
     "renyi_divergence",
-    "smallest_delta",
 ]

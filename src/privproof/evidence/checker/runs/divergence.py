@@ -30,12 +30,11 @@ from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.runs.sums import likelihood
 from privproof.evidence.checker.runs.ways import Done, Form, Leaf, Part, Ran, Tree
-from privproof.exact import Rational, epsilon
+from privproof.exact import ZERO, Rational, epsilon
 from privproof.exact.balls import precision, rational_bounds
 
 _BITS = 96
 """The precision of balls."""
-_ZERO = Rational(0)
 
 
 def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
@@ -176,13 +175,13 @@ def _excess(mine: _Seen, other: _Seen | None, bound: arb) -> arb:
 def _distance(seen: _Seen, moves: list[Rational]) -> tuple[Rational, Rational, bool] | None:
     """The square of mu, the cost of the other moves, and whether that is all and of one number; None where no noise makes up for a move."""
     if not any(moves):
-        return _ZERO, _ZERO, False
+        return ZERO, ZERO, False
     times: dict[int, int] = {}
     for row in seen.rows:
         for j, _ in row:
             times[j] = times.get(j, 0) + 1
     normal: list[int] = []
-    cost = _ZERO
+    cost = ZERO
     for k, row in enumerate(seen.rows):
         kinds = {seen.laws[j][0] for j, _ in row}
         if kinds == {"gaussian"}:
@@ -195,7 +194,7 @@ def _distance(seen: _Seen, moves: list[Rational]) -> tuple[Rational, Rational, b
             [(j, factor)] = row
             cost += abs(moves[k] / factor) / seen.laws[j][1]
     if all(moves[k] == 0 for k in normal):
-        return _ZERO, cost, sum(move != 0 for move in moves) == 1
+        return ZERO, cost, sum(move != 0 for move in moves) == 1
     entries = [_common(seen, a, b) for a in normal for b in normal]
     covariance = fmpq_mat(len(normal), len(normal), entries)
     if covariance.det() == 0:
@@ -207,7 +206,7 @@ def _distance(seen: _Seen, moves: list[Rational]) -> tuple[Rational, Rational, b
 def _common(seen: _Seen, a: int, b: int) -> Rational:
     """The covariance of two numbers."""
     other = dict(seen.rows[b])
-    return sum((c * other[j] * seen.laws[j][1] ** 2 for j, c in seen.rows[a] if j in other), _ZERO)
+    return sum((c * other[j] * seen.laws[j][1] ** 2 for j, c in seen.rows[a] if j in other), ZERO)
 
 
 def _normal(x: arb) -> arb:
@@ -280,7 +279,7 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
             assert isinstance(part, Form)
             constant += factor * part.constant
             for j, c in part.factors:
-                sum_of[j] = sum_of.get(j, _ZERO) + factor * c
+                sum_of[j] = sum_of.get(j, ZERO) + factor * c
         kept = {j: c for j, c in sum_of.items() if c != 0}
         tests = leaf.conditions[: _tests(leaf)]
         if any(j in kept for t in tests for j, _ in t.factors):
@@ -293,7 +292,7 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
             continue
         if any(leaf.noises[j][0] != "gaussian" for j in kept):
             refuse("a halfspace is of numbers with Gaussian noise, or of one with Laplace noise", "evidence.regions")
-        variance = sum((c * c * leaf.noises[j][1] ** 2 for j, c in kept.items()), _ZERO)
+        variance = sum((c * c * leaf.noises[j][1] ** 2 for j, c in kept.items()), ZERO)
         if variance == 0:
             refuse("a halfspace without noise", "evidence.regions")
         total += _probability(leaf, (), place) * _normal(arb(constant) / arb(variance).sqrt())
