@@ -200,6 +200,47 @@ class Author:
             returned = "'early'"
         self.put(f"return {returned}")
 
+    # -------------------------------------------------------------------------------------------------------- selections
+
+    def selecting(self) -> None:
+        """What the first of many noisy values are: by a loop or by lists, and what is shown of them."""
+        self.answers()
+        sign = self.pick(">", ">", ">", "<")
+        center = self.pick("v", "v", "v", "-v", "2 * v", "v + 1")
+        shown = ["first", "a - b", "b - a", "a", "second", "b - c", "fresh", "b", "i + 1"]
+        wanted = self.random.sample(shown, self.pick(1, 2, 2, 3))
+        if self.chance(0.5):
+            self.put(f"xs = [{self.noise(center)} for v in q]")
+            self.put(f"ys = sorted(xs{', reverse=True' if sign == '>' else ''})")
+            names = {
+                "a": "ys[0]",
+                "b": "ys[1]",
+                "c": "ys[2]",
+                "first": f"xs.index({'max' if sign == '>' else 'min'}(xs))",
+            }
+            names["second"] = "xs.index(ys[1])"
+            self.put("if len(q) < 3:")
+            self.put("    return None")
+            for name, meaning in names.items():
+                self.put(f"{name} = {meaning}")
+        else:
+            self.put("a, b, c, first, second = None, None, None, None, None")
+            self.put("for i, v in enumerate(q):")
+            self.depth += 1
+            self.put(f"x = {self.noise(center)}")
+            self.put(f"if a is None or x {sign} a:")
+            kept = self.pick("a, b, c, first, second = x, a, b, i, first", "a, b, first = x, a, i")
+            self.put(f"    {kept}")
+            self.put(f"elif b is None or x {sign} b:")
+            self.put(f"    {self.pick('b, c, second = x, b, i', 'b, c, second = x, b, i', 'b, second = x, i')}")
+            self.put(f"elif c is None or x {sign}{self.pick('', '', '=')} c:")
+            self.put("    c = x")
+            self.depth -= 1
+            self.put("if len(q) < 3:")
+            self.put("    return None")
+        parts = [{"fresh": self.noise("q[first]"), "i + 1": "first + 1"}.get(part, part) for part in wanted]
+        self.put(f"return {', '.join(parts)}")
+
     # -------------------------------------------------------------------------------------------------------------- sums
 
     def summing(self) -> None:

@@ -63,9 +63,9 @@ def listed(mechanism):
     return any(declared.shape == "list" for declared in mechanism.inputs.values())
 
 
-def asked(seed, folder):
+def asked(seed, folder, kind=None):
     """A program, a claim about it and a size or none."""
-    author, random = Author(seed), Random(seed * 7 + 1)
+    author, random = Author(seed, kind), Random(seed * 7 + 1)
     mechanism = load(folder, author.text)
     size = random.choice((None, None, 2, 3)) if listed(mechanism) else None
     return mechanism, random.choice(author.claims), size, random
@@ -128,8 +128,8 @@ def confirmed_refutation(mechanism, verdict, claim):
     assert right.is_zero or (left - right.scaled(claim)).sign(1) > 0
 
 
-def confirmed(seed, folder):
-    mechanism, claim, size, random = asked(seed, folder)
+def confirmed(seed, folder, kind=None):
+    mechanism, claim, size, random = asked(seed, folder, kind)
     verdict, refusal = attempted(check, mechanism, claim, size=size, monitor=soon())
     if refusal is not None:
         assert refusal.hint
@@ -148,6 +148,11 @@ def confirmed(seed, folder):
 @pytest.mark.parametrize("seed", selected(SEEDS, 12))
 def test_a_verdict_is_confirmed_by_exact_probabilities_and_by_runs(folder, seed):
     confirmed(seed, folder)
+
+
+@pytest.mark.parametrize("seed", selected(range(5000, 5100), 5))
+def test_a_verdict_on_a_selection_is_confirmed(folder, seed):
+    confirmed(seed, folder, "selecting")
 
 
 @pytest.mark.slow

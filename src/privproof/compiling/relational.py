@@ -35,9 +35,13 @@ from privproof.compiling.rewriting import (
     unclamped,
     unshifted,
 )
+from privproof.compiling.selecting import selected
 from privproof.compiling.sorts import (
     COMPARISONS,
     CONTINUOUS,
+    OTHERS,
+    PLACE,
+    RANKED,
     SHIFTED,
     Sort,
     input_sort,
@@ -123,6 +127,7 @@ class Program:
         optional: the variables that may be None, each with the variable that tells whether it is.
         scales: the scale of every noise that is shifted, by its site.
         offset: how much is added to the returned number afterwards.
+        least: the function may fail on shorter lists, and then does so whatever the data and the noise.
     """
 
     mechanism: Mechanism
@@ -139,6 +144,7 @@ class Program:
     optional: Mapping[str, str]
     scales: Mapping[int, Scale]
     offset: int
+    least: int = 0
 
     @property
     def inputs(self) -> Mapping[str, Input]:
@@ -160,7 +166,9 @@ class Program:
         return self.scales[sample.site]
 
 
-def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False) -> Program:
+def relational(
+    mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False, select: bool = False
+) -> Program:
     """Prepare a mechanism for alignments.
 
     Args:
@@ -168,18 +176,19 @@ def relational(mechanism: Mechanism, *, size: int | None = None, convert: bool =
         size: the length of its lists; None for every length.
         convert: whether tests that only guard assignments are converted.
         ahead: whether loops are cut after their test, so that shifts may depend on how it goes.
+        select: whether a loop that only finds the largest of its noisy values becomes a selection.
 
     Raises:
         LanguageError: the mechanism is outside the class.
         Unsupported: it cannot be brought into the form.
     """
-    program = prepare_program(mechanism, size=size, convert=convert, ahead=ahead)
+    program = prepare_program(mechanism, size=size, convert=convert, ahead=ahead, select=select)
     code = settle_sorts(program.code, program.sorts, program.noisy, program.optional, mechanism)
     return replace(program, code=code)
 
 
 def prepare_program(
-    mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False
+    mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False, select: bool = False
 ) -> Program:
     """A mechanism as a program that can be followed on numbers, see `relational`; whether its values fit each other is not looked at."""
     relation = mechanism.neighbours
@@ -187,7 +196,12 @@ def prepare_program(
         raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
     for name, declared in mechanism.inputs.items():
         _supported_input(name, declared, mechanism)
-    body = written_out(filled(mechanism.translated.body, mechanism.parameters))
+    body, least = written_out(filled(mechanism.translated.body, mechanism.parameters)), 0
+    if select:
+        found = selected(body, mechanism)
+        if found is None:
+            raise Unsupported("it has no loop that only finds the largest of its noisy values")
+        body, least = found
     body = summarised(body, mechanism, _explicit(body, mechanism))
     refuse_outside(body, mechanism)
     body, offset = unshifted(released_list(unclamped(body)))
@@ -204,7 +218,7 @@ def prepare_program(
     high, noisy = _differing(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
     return Program(
-        mechanism, body, code, made.live, cuts, sorts, high, noisy, tags, size, relation, flags, scales, offset
+        mechanism, body, code, made.live, cuts, sorts, high, noisy, tags, size, relation, flags, scales, offset, least
     )
 
 
@@ -235,7 +249,9 @@ def _explicit(body: Block, mechanism: Mechanism) -> set[str]:
             name = writes(statement)
             if name is None:
                 continue
-            noisy = isinstance(statement, Sample) and statement.noise in (*SHIFTED, "truncated_geometric")
+            if isinstance(statement, Sample) and statement.noise in (PLACE, RANKED):
+                continue
+            noisy = isinstance(statement, Sample) and statement.noise in (*SHIFTED, "truncated_geometric", OTHERS)
             streamed = isinstance(statement, Each) and statement.stream in found
             if noisy or streamed or any(differs(e, found, mechanism) for e in reads(statement)):
                 found.add(name)
@@ -269,8 +285,10 @@ def _differing(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[fro
                         high.add(name)
                     if noisy.intersection(variables(value)):
                         noisy.add(name)
+                case Sample(_, "place" | "ranked"):
+                    pass  # both runs have it in common
                 case Sample(name, noise, arguments):
-                    if noise in SHIFTED or any(differs(a, high, mechanism) for a in arguments):
+                    if noise in (*SHIFTED, OTHERS) or any(differs(a, high, mechanism) for a in arguments):
                         high.add(name)
                     noisy.add(name)
                 case Next(name, stream):
@@ -294,7 +312,9 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
         before = len(noisy)
         for statement in statements(body):
             name = writes(statement)
-            continuous = isinstance(statement, Sample) and statement.noise in CONTINUOUS
+            continuous = isinstance(statement, Sample) and statement.noise in (*CONTINUOUS, OTHERS)
+            if isinstance(statement, Sample) and statement.noise in (PLACE, RANKED):
+                continue
             if name is not None and (continuous or any(noisy.intersection(_values(e)) for e in reads(statement))):
                 noisy.add(name)
         if len(noisy) == before:
@@ -406,7 +426,7 @@ def _supported(step: Instruction, mechanism: Mechanism) -> None:
         case Append(name, _, place) | Replace(name, _, _, place):
             raise Unsupported(f"the list {name} is kept, {place}; alignments know outputs, numbers and truth values")
         case Sample(_, noise, arguments, _, place):
-            if noise not in (*SHIFTED, "bernoulli", "uniform"):
+            if noise not in (*SHIFTED, "bernoulli", "uniform", PLACE, OTHERS, RANKED):
                 raise Unsupported(
                     f"{noise} noise, {place}; alignments are for laplace, exponential and geometric noise"
                 )

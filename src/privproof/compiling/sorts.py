@@ -35,6 +35,10 @@ COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 CONTINUOUS = ("laplace", "exponential")
 SHIFTED = (*CONTINUOUS, "geometric")
 """The noises that an alignment moves; geometric noise by whole numbers."""
+PLACE, OTHERS, RANKED = "place", "others", "ranked"
+"""The draws of a selection that are no noise of their own, see `compiling.selecting`."""
+_TRUTHS = ("bernoulli", RANKED)
+_REALS = (*CONTINUOUS, OTHERS)
 _NUMBERS = ("int", "real")
 
 
@@ -147,7 +151,7 @@ def variable_sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple
                     if joined is not None:
                         sorts[name] = joined
                 case Sample(name, noise, _):
-                    made: Sort = "bool" if noise == "bernoulli" else "real" if noise in CONTINUOUS else "int"
+                    made: Sort = "bool" if noise in _TRUTHS else "real" if noise in _REALS else "int"
                     sorts[name] = _join(sorts.get(name), made) or made
                 case Next(name, stream):
                     sorts[name] = input_sort(mechanism.inputs[stream])

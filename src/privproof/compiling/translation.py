@@ -15,7 +15,7 @@ from typing import Any
 
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
 from privproof.compiling.relational import Program
-from privproof.compiling.sorts import CONTINUOUS
+from privproof.compiling.sorts import CONTINUOUS, RANKED
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
@@ -50,6 +50,10 @@ _MOST_STEPS = 20_000
 
 class _Endless(Exception):
     """The program does not end within the steps it is given."""
+
+
+class _Tie(Exception):
+    """Two noisy values are equal, which has probability zero: which of them comes first is not said."""
 
 
 class _Disagree(Exception):
@@ -137,16 +141,28 @@ def _difference(
 ) -> str | None:
     """How the program and the function differ on data and noise, in words; None if they do not."""
     mechanism = program.mechanism
-    shown, drawn = recorded(lambda: exact_run(mechanism, arguments), noise)
+    try:
+        shown, drawn = recorded(lambda: exact_run(mechanism, arguments), noise)
+    except LanguageError as problem:
+        if problem.code == "run" and _lengths(program, arguments) < program.least:
+            return None  # it fails whatever the data
+        raise
     follower = _Follower(program, arguments, drawn)
     try:
         followed = follower.output(lambda number: conditions.notice(number, follower.value, watch))
     except _Disagree as problem:
         return f"on {dict(arguments)}: {problem}"
+    except _Tie:
+        return None
     flat = followed if mechanism.stream is not None or _writes_on_the_way(program) else followed[-1]
     if _told(program, _plain(shown)) != _plain(flat):
         return f"on {dict(arguments)} the function shows {shown!r}, the program {flat!r}"
     return None
+
+
+def _lengths(program: Program, arguments: Mapping[str, Any]) -> int:
+    """The length of the shortest list."""
+    return min((len(arguments[name]) for name in program.lists), default=0)
 
 
 def _plain_form(value: Any) -> Any:
@@ -202,7 +218,7 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
                 place=program.mechanism.place,
                 hint="a loop must end with probability one",
             ) from None
-        except (_Disagree, TypeError, ZeroDivisionError):
+        except (_Disagree, _Tie, TypeError, ZeroDivisionError):
             continue
 
 
@@ -252,6 +268,8 @@ class _Follower:
         self.position = 0
         self.read = 0
         self.record: Any = None
+        self.ranked: list[tuple[Any, int]] = []
+        """The values of a selection with their places, the first rank first; those that were taken are gone."""
 
     def output(self, notice: Callable[[int], None] = lambda _: None) -> list[Any]:
         """Everything that is written, and what is returned; `notice` is told the number of every instruction before it."""
@@ -264,6 +282,10 @@ class _Follower:
                 case Assign(name, value):
                     if not (isinstance(value, Constant) and value.value is MISSING):
                         self.values[name] = self.value(value)
+                case Sample(_, "place" | "others" | "ranked"):
+                    self.select(at - 1, step)
+                case Sample(_, kind) if kind in CONTINUOUS and self.ranked and step.name.startswith("#value"):
+                    self.values[step.name] = self.ranked.pop(0)[0]
                 case Sample():
                     self.values[step.name] = self.noise(step)
                 case Emit(value):
@@ -305,6 +327,35 @@ class _Follower:
                 case _:
                     result.append(self.value(part))
         return result[0] if paired and len(result) == 1 else tuple(result)
+
+    def select(self, at: int, step: Sample) -> None:
+        """A part of a selection: its first place draws all its values."""
+        code = self.program.code
+        match step:
+            case Sample(name, "place", (length, *before)):
+                if not before:
+                    end = next(
+                        i for i in range(at, len(code)) if isinstance(s := code[i], Sample) and s.noise == RANKED
+                    )
+                    block = code[at : end + 1]
+                    center = next(s for s in block if isinstance(s, Assign))
+                    sample = next(s for s in block if isinstance(s, Sample) and s.noise in CONTINUOUS)
+                    drawn = []
+                    for place in range(self.value(length)):
+                        self.values[name] = place
+                        self.values[center.name] = self.value(center.value)
+                        drawn.append((self.noise(sample), place))
+                    if len({value for value, _ in drawn}) < len(drawn):
+                        raise _Tie
+                    last = block[-1]
+                    assert isinstance(last, Sample)
+                    down = isinstance(last.arguments[0], Variable) and last.arguments[0].name == sample.name
+                    self.ranked = sorted(drawn, key=operator.itemgetter(0), reverse=down)
+                self.values[name] = self.ranked[len(before)][1]
+            case Sample(name, "others", (_, _, *places)):
+                self.values[name] = self.ranked[len(places)][0]
+            case Sample(_, "ranked"):
+                self.ranked = []
 
     def noise(self, step: Sample) -> Any:
         if self.drawn is None:

@@ -339,6 +339,9 @@ class Linear(_Noisy):
         control = _control.get()
         if control is not None:
             return control.equal(difference)
+        among = _equality.get()
+        if among is not None and sum(isinstance(atom, int) for atom in difference.terms) > 1:
+            return among(difference)  # as list.index asks, which looks for one noisy number among others
         what = "a noisy number" if difference.noisy else "a number that may be anything"
         refuse(
             "equality", f"{what} is tested for equality", hint="compare with < or >=; equal values have probability 0"
@@ -591,14 +594,25 @@ def _undecided(form: Linear, strict: bool) -> bool:  # noqa: FBT001
 _decider: ContextVar[Callable[[Linear, bool], bool]] = ContextVar("decider", default=_undecided)
 
 
+_equality: ContextVar[Callable[[Linear], bool] | None] = ContextVar("equality", default=None)
+
+
 @contextmanager
-def deciding(decider: Callable[[Linear, bool], bool]) -> Iterator[None]:
-    """Inside this context the decider says whether a form is above zero (strictly, or not)."""
-    token = _decider.set(decider)
+def deciding(
+    decider: Callable[[Linear, bool], bool], equality: Callable[[Linear], bool] | None = None
+) -> Iterator[None]:
+    """Inside this context the decider says whether a form is above zero (strictly, or not).
+
+    Args:
+        decider: says so.
+        equality: says whether a form is zero that several noises have a part in; without it such a test is refused.
+    """
+    token, other = _decider.set(decider), _equality.set(equality)
     try:
         yield
     finally:
         _decider.reset(token)
+        _equality.reset(other)
 
 
 def calling_frame() -> FrameType:

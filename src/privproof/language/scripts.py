@@ -142,7 +142,7 @@ class Runs(Iterator[Scripted[Result]]):
         script = _Script(self._next().choices, chance, open_noise=self._open_noise)
         result, ended = None, True
         try:
-            with drawing(script.draw), deciding(script.decide) if self._open_noise else nullcontext():
+            with drawing(script.draw), deciding(script.decide, script.equal) if self._open_noise else nullcontext():
                 result = self._call()
         except GivenUp:
             ended = False
@@ -331,6 +331,12 @@ class _Script:
                 high = bound if high is None else min(high, bound)
             self.known[direction] = (low, high)
         return outcome
+
+    def equal(self, form: Linear) -> bool:
+        """Whether a form is zero: with continuous noise in it never, up to probability zero."""
+        if any(isinstance(atom, int) and self.noises[atom].kind != "geometric" for atom in form.terms):
+            return False
+        return all(self.decide(side, strict=False) for side in (form, -form))
 
 
 def _outward(number: int) -> int:

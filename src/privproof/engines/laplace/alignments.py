@@ -1,9 +1,10 @@
 """Alignments: by how much every noise is shifted in the second run.
 
-A shift is a constant plus multiples of the distances of what is read on the path and of variables that are free of noise.  It may depend on
-the path (the decisions that both runs share) and, where the returned value is foretold, on that value; on nothing else.  These are the side
-conditions of the soundness theorem: on every piece of the first run's noise the alignment is a translation, and different pieces
-have disjoint images, because the second run repeats decisions and output.
+A shift is a constant plus multiples of the distances of what is read on the path, of variables that are free of noise, and of the largest
+of the other values of a selection, whose noise is never shifted.  It may depend on the path (the decisions that both runs share) and, where
+the returned value is foretold, on that value; on nothing else.  These are the side conditions of the soundness theorem: on every piece
+of the first run's noise the alignment is a translation, or a shear along noise that stays where it is, and different pieces have
+disjoint images, because the second run repeats decisions and output.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def cases(blocks: Blocks, path: Path) -> tuple[Case, ...]:
         atoms.append([("up", True), ("up", False)])
     for k, sort in blocks.prophesied.items():
         if sort == "int":
-            atoms += [[("index", r, k, True), ("index", r, k, False)] for r in range(len(path.reads))]
+            told = [r for r, read in enumerate(path.reads) if not read.hidden]
+            atoms += [[("index", r, k, True), ("index", r, k, False)] for r in told]
         elif sort == "bool":
             atoms.append([("output", k, True, True), ("output", k, True, False)])
         else:
@@ -97,6 +99,8 @@ def features(path: Path, drawn: Drawn) -> dict[Feature, Term]:
     result: dict[Feature, Term] = {CONSTANT: z3.IntVal(1) if drawn.whole else z3.RealVal(1)}
     known = []
     for r, read in enumerate(path.reads):
+        if read.hidden:
+            continue
         if not drawn.whole or z3.is_int(read.distance):
             result[("read", r)] = read.distance if drawn.whole else real(read.distance)
         known.append(read.distance.sexpr())

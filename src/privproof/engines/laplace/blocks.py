@@ -8,15 +8,17 @@ distances from the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
+from typing import TypeAlias
 
 from privproof.compiling.relational import Program, differs
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
+from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts, sort_of
 from privproof.engines.laplace.records import Records
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import (
@@ -55,14 +57,35 @@ _MOST_PATHS = 400
 """Paths between cuts: each is a condition for the solver, in every attempt. Beyond it no alignment is looked for."""
 
 
+Context: TypeAlias = "tuple[Callable[[], Term], Callable[[], Term]]"
+"""When an expression is evaluated, in the first run and in the second; terms are made in the context of the solver at hand."""
+
+_ALWAYS: Context = (true, true)
+
+
+def _narrowed(context: Context, one: Term, two: Term) -> Context:
+    """A context in which something else holds, in each run."""
+    first, second = context
+    return (lambda: z3.And(first(), one)), (lambda: z3.And(second(), two))
+
+
 @dataclass(frozen=True)
 class Read:
-    """An element of a private input that is read on a path."""
+    """An element of a private input that is read on a path.
+
+    Attributes:
+        source: the input.
+        index: where.
+        value: the element in the first run.
+        distance: how far it is from that in the second.
+        hidden: whether which element it is depends on noise, so that no shift may speak of it.
+    """
 
     source: str
     index: Term
     value: Term
     distance: Term
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -420,13 +443,13 @@ class Blocks:
                         if name in self.program.sorts:
                             walk.values[name] = self._any(walk, name)
                     else:
-                        found = self.evaluate(value, walk, true())
+                        found = self.evaluate(value, walk, _ALWAYS)
                         walk.values[name] = as_sort(self.program.sorts[name], found, high=name in self.program.high)
                 case Sample():
                     self._sample(at, step, walk)
                 case Emit(value, place):
                     for part in output_parts(value):
-                        found = self.evaluate(part, walk, true())
+                        found = self.evaluate(part, walk, _ALWAYS)
                         self._same(found, walk, "the two runs write the same", place)
                 case Next(name, stream):
                     walk.looks = True
@@ -435,7 +458,7 @@ class Blocks:
                     yield from self._branch(cut, at, step, walk)
                     return
                 case Return(value):
-                    parts = tuple(self.evaluate(part, walk, true()) for part in output_parts(value))
+                    parts = tuple(self.evaluate(part, walk, _ALWAYS) for part in output_parts(value))
                     yield self._path(cut, None, walk, parts, step.place)
                     return
                 case _:
@@ -443,7 +466,7 @@ class Blocks:
             at += 1
 
     def _branch(self, cut: int, at: int, step: Test, walk: _Walk) -> Iterator[Path]:
-        found = self.evaluate(step.test, walk, true())
+        found = self.evaluate(step.test, walk, _ALWAYS)
         if found.sort != "bool":
             raise Unsupported(f"a test that is no truth value, {step.place}")
         apart = self._gap(step.test, walk) if found.other is not None else None
@@ -511,24 +534,81 @@ class Blocks:
             same = value.other == 0 if value.sort in ("int", "real") else value.one == value.other
             walk.obligations.append(Obligation(same, what, place))
 
+    # ------------------------------------------------------------------------------------------------------- selections
+
+    def _chosen_place(self, step: Sample, walk: _Walk) -> None:
+        """A place of a selection: any but those before, the same in both runs."""
+        length, *before = (self.evaluate(argument, walk, _ALWAYS).one for argument in step.arguments)
+        place = self._unknown(walk, step.name, "int")
+        walk.condition += [place >= 0, place < length, *(place != other for other in before)]
+        walk.values[step.name] = Value("int", place)
+
+    def _others(self, at: int, step: Sample, walk: _Walk) -> None:
+        """The largest value at all other places: it moves as far as some of these, whose noise is not shifted, do at least and at most."""
+        length, center, *places = step.arguments
+        assert isinstance(center, Variable)
+        assert isinstance(places[0], Variable)
+        formula = next(s.value for s in self.program.code[at::-1] if isinstance(s, Assign) and s.name == center.name)
+        size = self.evaluate(length, walk, _ALWAYS).one
+        taken = [self.evaluate(place, walk, _ALWAYS).one for place in places]
+        first = walk.values[places[0].name]
+        ends = []
+        for _ in range(2):
+            place = self._unknown(walk, "other place", "int")
+            walk.condition += [place >= 0, place < size, *(place != other for other in taken)]
+            walk.values[places[0].name] = Value("int", place)
+            known = len(walk.reads)
+            ends.append(real(self.evaluate(formula, walk, _ALWAYS).distance))
+            walk.reads[known:] = [replace(read, hidden=True) for read in walk.reads[known:]]
+        walk.values[places[0].name] = first
+        value, distance = (self._unknown(walk, f"{step.name}{kind}", "real") for kind in ("", ": distance"))
+        walk.condition += [ends[0] <= distance, distance <= ends[1]]
+        walk.values[step.name] = Value("real", value, distance)
+
+    def _ranked(self, step: Sample, walk: _Walk) -> None:
+        """The values of a selection come in this order, in both runs."""
+        values = [self.evaluate(argument, walk, _ALWAYS) for argument in step.arguments]
+        for larger, smaller in pairwise(values):
+            walk.condition.append(larger.one >= smaller.one)
+            walk.obligations.append(
+                Obligation(
+                    larger.two >= smaller.two,
+                    "the two runs select alike",
+                    step.place,
+                    real(larger.distance) - real(smaller.distance),
+                )
+            )
+        walk.values[step.name] = Value("bool", true())
+
+    @cached_property
+    def open_names(self) -> frozenset[str]:
+        """The variables that only noise flows into that is never shifted: the largest of the others of a selection."""
+        return frozenset(step.name for step in self.program.sites if step.noise == OTHERS)
+
     def _sample(self, at: int, step: Sample, walk: _Walk) -> None:
+        if step.noise == PLACE:
+            return self._chosen_place(step, walk)
+        if step.noise == OTHERS:
+            return self._others(at, step, walk)
+        if step.noise == RANKED:
+            return self._ranked(step, walk)
         if step.noise not in SHIFTED:
             for argument in step.arguments:
-                if self.evaluate(argument, walk, true()).other is not None:
+                if self.evaluate(argument, walk, _ALWAYS).other is not None:
                     raise Unsupported(f"{step.noise} noise that depends on the data, {step.place}")
             walk.values[step.name] = Value(
                 self.program.sorts[step.name], self._unknown(walk, step.name, self.program.sorts[step.name])
             )
             if step.noise == "uniform":
-                low, high = (self.evaluate(a, walk, true()).one for a in step.arguments[:2])
+                low, high = (self.evaluate(a, walk, _ALWAYS).one for a in step.arguments[:2])
                 drawn = walk.values[step.name].one
                 walk.condition += [drawn >= low, drawn <= high]
             if step.name in self.program.high:
                 walk.values[step.name] = as_sort(self.program.sorts[step.name], walk.values[step.name], high=True)
             return
-        center = self.evaluate(step.arguments[0], walk, true())
+        center = self.evaluate(step.arguments[0], walk, _ALWAYS)
         if isinstance(step.arguments[0], Variable) and step.arguments[0].name in self.program.optional:
-            self._present(step.arguments[0].name, step.place, walk, true())
+            self._present(step.arguments[0].name, step.place, walk, _ALWAYS)
         scale = self.program.scale(step)
         whole = step.noise == "geometric"
         if whole and center.sort != "int":
@@ -547,7 +627,9 @@ class Blocks:
         free = {
             name: gap(value)
             for name, value in walk.values.items()
-            if name in self.program.high and name not in self.program.noisy and value.sort in ("int", "real")
+            if name in self.program.high
+            and (name not in self.program.noisy or name in self.open_names)
+            and value.sort in ("int", "real")
         }
         for name in self.private:
             if self.program.inputs[name].shape == "value":
@@ -584,8 +666,8 @@ class Blocks:
         fixed = self.program.inputs[name].size
         return z3.IntVal(fixed) if fixed is not None else self.fixed["size"]
 
-    def evaluate(self, expression: Expression, walk: _Walk, context: Term) -> Value:
-        """An expression in both runs; the context is when it is evaluated."""
+    def evaluate(self, expression: Expression, walk: _Walk, context: Context) -> Value:
+        """An expression in both runs; the context is when each of them evaluates it."""
         match expression:
             case Constant(bool() as value):
                 return Value("bool", z3.BoolVal(value))
@@ -613,20 +695,22 @@ class Blocks:
                 return self._operation(name, arguments, place, walk, context)
         raise Unsupported(f"an expression at {expression.place}")
 
-    def _present(self, name: str, place: Place, walk: _Walk, context: Term) -> None:
+    def _present(self, name: str, place: Place, walk: _Walk, context: Context) -> None:
         """A number that may be None is used: it must be there."""
         flag = walk.values.get(self.program.optional[name])
         if flag is not None:
-            there = z3.Not(z3.Or(flag.one, flag.two))
+            one, two = (term() for term in context)
+            there = z3.And(z3.Implies(one, z3.Not(flag.one)), z3.Implies(two, z3.Not(flag.two)))
             if not z3.is_true(z3.simplify(there)):
-                walk.safety.append(Obligation(z3.Implies(context, there), f"{name} is a number", place))
+                walk.safety.append(Obligation(there, f"{name} is a number", place))
 
-    def _element(self, name: str, index: Expression, place: Place, walk: _Walk, context: Term) -> Value:
+    def _element(self, name: str, index: Expression, place: Place, walk: _Walk, context: Context) -> Value:
         at = self.evaluate(index, walk, context)
         if at.other is not None or at.sort != "int":
             raise Unsupported(f"an index that depends on the data or on noise, {place}")
         inside = z3.And(at.one >= 0, at.one < self.length(name))
-        walk.safety.append(Obligation(z3.Implies(context, inside), f"{name} is not read past its end", place))
+        read = z3.Or(*(term() for term in context))
+        walk.safety.append(Obligation(z3.Implies(read, inside), f"{name} is not read past its end", place))
         term = z3.simplify(at.one)
         key = (name, term.sexpr())
         if key not in walk.known:
@@ -635,13 +719,11 @@ class Blocks:
         return walk.known[key]
 
     def _conditional(
-        self, test: Expression, then: Expression, otherwise: Expression, walk: _Walk, context: Term
+        self, test: Expression, then: Expression, otherwise: Expression, walk: _Walk, context: Context
     ) -> Value:
         decided = self.evaluate(test, walk, context)
-        either = decided.one if decided.other is None else z3.Or(decided.one, decided.other)
-        neither = z3.Not(decided.one) if decided.other is None else z3.Or(z3.Not(decided.one), z3.Not(decided.other))
-        a = self.evaluate(then, walk, z3.And(context, either))
-        b = self.evaluate(otherwise, walk, z3.And(context, neither))
+        a = self.evaluate(then, walk, _narrowed(context, decided.one, decided.two))
+        b = self.evaluate(otherwise, walk, _narrowed(context, z3.Not(decided.one), z3.Not(decided.two)))
         sort: Sort = "real" if {a.sort, b.sort} == {"int", "real"} else a.sort
         a, b = as_sort(sort, a), as_sort(sort, b)
         one = z3.If(decided.one, a.one, b.one)
@@ -659,7 +741,7 @@ class Blocks:
         return Value(sort, one, distance)
 
     def _operation(
-        self, name: str, arguments: tuple[Expression, ...], place: Place, walk: _Walk, context: Term
+        self, name: str, arguments: tuple[Expression, ...], place: Place, walk: _Walk, context: Context
     ) -> Value:
         if name in ("len", "turns") and isinstance(arguments[0], Variable) and arguments[0].name in self.program.inputs:
             return Value("int", self.length(arguments[0].name))
@@ -713,7 +795,7 @@ class Blocks:
         for run in (1, 2):
             inside = walk.copy()
             inside.run = run
-            value = self.evaluate(added, inside, true())
+            value = self.evaluate(added, inside, _ALWAYS)
             if value.other is not None or len(inside.reads) + len(inside.fresh) > len(walk.reads) + len(walk.fresh):
                 raise Unsupported(f"what is summed up depends on more than the record and public numbers, {place}")
             sides.append(value)
@@ -721,7 +803,7 @@ class Blocks:
         moved = self.records.moved(source.name, one.one, two.one)
         return Value(one.sort, self._unknown(walk, "total", one.sort), moved)
 
-    def _logic(self, name: str, arguments: tuple[Expression, ...], walk: _Walk, context: Term) -> Value:
+    def _logic(self, name: str, arguments: tuple[Expression, ...], walk: _Walk, context: Context) -> Value:
         ones: list[Term] = []
         others: list[Term] = []
         high = False
@@ -730,8 +812,8 @@ class Blocks:
             ones.append(value.one)
             others.append(value.two)
             high = high or value.other is not None
-            goes_on = z3.Or(value.one, value.two) if name == "and" else z3.Or(z3.Not(value.one), z3.Not(value.two))
-            context = z3.And(context, goes_on)
+            goes_on = (value.one, value.two) if name == "and" else (z3.Not(value.one), z3.Not(value.two))
+            context = _narrowed(context, *goes_on)
         joined = z3.And if name == "and" else z3.Or
         return Value("bool", joined(*ones), joined(*others) if high else None)
 
@@ -772,7 +854,7 @@ class Blocks:
             case Operation("<" | "<=" | ">" | ">=" as name, (left, right)):
                 if not self.program.noisy.intersection(variables(test)):
                     return None
-                a, b = (self.evaluate(e, walk.copy(), true()) for e in (left, right))
+                a, b = (self.evaluate(e, walk.copy(), _ALWAYS) for e in (left, right))
                 if {a.sort, b.sort} - {"int", "real"}:
                     return None
                 difference = real(a.distance) - real(b.distance)

@@ -20,7 +20,7 @@ from privproof.language.scripts import Test as Branching
 
 CONDITIONS = (
     "shifts depend on the data, the decisions that both runs share, and the foretold output, and on nothing else",
-    "no shift depends on the distance of a value that noise takes part in",
+    "no shift depends on the distance of a value that noise takes part in, but for noise that is never shifted",
     "only discrete outputs are foretold",
     "the neighbour relation is symmetric, so one direction is both",
     "scales are the same in both runs and above zero",

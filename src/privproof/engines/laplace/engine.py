@@ -99,6 +99,14 @@ def _summed(declared: Input, mechanism: Mechanism) -> bool:
     return declared.shape == "list" and mechanism.neighbours in SUMMED
 
 
+def least_length(mechanism: Mechanism) -> int:
+    """The length of the shortest lists on which a mechanism that selects does not fail."""
+    try:
+        return relational(mechanism, select=True).least
+    except (Unsupported, LanguageError):
+        return 0
+
+
 class _Search:
     """The search for a proof and a refutation, in turns."""
 
@@ -107,8 +115,8 @@ class _Search:
         self.mechanism = question.mechanism
         assert question.claim is not None
         self.claim: Affine = question.claim
-        summed = program is not None and sums_up(program.code)
-        self.refuter = Refuter(self.mechanism, question.relation, monitor, self.claim, question.budget, summed)
+        summed, least = program is not None and sums_up(program.code), least_length(self.mechanism)
+        self.refuter = Refuter(self.mechanism, question.relation, monitor, self.claim, question.budget, summed, least)
         self.reasons: list[str] = []
 
     def answers(self) -> Iterator[Answer]:
@@ -206,6 +214,8 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
         upper = question.budget.epsilon
     said = f"the function and the program that is proved agree on {tried.runs} runs with the same data and noise"
     notes = [said + told_coverage(tried)]
+    if proof.program.least > 1:
+        notes.append(f"lists have at least {proof.program.least} elements: on shorter ones it fails, whatever the data")
     every = unit(question.mechanism)
     if every is not None and _proportional(question, every):
         notes.insert(0, f"scales and claim are proportional: the same shifts prove the claim for every {every} above 0")
@@ -300,8 +310,8 @@ class _Tight:
         self.claim = question.claim
         self.monitor = monitor
         self.mechanism = question.mechanism
-        summed = program is not None and sums_up(program.code)
-        self.refuter = Refuter(self.mechanism, question.relation, monitor, summed=summed)
+        summed, least = program is not None and sums_up(program.code), least_length(self.mechanism)
+        self.refuter = Refuter(self.mechanism, question.relation, monitor, summed=summed, least=least)
         self.summed = summed or self.refuter.by_records
         self.proof: AlignmentProof | None = None
         self.notes: list[str] = []

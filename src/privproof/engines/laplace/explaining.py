@@ -432,6 +432,15 @@ class Printer:
                     yield f"{pad}d({mine}) = {self.distance(value)}"
                 elif name in self.program.high:
                     yield f"{pad}{mine}' = {self.primed(value)}"
+            case Sample(name, "place" | "others" as kind):
+                mine = self.writer.name(name)
+                of = "the place of a noisy value" if kind == "place" else "the first noisy value at all other places"
+                yield f"{pad}{mine} = {of}"
+                if kind == "others":
+                    yield f"{pad}d({mine}) = between the least and the largest change there"
+            case Sample(_, "ranked", values):
+                if len(values) > 1:
+                    yield f"{pad}assert {' >= '.join(self.primed(value) for value in values)}"
             case Sample():
                 yield from self.sample(statement, pad)
             case If(test, then, otherwise):

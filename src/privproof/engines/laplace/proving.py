@@ -64,16 +64,19 @@ class Form:
         ahead: whether shifts may depend on how the loop goes on.
         half: whether coefficients may be halves.
         tied: whether shifts depend only on the tests that data or noise take part in.
+        select: whether a loop that only finds the largest of its noisy values is a selection.
     """
 
     convert: bool
     ahead: bool = False
     half: bool = False
     tied: bool = False
+    select: bool = False
 
 
 FORMS = (
     Form(convert=True, tied=True),
+    Form(convert=True, tied=True, select=True),
     Form(convert=True),
     Form(convert=False, tied=True),
     Form(convert=False),
@@ -105,15 +108,16 @@ def attempts(
         exact: the budget where it is one number, exactly: costs of geometric noise are logarithms.
     """
     seen: set[tuple[object, ...]] = set()
-    known: dict[tuple[bool, bool], tuple[Blocks, list[Counterexample]]] = {}
+    known: dict[tuple[bool, ...], tuple[Blocks, list[Counterexample]]] = {}
     for form in forms:
-        shape_of = (form.convert, form.ahead)
+        shape_of = (form.convert, form.ahead, form.select)
         try:
             if shape_of not in known:
-                if program is not None and shape_of == (True, False):
+                if program is not None and shape_of == (True, False, False):
                     blocks = Blocks(replace(program, size=size))
                 else:
-                    blocks = Blocks(relational(mechanism, size=size, convert=form.convert, ahead=form.ahead))
+                    made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
+                    blocks = Blocks(made)
                 _ = blocks.paths, blocks.fixed, blocks.groups
                 known[shape_of] = (blocks, [])
         except Unsupported as problem:

@@ -145,6 +145,8 @@ class Refuter:
     exact: Budget | None = None
     summed: bool = False
     """Whether it sums up a list of which one element changes."""
+    least: int = 0
+    """On shorter lists the function may fail, whatever the data: nothing is looked for there."""
 
     def __post_init__(self) -> None:
         self.trees = Trees(self.mechanism, self.monitor)
@@ -169,7 +171,7 @@ class Refuter:
         """The sizes that are looked at, the open ones up to five."""
         if all(d.shape == "value" or d.size is not None for d in self.mechanism.inputs.values()):
             return [None]
-        return [size] if size is not None else [1, 2, 3, 4, 5]
+        return [size] if size is not None else [n + max(0, self.least - 1) for n in (1, 2, 3, 4, 5)]
 
     def stage(
         self, number: int, size: int | None, last: Counterexample | None = None, blocks: Blocks | None = None
@@ -226,7 +228,7 @@ class Refuter:
             return None
         left, right = sides
         size = max((len(v) for v in left.values() if isinstance(v, list)), default=0)
-        if size > LARGEST:
+        if size > LARGEST or size < self.least:
             return None
         public = {n: v for n, v in left.items() if self.mechanism.inputs[n].public}
         with few_ways():

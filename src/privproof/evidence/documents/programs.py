@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from privproof.compiling.relational import Program
-from privproof.compiling.sorts import CONTINUOUS, input_sort, mixed_values, output_parts
+from privproof.compiling.sorts import CONTINUOUS, OTHERS, PLACE, RANKED, input_sort, mixed_values, output_parts
 from privproof.evidence.questions import OtherQuestion, with_source
 from privproof.evidence.sources import program_source
 from privproof.exact.affine import Affine
@@ -91,6 +91,8 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
         case Sample(name, noise, arguments):
             if noise == "geometric":
                 return ["sample", name, noise, expression(arguments[0]), {"alpha": str(program.scale(step).alpha)}]
+            if noise in (PLACE, OTHERS, RANKED):
+                return _selecting(name, noise, arguments)
             if noise in CONTINUOUS:
                 scale = program.scale(step)
                 return [
@@ -111,6 +113,17 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
         case Next(name, stream):
             return ["next", name, stream]
     raise AssertionError(step)
+
+
+def _selecting(name: str, kind: str, arguments: tuple[Expression, ...]) -> list[object]:
+    """A part of a selection."""
+    if kind == RANKED:
+        return ["ranked", [argument.name for argument in arguments if isinstance(argument, Variable)]]
+    match arguments:
+        case (Operation(_, (Variable(listed),)), *rest):
+            names = [argument.name for argument in rest if isinstance(argument, Variable)]
+            return [kind, name, listed, names] if kind == PLACE else [kind, name, listed, names[0], names[1:]]
+    raise AssertionError(arguments)
 
 
 def expression(value: Expression) -> list[object]:

@@ -8,7 +8,8 @@ the factor e^B in its density or its probabilities; and the images of different 
 the path that it comes from.
 
 That the suppositions hold is shown by invariants at the cuts: they hold at the start, are kept on every path between
-cuts, and give what is needed along every path.
+cuts, and give what is needed along every path.  Where a program has selections, a shift may also depend on noise that
+is never shifted; `selections` says what, and why the theorem holds all the same.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     only_members(evidence, _MEMBERS, "evidence")
     flow = flow_of(program)
     state = State(flow)
-    cuts = read_cuts(evidence.get("cuts"), program)
+    cuts = read_cuts(evidence.get("cuts"), program, flow.selections)
     paths = paths_of(program, cuts)
     alignments = read_alignments(evidence.get("paths"), paths, flow, limits)
     bounds = _bounds(evidence.get("bounds"), state, limits)

@@ -93,6 +93,7 @@ class Evaluator:
         obligations: what has to hold, each with words.
         entries: the private entries in the order in which they were first read.
         now: the present terms of the changing symbols.
+        hidden: the numbers of entries whose places depend on noise: no shift may speak of them.
     """
 
     def __init__(self, state: State, place: str) -> None:
@@ -102,6 +103,7 @@ class Evaluator:
         self.known: list[str] = []
         self.obligations: list[tuple[str, str]] = []
         self.entries: list[Entry] = []
+        self.hidden: set[int] = set()
         self.now = {name: state.own(name) for name in state.changing}
         self._found: dict[tuple[str, str], Value] = {}
         self._short: dict[str, str] = {}

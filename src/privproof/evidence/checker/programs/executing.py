@@ -10,6 +10,7 @@ list are never deferred.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.evaluating import Evaluator, Value
@@ -18,7 +19,11 @@ from privproof.evidence.checker.programs.instructions import (
     Coin,
     Emit,
     Forget,
+    Instruction,
     Next,
+    Others,
+    Place,
+    Ranked,
     Return,
     Sample,
     Test,
@@ -87,6 +92,12 @@ class Execution:
                 self._assign(name, evaluator.value(value))
             case Sample() as sample:
                 self._sample(at, sample)
+            case Place() as place:
+                self._place(at, place)
+            case Others() as others:
+                self._others(at, others)
+            case Ranked(names):
+                self._ranked(at, names)
             case Coin(name):
                 self._assign(name, Value.low("bool", evaluator.fresh(BOOL)))
             case Whole(name, low, high):
@@ -111,6 +122,57 @@ class Execution:
             case Forget(name):
                 sort = self.program.variables[name]
                 self._assign(name, Value.low(sort, evaluator.fresh(KINDS[sort])))
+
+    def _place(self, at: int, step: Place) -> None:
+        """A place of a selection; that there is one more is an obligation, so that nothing follows where there is none."""
+        evaluator = self.evaluator
+        length, place = self.state.length(step.listed), evaluator.fresh(INT)
+        exists = f"(< {len(step.before)} {length})"
+        evaluator.obligations.append((f"instruction {at}: there is such a place", exists))
+        known = [f"(<= 0 {place})", f"(< {place} {length})"]
+        known += [f"(not (= {place} {self.now[other]}))" for other in step.before]
+        evaluator.known.append(f"(=> {exists} {both(known)})")
+        self._assign(step.name, Value.low("int", place))
+        if not any(isinstance(each, Others) for each in self._block(at)) and not step.before:
+            count = sum(isinstance(each, Place) for each in self._block(at))
+            evaluator.obligations.append((f"instruction {at}: there are no other places", f"(= {length} {count})"))
+
+    def _block(self, at: int) -> tuple[Instruction, ...]:
+        """The instructions of the selection that an instruction is part of."""
+        first, last = next((f, e) for f, e in self.flow.selections.items() if f <= at <= e)
+        return self.program.code[first : last + 1]
+
+    def _others(self, at: int, step: Others) -> None:
+        """The largest of the other values: it moves at least as far as one of them, and at most as far as another one."""
+        evaluator, first = self.evaluator, step.places[0]
+        length = self.state.length(step.listed)
+        exists = f"(< {len(step.places)} {length})"
+        evaluator.obligations.append((f"instruction {at}: there are other places", exists))
+        formula = next(each.value for each in self._block(at) if isinstance(each, Assign) and each.name == step.center)
+        taken, chosen = [self.now[place] for place in step.places], self.now[first]
+        ends = []
+        for _ in range(2):
+            place = evaluator.fresh(INT)
+            known = [f"(<= 0 {place})", f"(< {place} {length})", *(f"(not (= {place} {other}))" for other in taken)]
+            evaluator.known.append(f"(=> {exists} {both(known)})")
+            before = len(evaluator.entries)
+            self.now[first] = place
+            ends.append(evaluator.value(formula).as_sort("real").gap)
+            self.now[first] = chosen
+            evaluator.hidden.update(range(before, len(evaluator.entries)))
+        value, gap = evaluator.fresh(REAL), evaluator.fresh(REAL)
+        evaluator.known.append(f"(=> {exists} (and (<= {ends[0]} {gap}) (<= {gap} {ends[1]})))")
+        self._assign(step.name, Value.apart("real", value, gap))
+
+    def _ranked(self, at: int, names: tuple[str, ...]) -> None:
+        for larger, smaller in pairwise(names):
+            one, other = (
+                (self.now[name], plus(self.now[name], self.now[distance_of(name)])) for name in (larger, smaller)
+            )
+            self.evaluator.known.append(f"(>= {one[0]} {other[0]})")
+            self._oblige(
+                f"instruction {at}: the values come in the same order in both runs", f"(>= {one[1]} {other[1]})"
+            )
 
     def _assign(self, name: str, value: Value) -> None:
         new = value.as_sort(self.program.variables[name])
@@ -209,6 +271,8 @@ class Execution:
         for read in sorted(self._numbers | self._distances | self._whole):
             if read >= len(self.evaluator.entries):
                 refuse(f"there is no read number {read} on this path", self.alignment.place)
+            if read in self.evaluator.hidden:
+                refuse(f"which entry read number {read} is depends on noise", self.alignment.place)
             if read in self._distances and not self.evaluator.entries[read].declared.numeric:
                 refuse(f"read number {read} has no distance", self.alignment.place)
             if read in self._whole and self.evaluator.entries[read].declared.sort != "int":

@@ -21,12 +21,14 @@ from privproof.evidence.checker.programs.instructions import (
     Emit,
     Group,
     Next,
+    Others,
     Program,
     Return,
     Sample,
     Test,
     Whole,
 )
+from privproof.evidence.checker.programs.selections import selections_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Flow:
         noisy: the variables into which noise flows that is shifted.
         outputs: the sort of each foretold part of the result, by position: ``int``, ``tag`` or ``bool``.
         groups: the groups of public integers in the scales, the empty one always among them, and the logarithms.
+        others: the variables that hold the largest of the other values of a selection, and nothing else.
+        selections: the first and the last instruction of every selection.
     """
 
     program: Program
@@ -46,6 +50,8 @@ class Flow:
     noisy: frozenset[str]
     outputs: dict[int, str]
     groups: tuple[Group, ...]
+    others: frozenset[str]
+    selections: dict[int, int]
 
     def is_high(self, expression: Expression) -> bool:
         """Whether the expression may differ between runs that took the same path."""
@@ -68,7 +74,7 @@ def flow_of(program: Program) -> Flow:
     high = {each.name for each in program.declared.private if each.shape == "value"}
     noisy: set[str] = set()
     for instruction in program.code:
-        if isinstance(instruction, Sample):
+        if isinstance(instruction, Sample | Others):
             high.add(instruction.name)
             noisy.add(instruction.name)
         if isinstance(instruction, Next) and not program.declared.inputs[instruction.stream].public:
@@ -88,7 +94,27 @@ def flow_of(program: Program) -> Flow:
         refuse("the result of a mechanism that reads a stream is not foretold", "question.code")
     scales = {instruction.group for instruction in program.code if isinstance(instruction, Sample)}
     _ends(program)
-    return Flow(program, frozenset(high), frozenset(noisy), outputs, tuple(sorted(scales | {()}, key=str)))
+    selections = _selections(program, noisy)
+    others = {instruction.name for instruction in program.code if isinstance(instruction, Others)}
+    others -= {step.name for step in program.code if isinstance(step, Assign | Sample | Next)}
+    return Flow(
+        program,
+        frozenset(high),
+        frozenset(noisy),
+        outputs,
+        tuple(sorted(scales | {()}, key=str)),
+        frozenset(others),
+        selections,
+    )
+
+
+def _selections(program: Program, noisy: set[str]) -> dict[int, int]:
+    """The selections of a program; refuses centres into which noise flows."""
+    selections = selections_of(program)
+    for instruction in program.code:
+        if isinstance(instruction, Others) and instruction.center in noisy:
+            refuse("noise flows into the centres of a selection", "question.code")
+    return selections
 
 
 def _within(expression: Expression) -> Iterator[Expression]:

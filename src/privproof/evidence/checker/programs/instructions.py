@@ -136,7 +136,35 @@ class Forget:
     name: str
 
 
-Instruction: TypeAlias = Assign | Sample | Coin | Whole | Emit | Return | Test | Jump | Next | Forget
+@dataclass(frozen=True)
+class Place:
+    """A place of a selection: any place of a list but those before, the same in both runs."""
+
+    name: str
+    listed: str
+    before: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Others:
+    """The largest value of a selection at all places but those named; the centre is that at the first of these."""
+
+    name: str
+    listed: str
+    center: str
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The values of a selection come in this order: each is at least the next."""
+
+    names: tuple[str, ...]
+
+
+Instruction: TypeAlias = (
+    Assign | Sample | Coin | Whole | Emit | Return | Test | Jump | Next | Forget | Place | Others | Ranked
+)
 
 
 @dataclass(frozen=True)
@@ -204,6 +232,7 @@ def _instruction(
     given = a_list(value, place)
     kind = a_text(given[0] if given else None, f"{place}[0]")
     counts = {"assign": 3, "emit": 2, "return": 2, "test": 4, "jump": 2, "next": 3, "forget": 2}
+    counts |= {"place": 4, "others": 5, "ranked": 2}
     if kind == "sample":
         return _sample(given, place, reader, variables, declared)
     if kind not in counts:
@@ -219,7 +248,11 @@ def _instruction(
         return Test(condition, _target(given[2], length, f"{place}[2]"), _target(given[3], length, f"{place}[3]"))
     if kind == "jump":
         return Jump(_target(given[1], length, f"{place}[1]"))
+    if kind == "ranked":
+        return Ranked(_names(given[1], "real", variables, f"{place}[1]"))
     name, sort = _variable(given[1], variables, f"{place}[1]")
+    if kind in ("place", "others"):
+        return _selecting(given, name, sort, variables, declared, place)
     if kind == "assign":
         return Assign(name, reader.of_sort(given[2], sort, f"{place}[2]"))
     if kind == "forget":
@@ -231,6 +264,32 @@ def _instruction(
     if known.sort != sort and (known.sort, sort) != ("int", "real"):
         refuse(f"the variable is of sort {sort}, the stream of sort {known.sort}", place)
     return Next(name, stream)
+
+
+def _selecting(
+    given: list[object], name: str, sort: str, variables: Mapping[str, str], declared: Declared, place: str
+) -> Instruction:
+    """A place of a selection, or the largest of its other values."""
+    if sort != ("int" if given[0] == "place" else "real"):
+        refuse(f"the variable is of sort {sort}", f"{place}[1]")
+    listed = a_text(given[2], f"{place}[2]")
+    known = declared.inputs.get(listed)
+    if known is None or known.shape != "list":
+        refuse(f"{listed[:40]!r} is not a list", f"{place}[2]")
+    places = _names(given[-1], "int", variables, f"{place}[{len(given) - 1}]")
+    if given[0] == "place":
+        return Place(name, listed, places)
+    return Others(name, listed, _variable(given[3], variables, f"{place}[3]")[0], places)
+
+
+def _names(value: object, sort: str, variables: Mapping[str, str], place: str) -> tuple[str, ...]:
+    """Variables of a sort."""
+    listed = a_list(value, place)
+    within(len(listed), _MOST_VARIABLES, "variables", place)
+    found = [_variable(item, variables, f"{place}[{i}]") for i, item in enumerate(listed)]
+    if any(own != sort for _, own in found):
+        refuse(f"a variable is not of sort {sort}", place)
+    return tuple(name for name, _ in found)
 
 
 def _sample(

@@ -6,8 +6,8 @@ them are found here, whatever the certificate lists.
 
 The shift of a sample may depend on the inputs, on the foretold result and on the outcomes of tests, which both runs share,
 and on nothing else: it is a constant, plus multiples of differences of entries read on the path, plus multiples of
-differences of variables that no noise flows into.  These are the side conditions of the soundness theorem: on each path
-the noise is translated, and paths do not overlap in run 2.
+differences of variables that no noise flows into, or only noise that is never shifted (`selections`).  These are the side
+conditions of the soundness theorem: on each path the noise is translated or sheared, and paths do not overlap in run 2.
 """
 
 from __future__ import annotations
@@ -119,13 +119,15 @@ def paths_of(program: Program, cuts: frozenset[int]) -> list[Path]:
     return found
 
 
-def read_cuts(value: object, program: Program) -> frozenset[int]:
+def read_cuts(value: object, program: Program, selections: Mapping[int, int]) -> frozenset[int]:
     """The cuts of a certificate, the first instruction among them."""
     listed = a_list(value, "evidence.cuts")
     cuts = [an_integer(item, f"evidence.cuts[{i}]") for i, item in enumerate(listed)]
     for i, cut in enumerate(cuts):
         if not 0 <= cut < len(program.code):
             refuse(f"there is no instruction {cut}", f"evidence.cuts[{i}]")
+        if any(first < cut <= last for first, last in selections.items()):
+            refuse("a selection is cut in the middle", f"evidence.cuts[{i}]")
     if 0 not in cuts or len(set(cuts)) < len(cuts):
         refuse("the cuts are different instructions, 0 among them", "evidence.cuts")
     return frozenset(cuts)
@@ -192,7 +194,7 @@ class _Reader:
         declared = flow.program.declared
         numeric = {name for name, sort in flow.program.variables.items() if sort in ("int", "real")}
         numeric |= {each.name for each in declared.inputs.values() if each.shape == "value" and each.numeric}
-        self.plain = (numeric & flow.high) - flow.noisy
+        self.plain = ((numeric & flow.high) - flow.noisy) | flow.others
 
     def case(self, value: object, place: str) -> Case:
         given = an_object(value, place)

@@ -17,6 +17,7 @@ from privproof.evidence.checker.outcomes import Limits, Refusal, refuse
 from privproof.evidence.checker.programs.inputs import Declared, read_declared
 from privproof.evidence.checker.programs.instructions import (
     Emit,
+    Place,
     read_program,
 )
 from privproof.evidence.checker.source.cuts import Cut, numbers_of, with_numbers
@@ -55,6 +56,8 @@ def establish_proof(source: Source, asked: dict[str, object], limits: Limits, wo
     same_inputs(source, declared)
     if source.member.get("size") != declared.size:
         refuse("the question is about lists of another length than the program", f"{PLACE}.size")
+    if any(isinstance(step, Place) for step in read_program(asked, declared, limits).code):
+        raise Beyond("that the text makes such a selection is not re-established", "question.code")
     comparison = Comparison(source, asked, declared, limits, work)
     try:
         comparison.run()

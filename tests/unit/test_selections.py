@@ -1,0 +1,394 @@
+"""Selections: noisy max by a loop or a list, its gap to the runner-up, the top k; what is no selection; certificates that must not pass."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from privproof import check, exponential, geometric, integer, laplace, mechanism, public, queries, real_queries, recheck
+from privproof.compiling.relational import relational
+from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.translation import agreement
+from privproof.evidence.checker.outcomes import Accepted, Rejected
+
+
+@mechanism
+def by_index(q: real_queries()):
+    noisy = [laplace(v, scale=2) for v in q]
+    return noisy.index(max(noisy))
+
+
+@mechanism
+def by_smallest(q: real_queries()):
+    noisy = [laplace(v, scale=2) for v in q]
+    return noisy.index(min(noisy))
+
+
+@mechanism
+def by_key(q: real_queries()):
+    noisy = [laplace(v, scale=2) for v in q]
+    return max(range(len(q)), key=lambda i: noisy[i])
+
+
+@mechanism
+def with_exponential_noise(q: real_queries()):
+    noisy = [exponential(v, scale=2) for v in q]
+    return noisy.index(max(noisy))
+
+
+@mechanism
+def with_gap(q: real_queries()):
+    best, second, winner = None, None, None
+    for i, v in enumerate(q):
+        noisy = laplace(v, scale=2)
+        if best is None or noisy > best:
+            second, best, winner = best, noisy, i
+        elif second is None or noisy > second:
+            second = noisy
+    if second is None:
+        return winner, None
+    return winner, best - second
+
+
+@mechanism
+def with_gap_sorted(q: real_queries()):
+    noisy = [laplace(v, scale=2) for v in q]
+    top = sorted(noisy, reverse=True)
+    return noisy.index(top[0]), top[0] - top[1]
+
+
+@mechanism(neighbours="monotone")
+def with_gap_monotone(q: real_queries()):
+    noisy = [laplace(v, scale=1) for v in q]
+    best = max(noisy)
+    top = sorted(noisy, reverse=True)
+    return noisy.index(best), best - top[1]
+
+
+@mechanism(neighbours="one")
+def with_gap_one(q: real_queries()):
+    noisy = [laplace(v, scale=1) for v in q]
+    top = sorted(noisy, reverse=True)
+    return noisy.index(top[0]), top[0] - top[1]
+
+
+@mechanism
+def top_two_with_gaps(q: real_queries()):
+    a, b, c, first, second = 0, 0, 0, -1, -1
+    for i, v in enumerate(q):
+        noisy = laplace(v, scale=2)
+        if i < 1 or noisy > a:
+            a, b, c, first, second = noisy, a, b, i, first
+        elif i < 2 or noisy > b:
+            b, c, second = noisy, b, i
+        elif i < 3 or noisy > c:
+            c = noisy
+    if len(q) < 3:
+        return None
+    return first, a - b, second, b - c
+
+
+@mechanism
+def with_fresh_value(q: real_queries()):
+    best, winner = 0, 0
+    for i, v in enumerate(q):
+        noisy = laplace(v, scale=2)
+        if i == 0 or noisy > best:
+            best, winner = noisy, i
+    if len(q) == 0:
+        return None
+    return winner, laplace(q[winner], scale=1)
+
+
+@mechanism
+def of_multiples(q: real_queries()):
+    noisy = [laplace(2 * v + 1, scale=4) for v in q]
+    return noisy.index(max(noisy))
+
+
+PROVED = {
+    "by_index": (by_index, 1),
+    "by_smallest": (by_smallest, 1),
+    "by_key": (by_key, 1),
+    "with_exponential_noise": (with_exponential_noise, 1),
+    "with_gap": (with_gap, 1),
+    "with_gap_sorted": (with_gap_sorted, 1),
+    "with_gap_monotone": (with_gap_monotone, 1),
+    "with_gap_one": (with_gap_one, 1),
+    "top_two_with_gaps": (top_two_with_gaps, 2),
+    "with_fresh_value": (with_fresh_value, 2),
+    "of_multiples": (of_multiples, 1),
+}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_a_selection_is_proved_for_lists_of_every_length(name):
+    function, claim = PROVED[name]
+    verdict = check(function, claim)
+    assert verdict.status == "proved"
+    assert isinstance(recheck(json.loads(json.dumps(dict(verdict.certificate)))), Accepted)
+
+
+@pytest.mark.parametrize(
+    ("name", "claim"),
+    [
+        ("by_index", "9/10"),
+        ("by_key", "1/2"),
+        ("with_gap", "1/2"),
+        ("with_gap_monotone", "1/2"),
+        ("with_gap_one", "9/10"),
+        ("with_fresh_value", "3/2"),
+    ],
+)
+def test_less_than_a_selection_costs_is_refuted(name, claim):
+    verdict = check(PROVED[name][0], claim)
+    assert verdict.status == "refuted"
+
+
+def test_the_largest_value_itself_is_not_private():
+    @mechanism
+    def shown(q: real_queries()):
+        noisy = [laplace(v, scale=2) for v in q]
+        return noisy.index(max(noisy)), max(noisy)
+
+    assert check(shown, 1).status == "refuted"
+
+
+def test_the_answer_of_the_winner_itself_is_not_private():
+    @mechanism
+    def shown(q: real_queries()):
+        noisy = [laplace(v, scale=2) for v in q]
+        winner = noisy.index(max(noisy))
+        return winner, q[winner]
+
+    verdict = check(shown, 100)
+    assert verdict.status == "refuted"
+    assert verdict.lower.infinite
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_the_selection_does_what_the_function_does(name):
+    assert agreement(relational(PROVED[name][0], select=True)).told is None
+
+
+def test_lists_on_which_every_run_fails_are_told():
+    assert any("at least 2 elements" in note for note in check(with_gap_sorted, 1).notes)
+
+
+# ---------------------------------------------------------------------------------------------------- what is no selection
+
+
+def no_selection(function):
+    with pytest.raises(Unsupported, match="no loop that only finds"):
+        relational(function, select=True)
+
+
+def test_a_loop_that_compares_with_a_number_is_no_selection():
+    @mechanism
+    def first_above(q: real_queries()):
+        best, winner = 3, -1
+        for i, v in enumerate(q):
+            noisy = laplace(v, scale=2)
+            if noisy > best:
+                best, winner = noisy, i
+        return winner
+
+    no_selection(first_above)
+
+
+def test_a_loop_that_remembers_the_order_of_its_turns_is_no_selection():
+    @mechanism
+    def changes(q: real_queries()):
+        best, before = 0, -1
+        winner = -1
+        for i, v in enumerate(q):
+            noisy = laplace(v, scale=2)
+            if i == 0 or noisy > best:
+                best, before, winner = noisy, winner, i
+        return before
+
+    no_selection(changes)
+
+
+def test_a_loop_that_keeps_its_first_value_is_no_selection():
+    @mechanism
+    def kept(q: real_queries()):
+        first, best = 0, 0
+        for i, v in enumerate(q):
+            noisy = laplace(v, scale=2)
+            if i == 0:
+                first = noisy
+            if i == 0 or noisy > best:
+                best = noisy
+        return best - first
+
+    no_selection(kept)
+
+
+def test_a_runner_up_that_is_forgotten_when_the_best_changes_is_no_selection():
+    @mechanism
+    def wrong(q: real_queries()):
+        best, second, winner = 0, 0, 0
+        for i, v in enumerate(q):
+            noisy = laplace(v, scale=2)
+            if i == 0 or noisy > best:
+                best, winner = noisy, i
+            elif i == 1 or noisy > second:
+                second = noisy
+        return winner, best - second
+
+    no_selection(wrong)
+    assert check(wrong, 1, time_limit=20).status != "proved"
+
+
+def test_geometric_noise_has_ties_and_its_gap_is_not_proved():
+    @mechanism
+    def with_ties(q: queries()):
+        best, second, winner = None, None, None
+        for i, v in enumerate(q):
+            noisy = geometric(v, alpha="1/2")
+            if best is None or noisy > best:
+                second, best, winner = best, noisy, i
+            elif second is None or noisy > second:
+                second = noisy
+        if second is None:
+            return winner, None
+        return winner, best - second
+
+    no_selection(with_ties)
+    assert check(with_ties, "2*ln(2)", time_limit=10).status != "proved"
+
+
+def test_the_scale_of_a_selection_may_be_a_multiple_of_a_public_number():
+    @mechanism
+    def scaled(q: real_queries(), k: public(integer(low=1))):
+        noisy = [laplace(v, scale=2 * k) for v in q]
+        return noisy.index(max(noisy))
+
+    assert check(scaled, 1).status == "proved"
+
+
+# -------------------------------------------------------------------------------------------------- certificates that lie
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    return json.loads(json.dumps(dict(check(with_gap_sorted, 1).certificate)))
+
+
+def selection(code):
+    """The first instruction of the first selection that has others."""
+    return next(
+        i for i, step in enumerate(code) if step[0] == "place" and any(s[0] == "others" for s in code[i : i + 4])
+    )
+
+
+def shifts(certificate):
+    for path in certificate["evidence"]["paths"]:
+        for case in path["cases"]:
+            yield from case["shifts"].values()
+
+
+def rejected(certificate, words):
+    outcome = recheck(certificate)
+    assert isinstance(outcome, Rejected)
+    assert words in outcome.reason
+
+
+def changed(certificate, change):
+    copied = json.loads(json.dumps(certificate))
+    copied["question"]["source"]["claims"] = "taken"
+    copied["question"]["source"]["reason"] = "changed by hand"
+    change(copied)
+    return copied
+
+
+def test_a_certificate_says_that_the_selection_is_taken_from_the_compiler(certificate):
+    assert certificate["question"]["source"]["claims"] == "taken"
+    assert isinstance(recheck(certificate), Accepted)
+
+
+def test_a_constant_shift_does_not_keep_the_gap(certificate):
+    def change(copied):
+        for shift in shifts(copied):
+            shift.update(constant="2", reads=[], distances=[])
+
+    rejected(changed(certificate, change), "result is the same")
+
+
+def test_a_shift_that_reads_its_own_noise_is_refused(certificate):
+    def change(copied):
+        for shift in shifts(copied):
+            shift["distances"] = [["#value1", "-1"]]
+
+    rejected(changed(certificate, change), "free of noise")
+
+
+def test_a_shift_that_reads_where_the_largest_of_the_others_is_is_refused(certificate):
+    def change(copied):
+        for shift in shifts(copied):
+            if shift["distances"]:
+                shift["reads"] = [[1, "-1"]]
+
+    rejected(changed(certificate, change), "depends on noise")
+
+
+def test_a_smaller_budget_is_refused(certificate):
+    def change(copied):
+        copied["question"]["epsilon"] = "9/10"
+        copied["question"]["claim"]["constant"] = "9/10"
+        copied["evidence"]["bounds"][0]["constant"] = "9/10"
+
+    rejected(changed(certificate, change), "costs are within the bounds")
+
+
+def test_a_selection_without_its_others_needs_a_list_without_other_places(certificate):
+    def change(copied):
+        code = copied["question"]["code"]
+        start = selection(code)
+        other = next(i for i in range(start, start + 4) if code[i][0] == "others")
+        code[other] = code[other - 1]
+
+    assert isinstance(recheck(changed(certificate, change)), Rejected)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_selection_with_a_part_missing_or_twice_is_refused(certificate, number):
+    def change(copied):
+        code = copied["question"]["code"]
+        start = selection(code)
+        code[start + number] = code[start + (number + 1) % 5]
+
+    assert isinstance(recheck(changed(certificate, change)), Rejected)
+
+
+def test_noise_that_is_not_of_one_scale_is_no_selection():
+    certificate = json.loads(json.dumps(dict(check(top_two_with_gaps, 2).certificate)))
+
+    def change(copied):
+        sample = next(s for s in copied["question"]["code"] if s[0] == "sample" and s[1] == "#value2")
+        sample[4]["factor"] = "4"
+
+    rejected(changed(certificate, change), "one kind and scale")
+
+
+def test_a_cut_in_the_middle_of_a_selection_is_refused(certificate):
+    def change(copied):
+        cut = selection(copied["question"]["code"]) + 2
+        copied["evidence"]["cuts"].append(cut)
+        copied["evidence"]["invariants"][str(cut)] = "true"
+
+    rejected(changed(certificate, change), "cut in the middle")
+
+
+def test_others_that_may_not_be_there_prove_nothing(certificate):
+    """Without the test of the length the list may have one entry, and nothing may follow from a contradiction."""
+
+    def change(copied):
+        code = copied["question"]["code"]
+        start = selection(code)
+        test = next(i for i, step in enumerate(code[:start]) if step[0] == "test" and start in step[2:])
+        code[test] = ["test", [">=", ["length", "q"], ["int", 1]], *code[test][2:]]
+
+    rejected(changed(certificate, change), "there are other places")
