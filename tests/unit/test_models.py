@@ -121,7 +121,8 @@ def test_a_chain_as_a_hidden_model():
     ("changes", "parts"),
     [
         ({"steps": []}, ["steps", "no step"]),
-        ({"repeats": True}, ["finish", "never finishes"]),
+        ({"repeats": True}, ["steps[0]", "'t'", "without an output"]),
+        ({"marks": {"0*": "0"}}, ["marks", "lists of every length"]),
         ({"initial": {"s": "1/2"}}, ["initial", "1/2"]),
         ({"initial": {"u": 1}}, ["initial", "unknown state 'u'"]),
         ({"finish": {"s": {"x": 1}, "u": {"x": 1}}}, ["finish", "'u'"]),

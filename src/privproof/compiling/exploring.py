@@ -20,6 +20,7 @@ from privproof.exact import ONE, ZERO, Rational, rational, show
 from privproof.exact.polynomials import Polynomial
 from privproof.language.evaluating import WRONG, Store, evaluator, problem
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test
+from privproof.language.indices import NOT_A_NUMBER, Stuck, Wanting
 from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.noise import NOISES
 from privproof.language.operations import TWO_NAMES, short
@@ -44,9 +45,8 @@ from privproof.language.values import (
     Cells,
     Lookup,
     Splitting,
-    Stuck,
     Tail,
-    Wanting,
+    indices,
     key,
     plain,
     shared,
@@ -241,6 +241,8 @@ class Explorer:
         if found not in self.laws:
             if any(True for argument in arguments for _ in tails(argument)):
                 raise Stuck("an unbounded noisy number is an argument of noise")
+            if any(True for argument in arguments for _ in indices(argument)):
+                raise Stuck(NOT_A_NUMBER)
             self.laws[found] = law_outcomes(NOISES[noise].law(*map(plain, arguments)), noise)
         return self.laws[found]
 
@@ -344,7 +346,7 @@ class Explorer:
                 place = str(self.flow.code[nodes[name][0].at].place)
                 raise LanguageError(
                     "states",
-                    f"more than {_MOST_NODES} states between two inputs; {self._growing(nodes[name][0])}",
+                    f"more than {_MOST_NODES} states between two inputs; {self.growing(nodes[name][0])}",
                     place=place,
                     hint="bound the loop, or make its counter go away",
                 )
@@ -363,7 +365,8 @@ class Explorer:
             )
         return result
 
-    def _growing(self, state: State) -> str:
+    def growing(self, state: State) -> str:
+        """The variables of a state with their values, in words."""
         shown = [
             f"{shown_name(name)} = {text(value)}"
             for name, value in state.store(self.flow).items()

@@ -33,7 +33,7 @@ class Borders:
     def refined(self, value: Any) -> list[tuple[Any, Rational]]:
         """The output with its tails drawn up to the borders: what it may be, with probabilities."""
         result: list[tuple[Any, Rational]] = [(value, ONE)]
-        for path, leaf in _leaves(value):
+        for path, leaf in leaves(value):
             if isinstance(leaf, Tail):
                 border = self.begins[path, leaf.sign]
                 distance = (border - leaf.offset) * leaf.sign
@@ -57,7 +57,7 @@ def borders(values: Iterable[Any]) -> Borders:
 
     laws: dict[tuple[Path, int], Fraction] = {}
     for value in values:
-        for path, leaf in _leaves(value):
+        for path, leaf in leaves(value):
             if isinstance(leaf, Tail):
                 place = (path, leaf.sign)
                 if laws.setdefault(place, leaf.alpha) != leaf.alpha:
@@ -85,13 +85,14 @@ def several(written: tuple[Any, ...]) -> Any:
     return written[0] if len(written) == 1 else Several(written)
 
 
-def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """What an output is made of, each with the way to it."""
     inner = value.items if isinstance(value, Cells) else value if isinstance(value, tuple) else None
     if inner is None:
         yield path, value
     else:
         for i, item in enumerate(inner):
-            yield from _leaves(item, (*path, i))
+            yield from leaves(item, (*path, i))
 
 
 def _put(value: Any, path: Path, new: Any) -> Any:

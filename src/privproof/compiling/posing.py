@@ -111,10 +111,13 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
     try:
         refuse_gaussian(subject)
         if not is_program(subject):
-            unsized = is_ordinary(subject) or subject.neighbours == ADD_REMOVE
-            if size is None and horizon is None and unsized and _open_lists(subject):
-                return runs_question(subject)  # of every size that there is time for
-            return mechanism_question(subject, size=size, horizon=horizon)
+            try:
+                return mechanism_question(subject, size=size, horizon=horizon, every_length=True)
+            except QuestionError as problem:
+                unsized = is_ordinary(subject) or subject.neighbours == ADD_REMOVE
+                if problem.code == "size" and size is None and horizon is None and unsized and _open_lists(subject):
+                    return runs_question(subject)  # of every size that there is time for
+                raise
         question: AnyQuestion = program_question(_in_numbers(subject), size=size)
         return question if horizon is None else question.lasting(horizon)
     except LanguageError as problem:

@@ -23,11 +23,13 @@ from types import MappingProxyType
 from typing import Any
 
 from privproof.compiling.exploring import Explorer, Rest, State
+from privproof.compiling.lengths import open_model
 from privproof.compiling.rewriting import Unsupported, hoisted
 from privproof.compiling.steps import Outcome, Steps, aligned, input_values, transducer, with_ends
 from privproof.errors import LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.language.flow import Flow, flow
+from privproof.language.indices import OpenList
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.syntax import Block, Element, Expression, Operation, Variable
@@ -51,7 +53,12 @@ _ENDED = Rest.of(None, None, ())
 
 
 def mechanism_question(
-    mechanism: Mechanism, *, size: int | None = None, horizon: Horizon | None = None, name: str | None = None
+    mechanism: Mechanism,
+    *,
+    size: int | None = None,
+    horizon: Horizon | None = None,
+    name: str | None = None,
+    every_length: bool = False,
 ) -> Question:
     """The question that a mechanism poses.
 
@@ -60,13 +67,14 @@ def mechanism_question(
         size: the length of its lists, where their declaration leaves it open; for a stream the largest number of answers.
         horizon: for a stream, the numbers of answers compared.
         name: how reports call it; by default its name with the size.
+        every_length: whether the question is about lists of every length where no size is given, and the loop over the list allows it.
 
     Raises:
         LanguageError: the mechanism is outside the language, or has no finite model.
         QuestionError: the size is missing, or there is none to give.
     """
     try:
-        return _Compiler(mechanism, size, horizon).question(name)
+        return _Compiler(mechanism, size, horizon, every_length=every_length).question(name)
     except LanguageError as problem:
         raise (problem if problem.place else problem.at(mechanism.place)) from None
 
@@ -91,20 +99,47 @@ def given_in_advance(question: Question) -> Question:
 
 def _summing(mechanism: Mechanism) -> Flow:
     """The instructions of a mechanism, with ``sum`` of an input as a loop: then the sum so far is the state, and not all of the list."""
+    summed = _summed_body(mechanism)
+    if summed == mechanism.translated.body:
+        return mechanism.flow
+    lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
+    return flow(summed, lists, given=(*mechanism.inputs, *mechanism.parameters))
+
+
+def _summed_body(mechanism: Mechanism) -> Block:
+    """The statements of a mechanism, with ``sum`` of an input as a loop where the input is only read."""
     body = mechanism.translated.body
     lists = {name: declared for name, declared in mechanism.inputs.items() if declared.shape == "list"}
     numbers = all(
         isinstance(value, int | Fraction) for declared in lists.values() for value in declared.values or ("",)
     )
     if not numbers or not all(_only_read(body, name) for name in lists):
-        return mechanism.flow
+        return body
     try:
-        summed = hoisted(body, mechanism)
+        return hoisted(body, mechanism)
     except Unsupported:
-        return mechanism.flow
-    if summed == body:
-        return mechanism.flow
-    return flow(summed, list(lists), given=(*mechanism.inputs, *mechanism.parameters))
+        return body
+
+
+def _one_open_list(mechanism: Mechanism) -> bool:
+    """Whether the length of one list is open, and this list is all that is private."""
+    open_lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list" and not declared.size]
+    private = [name for name, declared in mechanism.inputs.items() if not declared.public]
+    relation = mechanism.neighbours
+    return len(open_lists) == 1 and open_lists == private and not callable(relation) and relation != ADD_REMOVE
+
+
+def _how_long(name: str, place: str, problem: LanguageError | None = None) -> QuestionError:
+    """That a size must be given, and why the question is not about every length."""
+    why = ""
+    if problem is not None:
+        why = f" It is not asked about every length: {problem.message}{f', {problem.place}' if problem.place else ''}"
+    hint = "--size 3, or size=3, or queries(0, 2, size=3)"
+    return QuestionError("size", f"how long is {name}?{why}", place=place, hint=hint)
+
+
+_FAULTS = ("changed",)
+"""Problems of a function that no size mends."""
 
 
 def _only_read(body: Block, name: str) -> bool:
@@ -135,7 +170,13 @@ class _Start:
 
 class _Compiler:
     def __init__(
-        self, mechanism: Mechanism, size: int | None, horizon: Horizon | None, *, collected: bool = False
+        self,
+        mechanism: Mechanism,
+        size: int | None,
+        horizon: Horizon | None,
+        *,
+        collected: bool = False,
+        every_length: bool = False,
     ) -> None:
         self.collected = collected
         self.mechanism = mechanism.pinned()
@@ -148,8 +189,9 @@ class _Compiler:
         self.public = {n: i for n, i in mechanism.inputs.items() if i.public and i.shape != "stream"}
         self.stream = mechanism.stream
         self.place = mechanism.name
+        self.every_length = every_length and size is None and _one_open_list(mechanism)
         self.sizes = self._sizes(size)
-        self.budget = mechanism.budget(max(self.sizes.values(), default=size))
+        self.budget = mechanism.budget(None if self.every_length else max(self.sizes.values(), default=size))
         if self.stream is not None and size is not None:
             if horizon is not None:
                 raise QuestionError(
@@ -175,13 +217,8 @@ class _Compiler:
     def _sizes(self, size: int | None) -> dict[str, int]:
         lists = {n: i for n, i in self.mechanism.inputs.items() if i.shape == "list"}
         open_ended = [n for n, i in lists.items() if i.size is None]
-        if open_ended and size is None:
-            raise QuestionError(
-                "size",
-                f"how long is {open_ended[0]}?",
-                place=self.place,
-                hint="--size 3, or size=3, or queries(0, 2, size=3)",
-            )
+        if open_ended and size is None and not self.every_length:
+            raise _how_long(open_ended[0], self.place)
         if size is not None and not open_ended and self.stream is None:
             raise QuestionError("size", "no list of open length takes it", place="size", hint="drop the size")
         if size is not None and size < 1:
@@ -254,6 +291,8 @@ class _Compiler:
                 "horizon", "the mechanism reads no stream, so its size counts", place="--horizon", hint="--size 3"
             )
         if len(self.private) == 1 and not callable(relation) and relation != ADD_REMOVE:
+            if self.every_length:
+                return self._every_length(str(relation), name)
             if only.shape == "list":
                 return self._listed(str(relation), name)
             return self._whole(str(relation), name)
@@ -286,6 +325,37 @@ class _Compiler:
             budget=self.budget,
             name=name or f"{self.mechanism.name} ({size} {_counted(declared, size)})",
             origin=self._origin(fed, input_values(declared), outputs, starts, collected=finished),
+        )
+
+    def _every_length(self, relation: str, name: str | None) -> Question:
+        ((fed, declared),) = self.private.items()
+        starts = self._starts()
+        mechanism = self.mechanism
+        lists = [n for n, i in mechanism.inputs.items() if i.shape == "list"]
+        try:
+            if self.generator:
+                raise LanguageError("length", "it yields outputs on the way", hint="stream(...) instead of a list")
+            made = open_model(
+                _summed_body(mechanism),
+                lists,
+                (*mechanism.inputs, *mechanism.parameters),
+                fed,
+                declared,
+                [start.store for start in starts],
+                self._state_name_in,
+            )
+        except LanguageError as problem:
+            if problem.code in _FAULTS:
+                raise
+            raise _how_long(fed, self.place, problem) from None
+        neighbours = _neighbours(relation, declared)
+        origin = self._origin(fed, made.inputs, made.outputs, starts, collected=True)
+        return Question(
+            model=made.model,
+            scenario=Scenario(pairs=_pairs(made.model, starts, made.begins), neighbours=neighbours),
+            budget=self.budget,
+            name=name or f"{mechanism.name} (lists of every length)",
+            origin=origin,
         )
 
     def _fed(self, state: State, fed: str, number: int, value: Any) -> State:
@@ -603,16 +673,21 @@ class _Compiler:
     # ------------------------------------------------------------------------------------------------------- the model
 
     def _state_name(self, rest: Rest) -> str:
+        return self._state_name_in(self.explorer, rest)
+
+    def _state_name_in(self, explorer: Explorer, rest: Rest) -> str:
         if rest.key[0] == "start":
             return "start" if rest.key[2] == "neighbours" else f"start, {rest.key[2]}"
         written = f" after {' '.join(map(text, rest.written))}" if rest.written else ""
         if rest.state is None:
             return f"ended: {text(rest.value)}{written}" if rest.value is not None else f"ended{written}"
-        flow = self.explorer.flow
+        flow = explorer.flow
         shown = [
             f"{shown_name(n)}={text(v)}"
             for n, v in rest.state.store(flow).items()
-            if (not n.startswith("#") or "." in n) and not isinstance(v, Answers) and n not in self.mechanism.parameters
+            if (not n.startswith("#") or "." in n)
+            and not isinstance(v, Answers | OpenList)
+            and n not in self.mechanism.parameters
         ]
         return f"line {flow.code[rest.state.at].place.line}{': ' if shown else ''}{', '.join(shown)}{written}"
 

@@ -17,8 +17,9 @@ from typing import Any
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover, told_coverage
 from privproof.compiling.distributions import initial_store, output_classes
 from privproof.compiling.exploring import Explorer, law_outcomes
+from privproof.compiling.lengths import OpenModel, list_law
 from privproof.errors import LanguageError
-from privproof.exact import fraction, show
+from privproof.exact import ZERO, fraction, show
 from privproof.language import Mechanism
 from privproof.language.evaluating import WRONG, Evaluate, evaluator, problem
 from privproof.language.flow import Next
@@ -27,7 +28,7 @@ from privproof.language.randomness import Chance
 from privproof.language.running import Run, outputs, run
 from privproof.language.scripts import GivenUp, recorded
 from privproof.language.syntax import Emit, Expression, Return, Sample
-from privproof.language.values import held, key, text
+from privproof.language.values import held, key, tails, text
 from privproof.models import Transducer
 from privproof.scenarios import Origin, Question, fits
 
@@ -66,6 +67,8 @@ def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, 
     least = Fraction(1)
     for arguments in tried.values():
         told, left_over = _disagreement(origin.mechanism, arguments)
+        if told is None and trials.model.of_every_length:
+            told = trials.open_disagreement(arguments)
         if told is not None:
             return f"on {arguments} {told}", ""
         least = min(least, 1 - left_over)
@@ -108,7 +111,8 @@ class _Trials:
 
     def __init__(self, question: Question, origin: Origin) -> None:
         assert isinstance(question.model, Transducer)
-        self.model, self.origin, self.mechanism = question.model, origin, origin.mechanism
+        self.question, self.model = question, question.model
+        self.origin, self.mechanism = origin, origin.mechanism
         self.explorer = Explorer(self.mechanism.flow)
         self.conditions = Conditions(self.mechanism.flow.code)
         self.evaluators: dict[int, Evaluate] = {}
@@ -116,6 +120,9 @@ class _Trials:
         if self.mechanism.stream is not None:
             high = _LONG if question.horizon is None or question.horizon.high is None else question.horizon.high
             self.longest = min(high, _LONG)
+        elif self.model.of_every_length:
+            self.longest = _LONG
+        self.shortest = 0 if self.model.of_every_length else 1
 
     def arguments(self, choices: Choices, longest: int | None = None) -> dict[str, Any]:
         """Data for the mechanism."""
@@ -123,8 +130,8 @@ class _Trials:
         if self.longest is None:
             length = 1 if self.origin.fed is None else len(self.model.steps)
         else:
-            length = 1 + choices.below(self.longest)
-        names = [choices.choice(self.model.inputs) for _ in range(length)]
+            length = self.shortest + choices.below(self.longest + 1 - self.shortest)
+        names = [choices.choice(self.model.data) for _ in range(length)]
         return self.origin.arguments(pair, side, names if longest is None else names[:longest])
 
     def chosen(self, found: Covered) -> Iterator[dict[str, Any]]:
@@ -133,12 +140,31 @@ class _Trials:
         limit = None if self.longest is None else min(self.longest, _LONGEST)
         length = limit or (1 if self.origin.fed is None else len(self.model.steps))
         pairs = list(self.origin.situations)
-        for name, pair, side in ((self.model.inputs[0], pairs[0], 0), (self.model.inputs[-1], pairs[-1], 1)):
+        for name, pair, side in ((self.model.data[0], pairs[0], 0), (self.model.data[-1], pairs[-1], 1)):
             yield self.origin.arguments(pair, side, [name] * length)
         for made in found.fresh:
             yield self.arguments(Choices(made, chance), limit)
         for _ in range(_TRIALS):
             yield self.arguments(Choices((), chance), limit)
+
+    def open_disagreement(self, arguments: Mapping[str, Any]) -> str | None:
+        """How the model of lists of every length differs from the mechanism on one list; None where it does not."""
+        fed = self.origin.fed
+        assert fed is not None
+        names = {text(self.origin.inputs[name]): name for name in self.model.data}
+        begin = self.model.initial
+        for pair in self.question.scenario.pairs:
+            public, _ = self.origin.situations[pair.name]
+            if all(arguments[name] == value for name, value in public.items()):
+                begin = pair.left
+        made = OpenModel(self.model, (), self.origin.inputs, self.origin.outputs)
+        law = list_law(made, begin, [names[text(value)] for value in arguments[fed]])
+        expected = {text(value): mass for value, mass in output_classes(self.mechanism, arguments) if mass != 0}
+        if any(True for value in self.origin.outputs.values() for _ in tails(value)) or law == expected:
+            return None
+        differing = next(said for said in {**law, **expected} if law.get(said) != expected.get(said))
+        masses = [show(found.get(differing, ZERO)) for found in (expected, law)]
+        return f"the output {differing} has probability {masses[0]}, in the model of every length {masses[1]}"
 
     def attempt(self, choices: Choices, watch: Watch) -> str | None:
         """One run of both; how they disagree, or None."""

@@ -125,6 +125,12 @@ def _composed(raw: _Raw, classes: tuple[Classes, ...]) -> tuple[Classes, ...]:
 
 def _with_horizon(question: Question, problem: WordProblem) -> WordProblem:
     model, wanted = question.model, question.horizon
+    if isinstance(model, Transducer) and model.of_every_length:
+        if wanted is not None and wanted.high is not None:
+            raise QuestionError(
+                "horizon", "lists of every length are asked about", place="horizon", hint="leave the horizon out"
+            )
+        return problem
     if isinstance(model, Transducer) and model.finish is not None:
         length = len(model.steps) + 1
         if wanted is not None and wanted.high is not None and wanted != Horizon.exactly(length):
@@ -251,17 +257,24 @@ def _transducer(question: Question, model: Transducer, *, together: bool) -> _Ra
     begins = [Begin(pair, output) for pair in builder.pairs for output in builder.finishes]
     starts = []
     for begin in begins:
-        location = builder.location((0, builder.memory, begin.finish))
-        left, right = (_on(side, model, builder.supports[0]) for side in (begin.pair.left, begin.pair.right))
+        location = builder.location((0, builder.memory, begin.finish, 0))
+        left, right = (_on(side, model, builder.supports[0, 0]) for side in (begin.pair.left, begin.pair.right))
         starts.append(Start(begin.pair.name, location, left, right))
     builder.build()
     numbers = range(len(builder.numbers))
     problem = WordProblem(tuple(builder.locations[i] for i in numbers), tuple(starts), Horizon.unbounded())
-    return _Raw(problem, tuple(begins), tuple(builder.origins[i] for i in numbers), len(model.states))
+    notes = _OPEN if model.of_every_length and question.origin is not None else ()
+    return _Raw(problem, tuple(begins), tuple(builder.origins[i] for i in numbers), len(model.states), notes)
 
 
-_Node: TypeAlias = "tuple[int, Memory, str | None]"
-"""A step, the memory of the neighbour relation, and the output in which the words end (None: they need not end)."""
+_OPEN = (
+    "the loop over the list is followed once, for lists of every length, the empty one included; --size 3: lists of 3",
+)
+"""What is said of a mechanism on lists of every length."""
+
+
+_Node: TypeAlias = "tuple[int, Memory, str | None, int]"
+"""A step, the memory of the neighbour relation, the output in which the words end (None: any), and how many inputs were marked."""
 
 
 class _Builder:
@@ -277,11 +290,14 @@ class _Builder:
         self.memory, self.choices = input_choices(question.scenario.neighbours, model)
         self.supports = _supports(model, self.pairs)
         self.finishes: tuple[str | None, ...] = (None,) if model.finish is None or together else model.outputs
+        if model.marks:
+            self.finishes = tuple(model.foretold)
+        self.marked = {name: marked for marked, name in model.marks.items()}
         self.numbers: dict[_Node, int] = {}
         self.waiting: list[_Node] = []
         self.locations: dict[int, Location] = {}
         self.origins: dict[int, tuple[int, ...]] = {}
-        self.matrices: dict[tuple[int, str], dict[str | None, Matrix]] = {}
+        self.matrices: dict[tuple[int, int, str], dict[str | None, Matrix]] = {}
 
     def location(self, node: _Node) -> int:
         """The number of a node; a new one waits to be built."""
@@ -295,71 +311,76 @@ class _Builder:
         ended = len(self.model.steps) + 1
         while self.waiting:
             node = self.waiting.pop()
-            step, memory, output = node
+            step, _, output, seen = node
             number = self.numbers[node]
             if step == ended:
                 self.locations[number] = Location(1, 1, (), (Final("any", (ONE,), (ONE,)),))
                 self.origins[number] = ()
                 continue
-            support = self.supports[step]
+            support = self.supports[step, seen]
+            edges: tuple[Edge, ...] = ()
             if self.model.step(step) is not None:
-                edges = tuple(self._edges(step, memory, output))
-            elif self.model.finish is not None:
-                end = self.location((ended, None, None))
+                edges = tuple(self._edges(node))
+            if self.model.finish is not None and (self.model.repeats or self.model.step(step) is None):
+                end = self.location((ended, None, None, 0))
                 shown = self.model.outputs if output is None else (output,)
-                edges = tuple(edge for o in shown for edge in _finishing(self.model, support, o, end))
-            else:
-                edges = ()
+                ends = (edge for o in shown for edge in _finishing(self.model, support, o, end))
+                edges = edges if seen < self._needed(output) else (*edges, *ends)
             self.origins[number] = support
             finals = _stream_finals(self.model, self.words, step, support)
             self.locations[number] = Location(len(support), len(support), edges, finals)
 
-    def _edges(self, step: int, memory: Memory, output: str | None) -> Iterator[Edge]:
-        onward = min(step + 1, len(self.supports) - 1)
-        for left, right, after in self.choices(step, memory):
-            target = self.location((onward, after, output))
-            other = self._matrices(step, right)
-            for written, matrix in self._matrices(step, left).items():
-                empty = Matrix.of(matrix.columns, ({} for _ in matrix.rows))
-                yield Edge(Letter(written, left, right), target, matrix, other.get(written, empty))
+    def _needed(self, output: str | None) -> int:
+        """How many inputs are marked in the words that end in an output."""
+        return 0 if output is None else self.model.foretold.get(output, 0)
 
-    def _matrices(self, step: int, symbol: str) -> dict[str | None, Matrix]:
-        if (step, symbol) not in self.matrices:
-            targets = self.supports[min(step + 1, len(self.supports) - 1)]
-            self.matrices[step, symbol] = _matrices(self.model, step, symbol, self.supports[step], targets)
-        return self.matrices[step, symbol]
+    def _edges(self, node: _Node) -> Iterator[Edge]:
+        step, memory, output, seen = node
+        onward = min(step + 1, len(self.model.steps) - int(self.model.repeats))
+        for left, right, after in self.choices(step, memory):
+            yield from self._letters(step, seen, left, right, self.location((onward, after, output, seen)), seen)
+            if seen < self._needed(output):
+                target = self.location((onward, after, output, seen + 1))
+                yield from self._letters(step, seen, self.marked[left], self.marked[right], target, seen + 1)
+
+    def _letters(self, step: int, seen: int, left: str, right: str, target: int, after: int) -> Iterator[Edge]:
+        """The edges of two inputs, one for every output that is written."""
+        other = self._matrices(step, seen, right, after)
+        for written, matrix in self._matrices(step, seen, left, after).items():
+            empty = Matrix.of(matrix.columns, ({} for _ in matrix.rows))
+            yield Edge(Letter(written, left, right), target, matrix, other.get(written, empty))
+
+    def _matrices(self, step: int, seen: int, symbol: str, after: int) -> dict[str | None, Matrix]:
+        if (step, seen, symbol) not in self.matrices:
+            targets = self.supports[min(step + 1, len(self.model.steps) - int(self.model.repeats)), after]
+            self.matrices[step, seen, symbol] = _matrices(self.model, step, symbol, self.supports[step, seen], targets)
+        return self.matrices[step, seen, symbol]
 
 
 def _on(entries: Distribution, model: Transducer, support: tuple[int, ...]) -> tuple[Rational, ...]:
     return tuple(entries.get(model.states[i], ZERO) for i in support)
 
 
-def _supports(model: Transducer, pairs: tuple[Pair, ...]) -> tuple[tuple[int, ...], ...]:
-    """Which states can be occupied before each step, as indices; the last entry repeats for a stream."""
+def _supports(model: Transducer, pairs: tuple[Pair, ...]) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Which states can be occupied before each step when so many inputs were marked, as indices."""
     index = {state: i for i, state in enumerate(model.states)}
-    current = {state for pair in pairs for state in (*pair.left, *pair.right)}
-    result = []
-    for step in model.steps:
-        result.append(current)
-        onward = {b.target for s in current if s in step for branches in step[s].values() for b in branches}
-        current = onward
-    if model.repeats:
-        repeated = result[-1] | current
-        while True:
-            more = {
-                b.target
-                for s in repeated
-                if s in model.steps[-1]
-                for branches in model.steps[-1][s].values()
-                for b in branches
-            } - repeated
-            if not more:
-                break
-            repeated |= more
-        result[-1] = repeated
-    else:
-        result.append(current)
-    return tuple(tuple(sorted(index[s] for s in states)) for states in result)
+    last = len(model.steps) - int(model.repeats)
+    most = max(model.foretold.values(), default=0)
+    found: dict[tuple[int, int], set[str]] = {(0, 0): {state for pair in pairs for state in (*pair.left, *pair.right)}}
+    waiting = [(0, 0)]
+    while waiting:
+        number, seen = waiting.pop()
+        here, step = found[number, seen], model.step(number)
+        if step is None:
+            continue
+        for more in range(1 + (seen < most)):
+            symbols = [symbol for symbol in model.inputs if (symbol in model.marks) == bool(more)]
+            onward = {b.target for s in here if s in step for symbol in symbols for b in step[s][symbol]}
+            place = (min(number + 1, last), seen + more)
+            if place not in found or not onward <= found[place]:
+                found[place] = found.get(place, set()) | onward
+                waiting.append(place)
+    return {place: tuple(sorted(index[s] for s in states)) for place, states in found.items()}
 
 
 def _matrices(
@@ -395,7 +416,7 @@ def _stream_finals(model: Transducer, words: Words, step: int, support: tuple[in
 def input_choices(relation: Neighbours | None, model: Transducer) -> tuple[Memory, Choices]:
     """The memory a relation starts with, and its choices."""
     if relation is None:
-        return 0, lambda step, memory: ((v, v, 0) for v in model.inputs)
+        return 0, lambda step, memory: ((v, v, 0) for v in model.data)
     if relation.kind == "pairs":
         return _listed_choices(relation, model)
     numbers = _numbers(model) if relation.kind == "monotone" else {}
@@ -433,7 +454,7 @@ def refuse_equal_sides(question: Question, model: Transducer, pairs: Sequence[Pa
                 place="scenario",
                 hint="scenario: {neighbours: {relation: each, within: 1}}",
             )
-    elif len(near_inputs(relation, model)) == len(model.inputs):
+    elif len(near_inputs(relation, model)) == len(model.data):
         raise ScenarioError(
             "empty-relation",
             f"no two inputs are neighbours when {relation}",
@@ -444,14 +465,14 @@ def refuse_equal_sides(question: Question, model: Transducer, pairs: Sequence[Pa
 
 def near_inputs(relation: Neighbours, model: Transducer) -> list[tuple[str, str]]:
     """The pairs of inputs that neighbours may read in a step (the only one, where pairs are listed), equal ones included."""
-    equal = [(v, v) for v in model.inputs]
+    equal = [(v, v) for v in model.data]
     if relation.kind == "pairs":
         listed = [(x[0], y[0]) for x, y in relation.listed]
         return [*equal, *dict.fromkeys(side for v, w in listed for side in ((v, w), (w, v)) if v != w)]
     if relation.within is None:
-        return [(v, w) for v in model.inputs for w in model.inputs]
+        return [(v, w) for v in model.inputs for w in model.data]
     numbers = _numbers(model)
-    ordered = sorted(model.inputs, key=lambda name: numbers[name])
+    ordered = sorted(model.data, key=lambda name: numbers[name])
     result = []
     first = 0
     for v in ordered:
@@ -491,7 +512,7 @@ def _listed_choices(relation: Neighbours, model: Transducer) -> tuple[Memory, Ch
 
 def _numbers(model: Transducer) -> dict[str, Rational]:
     numbers: dict[str, Rational] = {}
-    for name in model.inputs:
+    for name in model.data:
         try:
             numbers[name] = rational(name)
         except PrivproofError:

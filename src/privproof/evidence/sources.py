@@ -14,6 +14,7 @@ from privproof.compiling import mechanism_question
 from privproof.errors import ScenarioError
 from privproof.formats import document
 from privproof.language.constants import typed_document
+from privproof.language.indices import Foretold
 from privproof.language.mechanism import Mechanism
 from privproof.language.values import ENDED, Cells, Lookup, Tail, plain
 from privproof.models import Horizon
@@ -69,7 +70,7 @@ def _open_length(question: Question, origin: Origin) -> int | None:
     for name, declared in origin.mechanism.inputs.items():
         if declared.shape == "list" and declared.size is None:
             if name == origin.fed:
-                return len(question.model.steps)  # type: ignore[union-attr]
+                return question.list_size
             sides = [side for pair in origin.situations.values() for side in pair]
             lists = [side[name] for side in sides if name in side] or [data[name] for data in origin.inputs.values()]
             return max(map(len, lists))
@@ -102,6 +103,8 @@ def _output(value: Any) -> dict[str, Any]:
             return {"tuple": [_output(item) for item in value]}
         case Lookup():
             return typed_document(plain(value))
+        case Foretold(mark):
+            return {"index": mark}
         case _ if value is ENDED:
             return {"end": None}
         case _:

@@ -7,7 +7,7 @@ an output that tells secrets apart, a pattern of outputs, what is written on a s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
@@ -115,6 +115,8 @@ class ObservedWord:
         pair: the name of the pair of situations.
         letters: the word: inputs on both sides where there are any, and outputs.
         ending: whether the word is a prefix ("any") or a complete run ("complete").
+        marks: the marked forms of inputs, each with the input that it marks.
+        told: what is observed where the word has marked inputs: the output with their indices.
     """
 
     family: ClassVar[Family] = "words"
@@ -122,10 +124,14 @@ class ObservedWord:
     pair: str
     letters: tuple[Letter, ...]
     ending: str
+    marks: Mapping[str, str] = field(default_factory=dict, compare=False)
+    told: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
     def output(self) -> tuple[str, ...]:
         """What is observed."""
+        if self.told is not None:
+            return self.told
         return tuple(letter.output for letter in self.letters if letter.output is not None)
 
     @property
@@ -136,8 +142,13 @@ class ObservedWord:
     @property
     def inputs(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The inputs on both sides, empty where the mechanism reads none."""
-        read = [(letter.left, letter.right) for letter in self.letters if letter.left is not None]
-        return tuple(str(x) for x, _ in read), tuple(str(y) for _, y in read)
+        read = [(str(letter.left), str(letter.right)) for letter in self.letters if letter.left is not None]
+        return tuple(self.marks.get(x, x) for x, _ in read), tuple(self.marks.get(y, y) for _, y in read)
+
+    @property
+    def marked(self) -> tuple[int, ...]:
+        """The indices that are foretold: where the marked inputs stand."""
+        return tuple(i for i, letter in enumerate(self.letters) if letter.left in self.marks)
 
     def called(self, question: AnyQuestion, left: Any, right: Any) -> tuple[Arguments, Arguments] | None:
         """The arguments of the mechanism on both sides, where the model was made from one."""

@@ -36,7 +36,7 @@ COMMON = ("kind", "title", "states", "scenario", "horizon", "epsilon", "delta", 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "hmm": ("observations", "transitions", "emissions"),
     "markov-chain": ("transitions", "labels"),
-    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish"),
+    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "marks", "foretold"),
     "stream-automaton": stream_files.KEYS,
 }
 RELATIONS = ("each", "one", "monotone", "pairs")
@@ -208,7 +208,25 @@ def _transducer(root: Table, states: tuple[str, ...]) -> Transducer:
         steps=fields.required(root, "steps", _steps, hint="steps: [{state: {input: [{probability: 1, to: state}]}}]"),
         repeats=bool(fields.optional(root, "repeats", fields.boolean)),
         finish=fields.optional(root, "finish", fields.rows),
+        marks=fields.optional(root, "marks", _marks),
+        foretold=fields.optional(root, "foretold", _foretold),
     )
+
+
+def _marks(node: Node, place: str) -> dict[str, str]:
+    listed = fields.table(node, place, hint='marks: {"0*": "0", "1*": "1"}')
+    return {str(marked): fields.name(entry, f"{place}.{marked}") for marked, entry in listed.items()}
+
+
+def _foretold(node: Node, place: str) -> dict[str, int]:
+    listed = fields.table(node, place, hint='foretold: {"*": 1}')
+    result = {}
+    for output, entry in listed.items():
+        number = fields.number(entry, f"{place}.{output}")
+        if number.q != 1 or number < 0:
+            fields.wrong(entry, "a whole number", f"{place}.{output}", hint='foretold: {"*": 1}')
+        result[str(output)] = int(number.p)
+    return result
 
 
 def _steps(node: Node, place: str) -> list[dict[str, dict[str, list[tuple[Rational, str, str | None]]]]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from privproof.exact import Budget, Rational
+from privproof.exact import Budget, Rational, rational
 from privproof.formats.documents import Exact
 from privproof.formats.stream_files import stream_document
 from privproof.formats.whole_files import write_whole
@@ -127,6 +127,9 @@ def _transducer(model: Transducer) -> Iterator[tuple[str, Any]]:
         yield "repeats", True
     if model.finish is not None:
         yield "finish", {state: _row(row) for state, row in model.finish.items()}
+    if model.marks:
+        yield "marks", dict(model.marks)
+        yield "foretold", {output: Exact(rational(count)) for output, count in model.foretold.items()}
 
 
 def _pair(pair: Pair) -> dict[str, Any]:

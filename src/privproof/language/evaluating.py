@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError, PrivproofError
+from privproof.language.indices import Stuck
 from privproof.language.operations import OPERATIONS, element
 from privproof.language.syntax import Conditional, Constant, Element, Expression, Operation, Place, Variable
-from privproof.language.values import MISSING, Answers, Stuck, shown_name, truth, whole
+from privproof.language.values import MISSING, Answers, shown_name, truth, whole
 
 Store: TypeAlias = dict[str, Any]
 Evaluate: TypeAlias = Callable[[Store], Any]

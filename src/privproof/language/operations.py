@@ -8,15 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.exact.polynomials import Polynomial
+from privproof.language.indices import Index, Length, OpenList, Stuck, Turn, Wanting, first_turn
 from privproof.language.values import (
     FORGOTTEN,
     UNREAD,
     Answers,
     Cells,
     Lookup,
-    Stuck,
     Tail,
-    Wanting,
     contains,
     equal,
     hashable,
@@ -168,7 +167,7 @@ def _absolute(value: Any) -> Any:
 
 
 def _integer(value: Any) -> Any:
-    if isinstance(value, Tail):
+    if isinstance(value, Tail | Index):
         return value
     if isinstance(value, str):
         raise Stuck("a text becomes a number")
@@ -188,18 +187,24 @@ def _unpack(value: Any, count: int) -> tuple[Any, ...]:
     return found
 
 
-def _length(value: Any) -> int:
+def _length(value: Any) -> Any:
+    if isinstance(value, OpenList):
+        return value.size
     if isinstance(value, Lookup):
         return len(value.rows)
     return len(value) if isinstance(value, Answers) else len(items(value))
 
 
-def _turns(value: Any) -> int:
+def _turns(value: Any) -> Any:
     """How many turns a loop over a value takes."""
+    if isinstance(value, OpenList):
+        return value.size
     return len(value) if isinstance(value, Answers) else len(items(value))
 
 
-def _whole_number(value: Any) -> int:
+def _whole_number(value: Any) -> Any:
+    if isinstance(value, Index):
+        return value
     if not isinstance(value, int):
         raise TypeError(f"{plain(value)!r} is not a whole number")
     return int(value)
@@ -348,6 +353,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "unpack": _unpack,
     "alike": _alike,
     "slice": _slice,
+    "first turn": first_turn,
 }
 
 
@@ -358,6 +364,8 @@ def element(sequence: Any, index: Any) -> Any:
         return sequence[index]
     if isinstance(index, Tail):
         raise Stuck("an unbounded noisy number is an index")
+    if isinstance(sequence, OpenList):
+        return _open_element(sequence, index)
     if isinstance(sequence, Answers):
         if isinstance(index, int) and not -len(sequence) <= index < len(sequence):
             raise IndexError(f"the index {index} is outside a list of {len(sequence)}")
@@ -371,3 +379,14 @@ def element(sequence: Any, index: Any) -> Any:
     if isinstance(index, int) and not -len(found) <= index < len(found):
         raise IndexError(f"the index {index} is outside a list of {len(found)}")
     return found[index]
+
+
+def _open_element(sequence: OpenList, index: Any) -> Any:
+    """The element of a list of open length that this turn reads."""
+    if isinstance(index, Turn):
+        if index.offset == 0:
+            raise Wanting
+        return sequence.element[0]
+    if isinstance(index, Length):
+        raise IndexError("the index is the length of the list")
+    raise Stuck("an element is read that is not the one of this turn; for lists of one length: --size 3")

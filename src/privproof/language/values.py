@@ -1,12 +1,13 @@
-"""Values while a mechanism runs: Python's own, and three more.
+"""Values while a mechanism runs: Python's own, and a few more.
 
-Values are Python's own (whole numbers, fractions, truth values, texts, None, tuples), and three more:
+Values are Python's own (whole numbers, fractions, truth values, texts, None, tuples), and these:
 
 * `Cells`: a list.  Two names for one list are told apart from two lists: once a list has a second name it may not be changed.
 * `Answers`: an input list of which some answers are not read yet.
 * `Tail`: an unbounded noisy number of which only a bound is drawn so far.  Geometric noise is memoryless: given that it is at least b,
   the excess over b is geometric again.  So the rest is drawn only as far as the mechanism asks, and a mechanism that only
   releases, clamps or compares such a number has finitely many states, although the number has infinitely many values.
+* `OpenList` and `Index`: an input list of open length, and indices in it (see `indices`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from privproof.exact.polynomials import Polynomial
+from privproof.language.indices import Index, OpenList, Stuck, Wanting, index_key, index_text, order
 
 
 class _Mark:
@@ -74,10 +76,6 @@ class Tail:
     alpha: Fraction
 
 
-class Wanting(Exception):
-    """The evaluation asks for an answer that is not read yet."""
-
-
 class Splitting(Exception):
     """The evaluation asks whether the excess of a tail is below a bound, and which it is."""
 
@@ -87,10 +85,6 @@ class Splitting(Exception):
         self.bound = bound
 
 
-class Stuck(Exception):
-    """The evaluation is beyond what can be done with an unbounded number."""
-
-
 # ----------------------------------------------------------------------------------------------------------- comparing
 
 
@@ -98,6 +92,11 @@ def less(left: Any, right: Any) -> bool:
     """``left < right``."""
     left, right = whole(left), whole(right)
     _known(left, right)
+    if isinstance(left, Index) or isinstance(right, Index):
+        found = order(left, right)
+        if found is None:
+            raise Stuck("two indices are compared that may be any; for lists of one length: --size 3")
+        return found < 0
     if isinstance(left, Cells) != isinstance(right, Cells):
         raise TypeError(f"{plain(left)!r} and {plain(right)!r} have no order")
     if isinstance(left, Tail) or isinstance(right, Tail):
@@ -115,6 +114,8 @@ def equal(left: Any, right: Any) -> bool:
     """``left == right``."""
     left, right = whole(left), whole(right)
     _known(left, right)
+    if isinstance(left, Index) or isinstance(right, Index):
+        return all(isinstance(x, Index) or _number(x) for x in (left, right)) and order(left, right) == 0
     if isinstance(left, Tail) or isinstance(right, Tail):
         if not (_number(left) and _number(right)):
             return False
@@ -198,14 +199,18 @@ def items(value: Any) -> tuple[Any, ...]:
         raise Stuck("a table is walked over; write its keys out as a tuple")
     if isinstance(value, str):
         return tuple(value)
+    if isinstance(value, OpenList):
+        raise Stuck("the list is used as a whole; for lists of one length: --size 3")
     raise TypeError(f"{plain(value)!r} is no list or tuple")
 
 
 def truth(value: Any) -> bool:
     """Whether a value counts as true."""
     _known(value)
-    if isinstance(value, Tail):
+    if isinstance(value, Tail | Index):
         return not equal(value, 0)
+    if isinstance(value, OpenList):
+        raise Stuck("whether the list is empty is asked; for lists of one length: --size 3")
     if isinstance(value, Cells):
         return bool(value.items)
     if isinstance(value, Lookup):
@@ -290,6 +295,8 @@ def key(value: Any) -> Any:
             return ("tuple", tuple(map(key, value)))
         case Lookup(rows):
             return ("table", tuple((key(a), key(b)) for a, b in rows))
+        case Index() | OpenList():
+            return index_key(value)
         case _:
             return value
 
@@ -299,6 +306,8 @@ def text(value: Any) -> str:
     match value:
         case Tail(_, sign, offset):
             return f"{'≥' if sign > 0 else '≤'}{offset}"
+        case Index() | OpenList():
+            return index_text(value)
         case Cells(inner):
             return f"[{', '.join(map(text, inner))}]"
         case Lookup(rows):
@@ -340,5 +349,40 @@ def with_tails(value: Any, change: Callable[[Tail], Any]) -> Any:
             return Lookup(tuple((with_tails(a, change), with_tails(b, change)) for a, b in rows))
         case tuple():
             return tuple(with_tails(item, change) for item in value)
+        case _:
+            return value
+
+
+def indices(value: Any) -> Iterator[Index | OpenList]:
+    """The indices and lists of open length inside a value, from left to right."""
+    match value:
+        case Index() | OpenList():
+            yield value
+        case Cells(inner):
+            for item in inner:
+                yield from indices(item)
+        case Lookup(rows):
+            for pair in rows:
+                yield from indices(pair)
+        case Answers():
+            pass
+        case tuple():
+            for item in value:
+                yield from indices(item)
+
+
+def with_indices(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The value with every index and list of open length changed."""
+    match value:
+        case Index() | OpenList():
+            return change(value)
+        case Cells(inner):
+            return replace(value, items=tuple(with_indices(item, change) for item in inner))
+        case Lookup(rows):
+            return Lookup(tuple((with_indices(a, change), with_indices(b, change)) for a, b in rows))
+        case Answers():
+            return value
+        case tuple():
+            return tuple(with_indices(item, change) for item in value)
         case _:
             return value

@@ -4,8 +4,12 @@ A transducer is a controlled hidden Markov model: in every step the adversary ch
 next state and may write an output, both at random.  It models what a hidden Markov model can only imitate by choosing
 inputs uniformly at random (FAIER paper, Fig. 3): the inputs are quantified over, not drawn.
 
-Two shapes matter.  A *stream* mechanism repeats one step and writes as it goes (above threshold).  A *finite* mechanism reads
-n inputs and writes one output at the end, by its ``finish`` table (noisy max).
+Three shapes matter.  A *stream* mechanism repeats one step and writes as it goes (above threshold).  A *finite* mechanism reads
+n inputs and writes one output at the end, by its ``finish`` table (noisy max).  A mechanism on *lists of every length* repeats its
+step, and wherever the list may end, ``finish`` says what is written then.
+
+What it writes may be the index of an element, of which there is no end.  Then the element is *foretold*: one of the inputs of a word is
+marked, the same on both sides, and the output says that the index is that of the marked one.
 """
 
 from __future__ import annotations
@@ -46,6 +50,9 @@ class Transducer:
             A state without an entry halts.
         repeats: whether the last step repeats forever (a stream), or the run ends after it.
         finish: for a run that ends: the distribution of the output written last, for every state that can be reached.
+            With `repeats` a run may end after any number of steps, none included.
+        marks: with both: the marked forms of inputs, each with the input that it marks.
+        foretold: with marks: how many inputs are marked in the words that end in an output; an output without an entry is not compared.
 
     >>> survey = Transducer(
     ...     states=["s", "yes", "no"], inputs=["yes", "no"], outputs=["Y", "N"], initial={"s": 1},
@@ -62,6 +69,8 @@ class Transducer:
     steps: tuple[Step, ...]
     repeats: bool = False
     finish: Mapping[str, Distribution] | None = field(default=None)
+    marks: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    foretold: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def __init__(
         self,
@@ -73,6 +82,8 @@ class Transducer:
         steps: Sequence[Mapping[str, Mapping[str, Iterable[BranchLike]]]],
         repeats: bool = False,
         finish: Mapping[str, Mapping[str, Number]] | None = None,
+        marks: Mapping[str, str] | None = None,
+        foretold: Mapping[str, int] | None = None,
     ) -> None:
         names = distinct_names(states, what="state", place="states")
         known = dict.fromkeys(names)
@@ -80,13 +91,7 @@ class Transducer:
         written = distinct_names(outputs, what="output", place="outputs")
         if not steps:
             raise ModelError("steps", "there is no step", place="steps", hint="a transducer reads at least one input")
-        if repeats and finish is not None:
-            raise ModelError(
-                "steps",
-                "a transducer that repeats its last step never finishes",
-                place="finish",
-                hint="drop `repeats` or `finish`",
-            )
+        _foretelling(dict(marks or {}), dict(foretold or {}), read, written, open_ended=repeats and finish is not None)
         ends = None
         if finish is not None:
             for state in finish:
@@ -105,12 +110,20 @@ class Transducer:
         )
         object.__setattr__(self, "repeats", repeats)
         object.__setattr__(self, "finish", ends)
+        object.__setattr__(self, "marks", MappingProxyType(dict(marks or {})))
+        object.__setattr__(self, "foretold", MappingProxyType(dict(foretold or {})))
         if ends is not None:
             self._finishes_everywhere(ends)
 
     def _finishes_everywhere(self, ends: Mapping[str, Distribution]) -> None:
         reached = set(self.initial)
-        for number, step in enumerate(self.steps):
+        ending: set[str] = set()
+        number, seen = 0, set[tuple[int, frozenset[str]]]()
+        while number < len(self.steps) and (number, frozenset(reached)) not in seen:
+            seen.add((number, frozenset(reached)))
+            step = self.steps[number]
+            if self.repeats:
+                ending |= reached
             for state in sorted(reached):
                 if state not in step:
                     raise ModelError(
@@ -120,7 +133,8 @@ class Transducer:
                         hint="a transducer with `finish` takes every step from every state it can be in",
                     )
             reached = {b.target for state in reached for branches in step[state].values() for b in branches}
-        for state in sorted(reached):
+            number = min(number + 1, len(self.steps) - 1) if self.repeats else number + 1
+        for state in sorted(ending | reached):
             if state not in ends:
                 raise ModelError(
                     "finish",
@@ -129,11 +143,47 @@ class Transducer:
                     hint=f"add {state}",
                 )
 
+    @property
+    def data(self) -> tuple[str, ...]:
+        """The inputs as the data has them: those that are no marked forms of others."""
+        return tuple(name for name in self.inputs if name not in self.marks)
+
+    @property
+    def of_every_length(self) -> bool:
+        """Whether it reads lists of every length, and writes at their end."""
+        return self.repeats and self.finish is not None
+
     def step(self, number: int) -> Step | None:
         """What happens in step `number`, counted from 0; None after the end."""
         if number < len(self.steps):
             return self.steps[number]
         return self.steps[-1] if self.repeats else None
+
+
+def _foretelling(
+    marks: Mapping[str, str],
+    foretold: Mapping[str, int],
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    *,
+    open_ended: bool,
+) -> None:
+    """Refuse marks that mean nothing."""
+    if (marks or foretold) and not open_ended:
+        raise ModelError(
+            "marks", "only lists of every length have marks", place="marks", hint="with both `repeats` and `finish`"
+        )
+    for marked, name in marks.items():
+        known_name(marked, among=inputs, what="input", place="marks")
+        known_name(name, among=inputs, what="input", place=f"marks.{marked}")
+        if name in marks:
+            raise ModelError("marks", f"{name!r} is a marked form itself", place=f"marks.{marked}")
+    if marks and sorted(marks.values()) != sorted(name for name in inputs if name not in marks):
+        raise ModelError("marks", "every input has one marked form, or none has", place="marks")
+    for output, count in foretold.items():
+        known_name(output, among=outputs, what="output", place="foretold")
+        if count < 0 or (count and not marks):
+            raise ModelError("marks", f"{count} marks", place=f"foretold.{output}")
 
 
 def _step(

@@ -204,6 +204,10 @@ def privacy_profile(
             hint="drop `only` and `without`; a privacy profile needs every output",
         )
     model = question.model
+    if isinstance(model, Transducer) and model.of_every_length:
+        raise QuestionError(
+            "size", "a profile is of lists of one length", place=question.name, hint="--size 3, or size=3"
+        )
     compared: Table | Game
     if isinstance(model, Transducer) and writes_only_at_the_end(model):
         compared = table(question)

@@ -19,7 +19,7 @@ from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
 from privproof.reporting.facts import Fact, plain_data
 from privproof.reporting.reports import Report
-from privproof.scenarios import Origin, Question, Several, ordered_pairs
+from privproof.scenarios import Origin, Question, Several, ordered_pairs, told_indices
 
 _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
 
@@ -57,7 +57,7 @@ class WordReport(Report[Question, WordWitness]):
         result: dict[str, Any] = {
             "kind": "mechanism" if question.origin is not None else _KINDS[type(question.model)],
             "horizon": None if question.horizon is None else str(question.horizon),
-            "scenario": scenario_words(question),
+            "scenario": "; ".join(filter(None, (scenario_words(question), _open_words(question)))),
         }
         if question.origin is not None:
             result["parameters"] = plain_data(dict(question.origin.mechanism.parameters))
@@ -119,9 +119,17 @@ def _situation_words(origin: Origin) -> list[str]:
     return [f"{count} pair{'s' if count != 1 else ''} of neighbouring values of {names}"]
 
 
+def _open_words(question: Question) -> str:
+    """That lists of every length are compared, if they are."""
+    model = question.model
+    return "lists of every length" if isinstance(model, Transducer) and model.of_every_length else ""
+
+
 def horizon_words(question: Question) -> str:
     """Which lengths are compared."""
     horizon, model = question.horizon, question.model
+    if open_words := _open_words(question):
+        return open_words
     if question.origin is not None and question.origin.mechanism.stream is None:
         return ""
     if isinstance(model, Transducer) and model.finish is not None:
@@ -170,8 +178,9 @@ def _replayable(origin: Origin, witness: WordWitness) -> bool:
 
 def _output(origin: Origin, witness: WordWitness) -> object:
     """A witness's output as `output_probability` takes it."""
+    marked = witness.observed.marked
     shown = [letter.output for letter in witness.observed.letters if letter.output is not None]
-    values = [origin.outputs[name] for name in shown]
+    values = [told_indices(origin.outputs[name], marked) for name in shown]
     if origin.collected and not origin.mechanism.generator:
         return printable(values[0])
     flat = [v for value in values for v in (value.values if isinstance(value, Several) else (value,))]
@@ -235,10 +244,7 @@ def _event_facts(verdict: Verdict) -> list[Fact]:
 
 def origin_size(question: Question) -> int | None:
     """The length of the list that a mechanism reads one element a step, if it reads one."""
-    origin, model = question.origin, question.model
-    if origin is None or origin.fed is None or origin.mechanism.stream is not None or not isinstance(model, Transducer):
-        return None
-    return len(model.steps)
+    return question.list_size
 
 
 def witness_data(witness: WordWitness, question: Question) -> dict[str, Any]:

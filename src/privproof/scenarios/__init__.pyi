@@ -5,7 +5,7 @@ from .locations import LocationQuestion
 from .markov import MarkovPrior
 from .neighbours import Neighbours
 from .networks import Network, Node
-from .origins import Origin, Several, fits
+from .origins import Origin, Several, fits, told_indices
 from .parametric import ParametricPair, ParametricQuestion, UnderPriors, parametric_pair
 from .programs import ProgramQuestion, is_program, program_question
 from .pufferfish import PufferfishQuestion, Secret, pufferfish
@@ -61,5 +61,6 @@ __all__ = [
     "program_question",
     "pufferfish",
     "runs_question",
+    "told_indices",
     "weighted_sum",
 ]

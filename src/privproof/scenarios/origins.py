@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from privproof.language import Mechanism
+from privproof.language.indices import Foretold
 from privproof.language.running import Run
-from privproof.language.values import ENDED, Cells, Tail, held, text
+from privproof.language.values import ENDED, Cells, Tail, held, text, with_indices
 
 REVERSED = " (reversed)"
 """What the name of a pair ends in when its sides are exchanged."""
@@ -45,11 +46,11 @@ class Origin:
         given = {**others, **fed}
         return {name: given[name] for name in self.mechanism.inputs}
 
-    def shows(self, run: Run, letters: Sequence[str | None]) -> bool:
-        """Whether a run shows the outputs that a word names."""
+    def shows(self, run: Run, letters: Sequence[str | None], marked: Sequence[int] = ()) -> bool:
+        """Whether a run shows the outputs that a word names; indices that are foretold are those of marked inputs."""
         if self.collected:
             (output,) = [letter for letter in letters if letter is not None]
-            return fits(self.outputs[output], held(run.value))
+            return fits(told_indices(self.outputs[output], marked), held(run.value))
         if self.mechanism.stream is not None:
             steps = [list(step) for step in run.written] or [[]]
             if run.ended and any(ENDED in _parts(value) for value in self.outputs.values()):
@@ -60,6 +61,15 @@ class Origin:
         wanted = [self.outputs[letter] for letter in letters if letter is not None]
         flat = [v for value in wanted for v in _parts(value)]
         return len(flat) == len(run.value) and all(fits(w, held(v)) for w, v in zip(flat, run.value, strict=True))
+
+
+def told_indices(output: Any, marked: Sequence[int]) -> Any:
+    """An output with the indices that are foretold in it: those of the marked inputs."""
+
+    def told(index: Any) -> Any:
+        return marked[index.mark - 1] if isinstance(index, Foretold) and index.mark else index
+
+    return with_indices(output, told) if marked else output
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,9 @@ class Question(AnyQuestion):
             data = [values for inputs in self.origin.inputs.values() for values in inputs.values()]
             return max((len(values) for values in data if isinstance(values, list)), default=None)
         fed = self.origin is not None and self.origin.fed is not None and self.origin.mechanism.stream is None
-        return len(self.model.steps) if fed and isinstance(self.model, Transducer) else None
+        if not fed or not isinstance(self.model, Transducer) or self.model.of_every_length:
+            return None
+        return len(self.model.steps)
 
 
 def ordered_pairs(question: Question) -> tuple[Pair, ...]:

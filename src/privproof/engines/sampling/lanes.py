@@ -32,6 +32,7 @@ from privproof.errors import LanguageError
 from privproof.exact import rational
 from privproof.language.evaluating import problem
 from privproof.language.flow import Instruction, Jump, Next, Test
+from privproof.language.indices import Stuck
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -42,7 +43,7 @@ from privproof.language.syntax import (
     Return,
     Sample,
 )
-from privproof.language.values import Cells, Stuck, held
+from privproof.language.values import Cells, held
 
 _TOGETHER = 2**16
 """Runs made at once: so many that Python's own steps cost little, and few enough for memory."""

@@ -23,8 +23,9 @@ from privproof.evidence.verdicts import Growth, WordDetails
 from privproof.evidence.witnesses import ObservedWord, Witness, WordWitness
 from privproof.exact import INFINITE, Budget, Rational, epsilon, fraction, show
 from privproof.language.running import Outputs, outputs
+from privproof.language.values import text
 from privproof.models import Transducer, Word, can_halt, compares_something
-from privproof.scenarios import Question
+from privproof.scenarios import Question, told_indices
 
 _RUNS = 1_000
 """Random choices that are followed when the function is run on the data of a witness."""
@@ -148,7 +149,14 @@ def witness_of(compiled: Compiled, word: Word) -> WordWitness:
     """A word as a witness."""
     pair = compiled.begins[word.start].pair
     left, right = fraction(word.left), fraction(word.right)
-    return Witness(pair.left, pair.right, ObservedWord(pair.name, word.letters, word.final), left, right)
+    observed = ObservedWord(pair.name, word.letters, word.final)
+    model, origin = compiled.question.model, compiled.question.origin
+    if isinstance(model, Transducer) and model.marks:
+        observed = replace(observed, marks=model.marks)
+        if origin is not None and observed.marked:
+            shown = [told_indices(origin.outputs[name], observed.marked) for name in observed.output]
+            observed = replace(observed, told=tuple(map(text, shown)))
+    return Witness(pair.left, pair.right, observed, left, right)
 
 
 @dataclass(frozen=True)
@@ -241,7 +249,9 @@ class _Judging:
 def _size(compiled: Compiled) -> int:
     """How many combinations of inputs and output there are."""
     model = compiled.question.model
-    return len(model.inputs) ** len(model.steps) * len(model.outputs) if isinstance(model, Transducer) else 0
+    if not isinstance(model, Transducer) or model.of_every_length:
+        return 0
+    return int(len(model.inputs) ** len(model.steps) * len(model.outputs))
 
 
 # --------------------------------------------------------------------------------------------------- running it again
@@ -267,12 +277,13 @@ def run_again(answer: Answer) -> Answer:
     shown = (answer.witness,) if answer.witness else event[:_FEW_EVENTS]
     for witness in shown if disagreement is None else ():
         letters = [w.output for w in witness.observed.letters if not origin.collected or w.left is None]
+        marked = witness.observed.marked
         for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
             arguments = origin.arguments(witness.observed.pair, side, witness.observed.inputs[side])
             if repr(arguments) not in known:
                 known[repr(arguments)] = outputs(origin.mechanism, arguments, most=_RUNS)
             runs = known[repr(arguments)]
-            low, high = runs.probability(lambda run: origin.shows(run, letters))  # noqa: B023
+            low, high = runs.probability(lambda run: origin.shows(run, letters, marked))  # noqa: B023
             least = min(least, 1 - runs.left_over)
             if not low <= claimed <= high:
                 bounds = show(low) if low == high else f"between {show(low)} and {show(high)}"

@@ -23,7 +23,7 @@ Row: TypeAlias = dict[str, Rational]
 def one_step(question: Question) -> Compiled | None:
     """The question in the form that this engine takes, or None if it is not of this kind."""
     model, scenario = question.model, question.scenario
-    if not isinstance(model, Transducer) or model.finish is None or len(model.steps) != 1:
+    if not isinstance(model, Transducer) or model.finish is None or model.repeats or len(model.steps) != 1:
         return None
     if scenario.neighbours is None or not scenario.words.unrestricted:
         return None

@@ -48,6 +48,8 @@ def reason_against(compiled: Compiled) -> str | None:
     model, scenario = compiled.question.model, compiled.question.scenario
     if not isinstance(model, Transducer) or model.finish is None:
         return "the mechanism does not write exactly one output, at the end"
+    if model.of_every_length:
+        return "lists of every length are asked about"
     if any(b.output is not None for step in model.steps for row in step.values() for bs in row.values() for b in bs):
         return "the mechanism writes on the way, not only at the end"
     if scenario.neighbours is None or scenario.neighbours.kind == "pairs":

@@ -46,7 +46,7 @@ class UnboundedEngine(WordEngine):
         if compiled.problem.horizon.high is not None:
             return "the horizon is bounded"
         if budget is not None and budget.delta != 0 and not budget.pointwise:
-            return "delta over events is not answered for words of every length"
+            return "delta over events is not answered for words of every length; for lists of one length: --size 3"
         return None
 
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:

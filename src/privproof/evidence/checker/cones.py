@@ -286,7 +286,7 @@ def proved_by_cone(question: Question, evidence: dict[str, object], limits: Limi
     system = question.system
     weighted = question.claim.delta != 0 and not question.claim.events
     nodes = read_nodes(evidence, limits, weighted=weighted)
-    outputs = frozenset(system.outputs if isinstance(system, Machine) and system.finish is not None else ())
+    outputs = frozenset(system.compared_outputs if isinstance(system, Machine) else ())
     beginnings = read_beginnings(question, evidence, nodes, outputs, limits)
     _all_covered(question, beginnings, outputs)
     comparisons = 0

@@ -26,6 +26,7 @@ from typing import TypeAlias
 
 from privproof.evidence.checker.claims import as_rational
 from privproof.evidence.checker.documents import text
+from privproof.evidence.checker.machines import Machine
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.systems import (
     Location,
@@ -46,6 +47,8 @@ Value: TypeAlias = tuple[Rational, Rational]
 
 def proved_by_enumeration(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a claim by going through all compared words."""
+    if question.claim.events and isinstance(question.system, Machine) and question.system.open_ended:
+        refuse("events of lists of every length are not enumerated", "evidence.method")
     run = _Run(question, limits)
     for start in question.system.starts:
         if question.claim.events:

@@ -7,12 +7,17 @@ writes the output of the mechanism by the finish distribution of the state, and 
 compared. Without it words are prefixes, and a state is *halted* where the next step has no entry for it, or there is
 no next step.
 
-A location is (the number of the next step, the memory of the relation), or the end after the finish letter.
+With ``repeats`` and ``finish`` the finish letter may follow after any number of steps. Inputs may then have *marked*
+forms, which both copies read together; a word that ends in output o is compared if ``foretold[o]`` of its letters are
+marked.
+
+A location is (the number of the next step, the memory of the relation, the number of marked letters), or the end after
+the finish letter. Beyond the largest number of marks that an output needs, no marked letter is followed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import lcm
 from typing import TypeAlias
 
@@ -52,6 +57,8 @@ Step: TypeAlias = dict[int, dict[str, Branches]]
 """From a state that goes on to an input to the branches."""
 
 END: Location = "end"
+_MOST_MARKS = 8
+"""Marks in one word: each multiplies the locations."""
 
 
 class Machine:
@@ -67,6 +74,8 @@ class Machine:
         scenario: Scenario,
         *,
         repeats: bool,
+        marks: Mapping[str, str] | None = None,
+        foretold: Mapping[str, int] | None = None,
     ) -> None:
         self.states = states
         self.inputs = inputs
@@ -74,6 +83,11 @@ class Machine:
         self.steps = steps
         self.finish = finish
         self.repeats = repeats
+        self.marks = dict(marks or {})
+        self.marked = {name: marked for marked, name in self.marks.items()}
+        self.foretold = foretold
+        self.most_marks = max((foretold or {}).values(), default=0)
+        self.open_ended = repeats and finish is not None
         self.relation = scenario.relation
         self.ending = scenario.ending
         self.scales = [_scale(step) for step in steps]
@@ -84,8 +98,15 @@ class Machine:
         for pair in scenario.pairs:
             left, right = masses(pair.left, states), masses(pair.right, states)
             for one, other in ((left, right), (right, left)):
-                both.setdefault((one, other), Start(one, other, None, None, (0, self.relation.start())))
+                both.setdefault((one, other), Start(one, other, None, None, (0, self.relation.start(), 0)))
         self.starts = tuple(both.values())
+
+    @property
+    def compared_outputs(self) -> Collection[str]:
+        """The outputs in which compared words end; none where words need not end."""
+        if self.finish is None:
+            return ()
+        return self.outputs if self.foretold is None else self.foretold
 
     def size(self, location: Location) -> int:
         return 1 if location == END else len(self.states)
@@ -93,32 +114,42 @@ class Machine:
     def letters(self, location: Location) -> list[Letter]:
         if location == END:
             return []
-        number, memory = _parts(location)
+        number, memory, seen = _parts(location)
+        found = []
         if number < len(self.steps):
-            return [
-                Letter(output, left, right)
-                for left, right, _ in self.choices(memory)
-                for output in self.matrices(number, left)
-            ]
-        return [Letter(o) for o in self.finish_matrices[0]]
+            pairs = [(left, right) for left, right, _ in self.choices(memory)]
+            if seen < self.most_marks:
+                pairs += [(self.marked[left], self.marked[right]) for left, right in pairs]
+            found = [Letter(output, left, right) for left, right in pairs for output in self.matrices(number, left)]
+        return found + [Letter(output) for output in self.finish_matrices[0] if self._may_end(number, seen, output)]
+
+    def _may_end(self, number: int, seen: int, output: str | None) -> bool:
+        """Whether the finish letter of an output may follow."""
+        if self.finish is None or output is None or not (self.open_ended or number == len(self.steps)):
+            return False
+        return self.foretold is None or self.foretold.get(output) == seen
 
     def edge(self, location: Location, letter: Letter) -> Edge | None:
         if location == END:
             return None
-        number, memory = _parts(location)
-        if number == len(self.steps):
+        number, memory, seen = _parts(location)
+        if letter.left is None and letter.right is None:
             rows, scale = self.finish_matrices
-            if letter.left is not None or letter.right is not None or letter.output not in rows:
+            if letter.output not in rows or not self._may_end(number, seen, letter.output):
                 return None
             return Edge(END, rows[letter.output], rows[letter.output], scale)
-        if letter.left not in self.inputs or letter.right not in self.inputs:
+        if number == len(self.steps) or letter.left not in self.inputs or letter.right not in self.inputs:
             return None
-        allowed = self.relation.after(memory, letter.left, letter.right)
+        marked = letter.left in self.marks
+        if marked != (letter.right in self.marks) or (marked and seen == self.most_marks):
+            return None
+        left_data, right_data = self.marks.get(letter.left, letter.left), self.marks.get(letter.right, letter.right)
+        allowed = self.relation.after(memory, left_data, right_data)
         if allowed is None:
             return None
         left, right = self.matrices(number, letter.left), self.matrices(number, letter.right)
         last = len(self.steps) - 1 if self.repeats else len(self.steps)
-        target = (min(number + 1, last), allowed[0])
+        target = (min(number + 1, last), allowed[0], seen + marked)
         return Edge(target, left.get(letter.output, {}), right.get(letter.output, {}), self.scales[number])
 
     def finals(self, location: Location) -> list[Final]:
@@ -126,7 +157,7 @@ class Machine:
             return [Final("any", frozenset((0,))), Final("complete", frozenset((0,)))]
         if self.finish is not None:
             return []
-        number, _ = _parts(location)
+        number, _, _ = _parts(location)
         everything = frozenset(self.states.values())
         going_on = self.steps[number] if number < len(self.steps) else {}
         ends = {"any": Final("any", everything), "complete": Final("complete", everything.difference(going_on))}
@@ -136,8 +167,9 @@ class Machine:
         """The pairs of inputs that may come next, each with the memory afterwards."""
         if memory not in self.pairs_of_inputs:
             found = []
-            for left in self.inputs:
-                for right in self.inputs:
+            data = [name for name in self.inputs if name not in self.marks]
+            for left in data:
+                for right in data:
                     allowed = self.relation.after(memory, left, right)
                     if allowed is not None:
                         found.append((left, right, allowed[0]))
@@ -179,23 +211,27 @@ class OneOutput:
         return self.machine.size(location)
 
     def letters(self, location: Location) -> list[Letter]:
-        return [letter for letter in self.machine.letters(location) if self._fits(letter)]
+        return [letter for letter in self.machine.letters(location) if self._fits(location, letter)]
 
     def edge(self, location: Location, letter: Letter) -> Edge | None:
-        return self.machine.edge(location, letter) if self._fits(letter) else None
+        return self.machine.edge(location, letter) if self._fits(location, letter) else None
 
     def finals(self, location: Location) -> list[Final]:
         return self.machine.finals(location)
 
-    def _fits(self, letter: Letter) -> bool:
-        """Only the last letter has no inputs."""
-        return letter.left is not None or letter.right is not None or letter.output == self.output
+    def _fits(self, location: Location, letter: Letter) -> bool:
+        """Only the last letter has no inputs; with more marks than the output needs no compared word ends in it."""
+        if letter.left is None and letter.right is None:
+            return letter.output == self.output
+        if letter.left not in self.machine.marks or location == END:
+            return True
+        return _parts(location)[2] < (self.machine.foretold or {}).get(self.output, 0)
 
 
-def _parts(location: Location) -> tuple[int, Memory]:
+def _parts(location: Location) -> tuple[int, Memory, int]:
     assert isinstance(location, tuple)
-    number, memory = location
-    return number, memory
+    number, memory, seen = location
+    return number, memory, seen
 
 
 def _scale(step: Step) -> int:
@@ -270,13 +306,12 @@ def read_machine(question: dict[str, object], states: Mapping[str, int], scenari
     repeats = a_flag(question.get("repeats", False), "question.repeats")
     finish: dict[int, dict[str, Rational]] | None = None
     if question.get("finish") is not None:
-        if repeats:
-            refuse("a transducer that repeats its last step never finishes", "question.finish")
         finish = {}
         for state, row in an_object(question["finish"], "question.finish").items():
             place = f"question.finish.{state}"
             finish[states[known(state, states, "state", place)]] = a_distribution(row, outputs, "output", place, limits)
-    machine = Machine(states, inputs, outputs, steps, finish, scenario, repeats=repeats)
+    marks, foretold = _read_marks(question, inputs, outputs, limits, open_ended=repeats and finish is not None)
+    machine = Machine(states, inputs, outputs, steps, finish, scenario, repeats=repeats, marks=marks, foretold=foretold)
     if not any(left != right for left, right, _ in machine.choices(machine.relation.start())):
         _differs_somewhere(machine)
     if finish is not None:
@@ -292,12 +327,51 @@ def _differs_somewhere(machine: Machine) -> None:
     refuse("both sides are the same, so nothing is compared", "question.scenario")
 
 
+def _read_marks(
+    question: dict[str, object],
+    inputs: tuple[str, ...],
+    outputs: Mapping[str, int],
+    limits: Limits,
+    *,
+    open_ended: bool,
+) -> tuple[dict[str, str], dict[str, int] | None]:
+    """The marked forms of inputs, and how many marks the words of each compared output have."""
+    if question.get("marks") is None and question.get("foretold") is None:
+        return {}, None
+    if not open_ended:
+        refuse("only lists of every length have marks", "question.marks")
+    marks = {}
+    for marked, value in an_object(question.get("marks"), "question.marks").items():
+        place = f"question.marks.{marked}"
+        marks[known(marked, inputs, "input", place)] = known(a_text(value, place), inputs, "input", place)
+    if sorted(marks.values()) != sorted(name for name in inputs if name not in marks):
+        refuse("not every input has exactly one marked form", "question.marks")
+    foretold = {}
+    for output, count in an_object(question.get("foretold"), "question.foretold").items():
+        place = f"question.foretold.{output}"
+        number = a_number(count, place, limits)
+        if number.q != 1 or not 0 <= number <= _MOST_MARKS:
+            refuse(f"expected a whole number from 0 to {_MOST_MARKS}", place)
+        foretold[known(output, outputs, "output", place)] = int(number.p)
+    return marks, foretold
+
+
 def _finishes(machine: Machine, finish: dict[int, dict[str, Rational]]) -> None:
     """Refuse a transducer with ``finish`` that may stop before its end: its outputs would not be a distribution."""
     reached = {i for start in machine.starts for i, _ in (*start.left, *start.right)}
-    for number, step in enumerate(machine.steps):
+    number, ending = 0, set[int]()
+    while number < len(machine.steps):
+        step = machine.steps[number]
         if not reached <= step.keys():
             refuse("a state can be reached and has no entry", f"question.steps[{number}]")
-        reached = {j for i in reached for table in step[i].values() for branches in table.values() for j, _ in branches}
-    if not reached <= finish.keys():
+        after = {j for i in reached for table in step[i].values() for branches in table.values() for j, _ in branches}
+        if machine.repeats:
+            ending |= reached
+            if number == len(machine.steps) - 1 and after <= reached:
+                break
+        if machine.repeats and number == len(machine.steps) - 1:
+            reached |= after
+        else:
+            reached, number = after, number + 1
+    if not ending | reached <= finish.keys():
         refuse("a state can be reached at the end and has no output", "question.finish")

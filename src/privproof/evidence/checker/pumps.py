@@ -16,7 +16,8 @@ negative. If some Q is zero the ratio is infinite at once; otherwise the quotien
 
 The mass of a class is the sum of the masses of its states. A class moves at least the smallest and at most the largest mass that any
 of its states moves: these are A and B. Left mass in states without a class may be forgotten, since that only lowers P. Right mass in
-states without a class must be without effect: v leads from them only to their like, and w lets none of it count.
+states without a class must be without effect: v leads from them only to their like, and w lets none of it count. This is asked of
+the states that can hold right mass at all: those that u, and then v again and again, leads to.
 """
 
 from __future__ import annotations
@@ -90,7 +91,8 @@ def refuted_by_pump(question: Question, evidence: dict[str, object], limits: Lim
     size = question.system.size(before.end)
     left_classes, right_classes = _classes(evidence.get("classes"), size, f"{place}.classes")
     a = _by_class(before.left(dict(start.left)), left_classes)
-    b = _by_class(before.right(dict(start.right)), right_classes)
+    begun = before.right(dict(start.right))
+    b = _by_class(begun, right_classes)
     held = _vector(evidence.get("left_vector"), f"{place}.left_vector", limits)
     holding = _vector(evidence.get("right_vector"), f"{place}.right_vector", limits)
     left_rate = a_number(evidence.get("left_rate"), f"{place}.left_rate", limits)
@@ -103,7 +105,7 @@ def refuted_by_pump(question: Question, evidence: dict[str, object], limits: Lim
         refuse("the right vector does not contain the right mass after the first word", f"{place}.right_vector")
     _grows(held, left_rate, repeated, left_classes, f"{place}.left_vector")
     _wears(holding, right_rate, repeated, right_classes, f"{place}.right_vector")
-    _forgettable(repeated, after, final, right_classes, f"{place}.classes")
+    _forgettable(begun, repeated, after, final, right_classes, f"{place}.classes")
     if not _counts(held, after, final, left_classes):
         refuse("the left mass does not reach the end of the last word", f"{place}.after")
     growth = "without bound" if right_rate == 0 else f"by the factor {left_rate / right_rate} or more"
@@ -212,14 +214,26 @@ def _wears(holding: Masses, rate: Rational, repeated: Path, classes: Classes, pl
         refuse("the repeated word does not wear the right vector down at this rate", place)
 
 
-def _forgettable(repeated: Path, after: Path, final: Final, classes: Classes, place: str) -> None:
+def _forgettable(begun: Masses, repeated: Path, after: Path, final: Final, classes: Classes, place: str) -> None:
     """Refuse unless right mass in states without a class is without effect."""
-    for state, number in enumerate(classes):
-        if number is None:
+    for state in _occupied(begun, repeated):
+        if classes[state] is None:
             if any(classes[target] is not None for target in repeated.right({state: _ONE})):
                 refuse("a state without a class leads to one with a class", place)
             if any(target in final.counted for target in after.right({state: _ONE})):
                 refuse("a state without a class counts in the end", place)
+
+
+def _occupied(begun: Masses, repeated: Path) -> list[int]:
+    """The states that may hold right mass after the first word and any number of repetitions."""
+    waiting = [state for state, mass in begun.items() if mass != 0]
+    seen = set(waiting)
+    for state in waiting:  # grows while it is read
+        for target in repeated.right({state: _ONE}):
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    return waiting
 
 
 def _counts(held: Masses, after: Path, final: Final, classes: Classes) -> bool:

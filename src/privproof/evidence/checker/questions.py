@@ -16,7 +16,7 @@ _COMMON = ("kind", "title", "states", "scenario", "horizon", "epsilon", "delta",
 _MEMBERS = {
     "hmm": ("observations", "transitions", "emissions"),
     "markov-chain": ("transitions", "labels"),
-    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "source"),
+    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "marks", "foretold", "source"),
 }
 _LENGTH = re.compile(r"(up to )?([0-9]{1,9})")
 
@@ -33,6 +33,8 @@ def read_question(value: object, limits: Limits) -> Question:
     if kind == "transducer":
         initial = a_distribution(given.get("initial"), states, "state", "question.initial", limits)
         inputs = names(given.get("inputs"), "question.inputs", limits.symbols)
+        marked = an_object(given.get("marks") or {}, "question.marks")
+        inputs = tuple(name for name in inputs if name not in marked)
         scenario = read_scenario(
             given.get("scenario"), states=states, observations=None, inputs=inputs, initial=initial, limits=limits
         )
@@ -73,8 +75,12 @@ def _horizon(value: object, limits: Limits) -> Horizon:
 
 
 def _for_system(horizon: Horizon, system: System) -> Horizon:
-    """With ``finish`` the compared words have one length."""
+    """With ``finish`` the compared words have one length, unless they have every length."""
     if not isinstance(system, Machine) or system.finish is None:
+        return horizon
+    if system.open_ended:
+        if horizon.high is not None:
+            refuse("lists of every length are compared", "question.horizon")
         return horizon
     length = len(system.steps) + 1
     if horizon not in (Horizon(1, None), Horizon(length, length)):
@@ -87,6 +93,10 @@ def _described(scenario: Scenario, system: System, horizon: Horizon) -> str:
     pairs = len(system.starts)
     parts = [f"{pairs} ordered pair{'s' if pairs != 1 else ''} of initial distributions", f"words of {horizon}"]
     if isinstance(system, Machine):
+        if system.open_ended:
+            parts[1] = "lists of every length"
+        if system.foretold is not None:
+            parts[1] += f", outputs {', '.join(system.foretold)} with their indices marked"[:200]
         amount = "in any way" if scenario.relation.distance is None else f"by at most {scenario.relation.distance}"
         parts.append(
             {

@@ -48,8 +48,8 @@ _BITS = 128
 def proved_by_tensors(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a claim by computing all output probabilities."""
     machine = question.system
-    if not isinstance(machine, Machine) or machine.finish is None:
-        refuse("tensors are for transducers with a finish", "evidence.method")
+    if not isinstance(machine, Machine) or machine.finish is None or machine.open_ended:
+        refuse("tensors are for transducers with a finish after the last step", "evidence.method")
     if machine.relation.kind not in ("each", "one", "monotone"):
         refuse("tensors are for the relations each, one and monotone", "evidence.method")
     outputs = [output for output in machine.finish_matrices[0] if output is not None]

@@ -75,6 +75,8 @@ class _Finite:
         self.events = read.claim.events
         self.machine = Machine(source.functions, work)
         self.explorer = Explorer(self.machine)
+        if model.open_ended:
+            raise Beyond("a list of every length, whose loop only the compiler follows", PLACE)
         self.outputs = Outputs(source.member.get("outputs"))
         self.named = an_object(source.member.get("inputs"), f"{PLACE}.inputs")
         self.pairs = self._pairs(question)

@@ -1,0 +1,206 @@
+"""Lists of open length: what is known of an index when the length of the list is not.
+
+A loop over a list is followed once, whatever the length.  Its counter and what is made of it are then not numbers but *indices*, of which
+only this is known:
+
+* `Turn`: how many elements have been read, or one less (the index of the element that is read in this turn);
+* `Foretold`: the index of an earlier element, which is one of those foretold (the first, the second, ... of them), or none;
+* `Length`: how many elements there are.
+
+The first few indices are known exactly (`at`); all others are larger than these.  An index may be copied, returned and compared as far
+as this decides it.  Everything else is `Stuck`: no operator of Python is defined on an index unless it is here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+
+class Wanting(Exception):
+    """The evaluation asks for an answer that is not read yet."""
+
+
+class Stuck(Exception):
+    """The evaluation is beyond what can be done with an unbounded number."""
+
+
+class Early(Exception):
+    """The evaluation compares an index with a number: it must be known exactly as far as that."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"an index is compared with {number}")
+        self.number = number
+
+
+NOT_A_NUMBER = "the index of an element is used as a number; for lists of one length: --size 3"
+"""What is said where something is done with an index that is not decided for every length at once."""
+
+
+def _refused(self: Any, *others: Any) -> NoReturn:
+    raise Stuck(NOT_A_NUMBER)
+
+
+class Index:
+    """An index in a list of open length; see the module's docstring."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Any) -> Any:
+        return advanced(self, other)
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
+    __bool__ = __int__ = __index__ = __float__ = __complex__ = __len__ = __iter__ = __contains__ = _refused
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = _refused
+    __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = __getitem__ = _refused
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = _refused
+    __rshift__ = __rrshift__ = __neg__ = __pos__ = __abs__ = __invert__ = __round__ = __trunc__ = _refused
+    __floor__ = __ceil__ = __format__ = __str__ = _refused
+
+
+@dataclass(frozen=True, eq=False)
+class Turn(Index):
+    """The number of elements read, plus an offset of 0 or -1.
+
+    Attributes:
+        offset: -1 for the index of the element that was read last, 0 for the next.
+        at: the number itself, where it is known.
+        beyond: where it is not known, it is larger than this.
+    """
+
+    offset: int
+    at: int | None
+    beyond: int
+
+
+@dataclass(frozen=True, eq=False)
+class Foretold(Index):
+    """The index of an earlier element, larger than `beyond`: the one foretold as number `mark`, or (0) none of them."""
+
+    mark: int
+    beyond: int
+
+
+@dataclass(frozen=True, eq=False)
+class Length(Index):
+    """The number of elements."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenList:
+    """A list of open length: of its elements only the one that is read now is there.
+
+    Attributes:
+        begun: whether an element has been read.
+        element: the element of this turn, alone in a tuple; empty between turns.
+        length: its length, at its end, where that is known.
+    """
+
+    begun: bool
+    element: tuple[Any, ...] = ()
+    length: int | None = None
+
+    @property
+    def size(self) -> int | Length:
+        """Its length."""
+        return Length() if self.length is None else self.length
+
+
+def index_key(value: Index | OpenList) -> tuple[Any, ...]:
+    """What tells indices apart."""
+    match value:
+        case Turn(offset, at):
+            return ("turn", offset, at)
+        case Foretold(mark):
+            return ("foretold", mark)
+        case OpenList(begun, element, length):
+            return ("open list", begun, repr(element), length)
+        case _:
+            return ("length",)
+
+
+def index_text(value: Index | OpenList) -> str:
+    """How an index prints."""
+    match value:
+        case Turn(offset, at):
+            return "here" if at is None and offset else "next" if at is None else str(at)
+        case Foretold(0):
+            return "elsewhere"
+        case Foretold(mark):
+            return "*" * mark
+        case OpenList():
+            return "the list"
+        case _:
+            return "the length"
+
+
+def first_turn(values: Any, number: Any) -> Any:
+    """Where a counter begins that counts the elements of a list: a `Turn` for a list of open length, otherwise the number."""
+    if not isinstance(values, OpenList):
+        return number
+    if number != 0:
+        raise Stuck("a loop over a list begins after its first element; for lists of one length: --size 3")
+    if values.begun:
+        raise Stuck("the list is read a second time; for lists of one length: --size 3")
+    return Turn(0, 0, -1)
+
+
+def advanced(index: Index, by: Any) -> Any:
+    """An index plus a number: the counter of a loop goes on by one."""
+    if isinstance(index, Turn) and index.offset == -1 and type(by) is int and by == 1:
+        return Turn(0, None if index.at is None else index.at + 1, index.beyond)
+    if type(by) is int and by == 0:
+        return index
+    raise Stuck(NOT_A_NUMBER)
+
+
+def order(left: Any, right: Any) -> int | None:
+    """The sign of the difference of two numbers, one of them an index at least; None where they differ, but nobody knows how."""
+    if not isinstance(left, Index):
+        found = order(right, left)
+        return None if found is None else -found
+    if not isinstance(right, Index):
+        return _against(left, right)
+    match left, right:
+        case Length(), Length():
+            return 0
+        case Length(), _:
+            found = order(right, left)
+            return None if found is None else -found
+        case Turn(offset), Length():
+            if offset < 0:
+                return -1
+            raise Wanting
+        case Foretold(), Length():
+            return -1
+        case Turn(one), Turn(other):
+            return (one > other) - (one < other)
+        case Turn(_, at, beyond), Foretold():
+            return 1 if at is None or at > beyond else -1
+        case Foretold(), Turn():
+            found = order(right, left)
+            return None if found is None else -found
+        case Foretold(one), Foretold(other):
+            if one and other:
+                return (one > other) - (one < other)
+            if one != other:
+                return None
+    raise Stuck("two indices are compared that may be any; for lists of one length: --size 3")
+
+
+def _against(index: Index, number: Any) -> int:
+    """The sign of the difference of an index and a number."""
+    if not isinstance(number, int | Fraction):
+        raise Stuck(NOT_A_NUMBER)
+    if isinstance(index, Length):
+        if number < 0:
+            return 1
+        raise Stuck("the length of the list is compared with a number; for lists of one length: --size 3")
+    assert isinstance(index, Turn | Foretold)
+    if isinstance(index, Turn) and index.at is not None:
+        return (index.at > number) - (index.at < number)
+    if number <= index.beyond:
+        return 1
+    raise Early(-int(-number // 1))

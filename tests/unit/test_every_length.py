@@ -1,0 +1,404 @@
+"""Mechanisms with discrete noise on lists of every length: what is compiled, what is answered, what is refused."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import pytest
+from tests.programs import load
+
+from privproof import (
+    QuestionError,
+    check,
+    geometric,
+    mechanism,
+    mechanism_question,
+    privacy_profile,
+    queries,
+    randomized_response,
+    read_question,
+    records,
+    tight_epsilon,
+    truncated_geometric,
+    uniform,
+    write_question,
+)
+from privproof.compiling import word_problem
+from privproof.compiling.distributions import output_classes
+from privproof.compiling.lengths import OpenModel, list_law
+from privproof.errors import ModelError
+from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.exact import log
+from privproof.language.values import text
+from privproof.models import Transducer
+
+
+def naive_noisy_max(high, alpha="1/2"):
+    @mechanism(inputs={"q": queries(0, high)})
+    def naive(q):
+        best, winner = -1, 0
+        for i, value in enumerate(q):
+            noisy = truncated_geometric(value, alpha=alpha, low=0, high=high)
+            if noisy > best:
+                best, winner = noisy, i
+        return winner
+
+    return naive
+
+
+@mechanism
+def above_threshold(q: queries(0, 2)):
+    threshold = truncated_geometric(1, alpha="1/2", low=0, high=2)
+    for i in range(len(q)):
+        if truncated_geometric(q[i], alpha="1/2", low=0, high=2) >= threshold:
+            return i
+    return None
+
+
+@mechanism
+def parity(bits: records(0, 1)):
+    odd = 0
+    for bit in bits:
+        if randomized_response(bit, truth="3/4") == 1:
+            odd = 1 - odd
+    return odd
+
+
+@mechanism
+def masked_parity(bits: records(0, 1)):
+    odd = uniform(0, 1)
+    for bit in bits:
+        if bit == 1:
+            odd = 1 - odd
+    return odd
+
+
+@mechanism
+def any_large(q: queries(0, 2)):
+    found = 0
+    for x in q:
+        if x >= 2:
+            found = 1
+    return randomized_response(found, truth="3/4")
+
+
+@mechanism
+def noisy_maximum(q: queries(0, 2)):
+    best = 0
+    for x in q:
+        best = max(best, truncated_geometric(x, alpha="1/2", low=0, high=2))
+    return best
+
+
+@mechanism
+def max_then_noise(q: queries(0, 2)):
+    best = 0
+    for x in q:
+        best = max(best, x)
+    return truncated_geometric(best, alpha="1/2", low=0, high=2)
+
+
+@mechanism
+def second_above(q: queries(0, 2)):
+    seen = 0
+    for i, x in enumerate(q):
+        if truncated_geometric(x, alpha="1/2", low=0, high=2) >= 1:
+            seen += 1
+            if seen == 2:
+                return i
+    return None
+
+
+@mechanism
+def ups(q: queries(0, 2)):
+    last, up = 0, 0
+    for x in q:
+        if x > last:
+            up = 1
+        last = x
+    return truncated_geometric(up, alpha="1/2", low=0, high=1)
+
+
+@mechanism
+def capped_count(bits: records(0, 1)):
+    count = 0
+    for bit in bits:
+        count = min(count + bit, 3)
+    return geometric(count, alpha="1/2")
+
+
+@mechanism
+def histogram(bits: records(0, 1)):
+    zeros, ones = 0, 0
+    for bit in bits:
+        if bit == 0:
+            zeros = min(zeros + 1, 2)
+        else:
+            ones = min(ones + 1, 2)
+    return (
+        truncated_geometric(zeros, alpha="1/2", low=0, high=2),
+        truncated_geometric(ones, alpha="1/2", low=0, high=2),
+    )
+
+
+@mechanism
+def two_winners(q: queries(0, 1)):
+    first, second = None, None
+    for i, x in enumerate(q):
+        if truncated_geometric(x, alpha="1/2", low=0, high=1) == 1:
+            first, second = i, first
+    return (first, second)
+
+
+ANSWERS = [
+    *[(naive_noisy_max(high), "each", "inf") for high in (1, 2, 3)],
+    (naive_noisy_max(2), "one", "ln(2)"),
+    (naive_noisy_max(2, "1/3"), "one", "ln(3)"),
+    (above_threshold, "one", "ln(2)"),
+    (above_threshold, "each", "inf"),
+    (above_threshold, "monotone", "inf"),
+    (parity, "one", "ln(3)"),
+    (masked_parity, "one", "0"),
+    (any_large, "one", "ln(3)"),
+    (any_large, "each", "ln(3)"),
+    (noisy_maximum, "one", "ln(2)"),
+    (noisy_maximum, "each", "inf"),
+    (max_then_noise, "one", "ln(2)"),
+    (max_then_noise, "each", "ln(2)"),
+    (second_above, "one", "ln(2)"),
+    (second_above, "each", "inf"),
+    (ups, "one", "ln(2)"),
+    (ups, "each", "ln(2)"),
+    (capped_count, "one", "ln(2)"),
+    (histogram, "one", "ln(4)"),
+    (two_winners, "one", "ln(2)"),
+]
+
+
+@pytest.mark.parametrize(("subject", "relation", "answer"), ANSWERS, ids=[f"{m.name} {r}" for m, r, _ in ANSWERS])
+def test_the_tight_epsilon_of_lists_of_every_length(subject, relation, answer):
+    verdict = tight_epsilon(subject, neighbours=relation)
+    assert str(verdict.tight) == answer
+    assert verdict.status == ("refuted" if answer == "inf" else "proved")
+    assert isinstance(recheck(verdict.certificate), Accepted)
+    assert "lists of every length" in verdict.question.name
+    worst = max(
+        (tight_epsilon(subject, neighbours=relation, size=size).lower for size in (1, 2, 3)),
+        key=lambda epsilon: float(epsilon.ball(64).mid()),
+    )
+    assert worst.compare(verdict.upper) <= 0
+
+
+@pytest.mark.parametrize(
+    "subject", [*{m.name: m for m, _, _ in ANSWERS if m is not capped_count}.values()], ids=lambda m: m.name
+)
+def test_on_every_list_the_model_gives_the_law_of_the_function(subject):
+    question = mechanism_question(subject, every_length=True)
+    made = OpenModel(question.model, (), question.origin.inputs, question.origin.outputs)
+    (fed, declared) = next(iter(subject.inputs.items()))
+    longest = 5 if len(declared.values) == 2 else 4
+    for size in range(longest + 1):
+        for data in product(declared.values, repeat=size):
+            law = list_law(made, question.model.initial, [str(value) for value in data])
+            assert law == {text(value): p for value, p in output_classes(subject, {fed: list(data)}) if p != 0}
+
+
+def test_the_first_index_is_also_the_constant_that_is_returned_for_the_empty_list():
+    model = mechanism_question(naive_noisy_max(1), every_length=True).model
+    assert model.foretold == {"0": 0, "*": 1}
+    assert set(model.outputs) == {"0", "*", "elsewhere"}
+    assert model.of_every_length
+    assert model.data == ("0", "1")
+
+
+def test_the_witness_speaks_of_the_index_and_not_of_the_mark():
+    verdict = check(naive_noisy_max(2), "ln(2)")
+    assert verdict.status == "refuted"
+    assert verdict.witness.output == ("1",)
+    assert all(name in ("0", "1", "2") for side in verdict.witness.inputs for name in side)
+
+
+def test_a_model_of_every_length_is_written_and_read_again(tmp_path):
+    question = mechanism_question(naive_noisy_max(1), every_length=True)
+    write_question(question, tmp_path / "model.yaml")
+    again = read_question(tmp_path / "model.yaml")
+    assert again.model == question.model
+    assert str(tight_epsilon(again).tight) == "inf"
+
+
+REFUSED = {
+    "the index is a number": "    for i, x in enumerate(q):\n        s = (s + i) % 2\n    return s",
+    "the index is halved": "    for i, x in enumerate(q):\n        if i % 2 == 0:\n            s = x\n    return s",
+    "an index is the argument of noise": (
+        "    for i, x in enumerate(q):\n        s = truncated_geometric(i, alpha='1/2', low=0, high=1)\n    return s"
+    ),
+    "an element is read again": (
+        "    w = 0\n    for i, x in enumerate(q):\n        if x == 1:\n            w = i\n    return q[w]"
+    ),
+    "the list is read twice": "    for x in q:\n        s = x\n    for x in q:\n        s = min(s + x, 3)\n    return s",
+    "the length is returned": "    for x in q:\n        s = x\n    return (len(q), s)",
+    "the length is compared": "    for x in q:\n        s = x\n    return s if len(q) > 3 else 0",
+    "a count grows": "    for x in q:\n        s += x\n    return truncated_geometric(min(s, 2), alpha='1/2', low=0, high=2)",
+    "a list grows": "    kept = []\n    for x in q:\n        kept.append(x)\n    return kept",
+    "two indices that may be any": (
+        "    w, v = None, None\n    for i, x in enumerate(q):\n        if x == 1:\n            w = i\n"
+        "        else:\n            v = i\n    return w == v"
+    ),
+    "the empty list fails": "    s = q[0]\n    for x in q:\n        s = max(s, x)\n    return s",
+    "an index is looked up": (
+        "    kept = [0, 0, 0]\n    for i, x in enumerate(q):\n        kept[i] = x\n    return kept[0]"
+    ),
+    "a table is indexed by an index": "    for i, x in enumerate(q):\n        s = (x, 0, 1)[i]\n    return s",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED.keys())
+def test_what_needs_a_size_asks_for_it_and_says_why(tmp_path, body):
+    subject = load(tmp_path, f"@mechanism\ndef m(q: queries(0, 1)):\n    s = 0\n{body}\n")
+    with pytest.raises(QuestionError, match="how long is q") as caught:
+        mechanism_question(subject, every_length=True)
+    assert "It is not asked about every length: " in str(caught.value)
+    assert "--size 3" in str(caught.value)
+
+
+ALLOWED = {
+    "the first element apart": "    for i, x in enumerate(q):\n        if i == 0:\n            s = x\n    return s",
+    "an index among constants": (
+        "    w = 0\n    for i, x in enumerate(q):\n        if x == 1 and i in (0, 2):\n            w = i\n    return w"
+    ),
+    "the same index": (
+        "    w = None\n    for i, x in enumerate(q):\n        if i != w and bernoulli('1/2'):\n            w = i\n    return w"
+    ),
+    "a counter of its own": (
+        "    i, w = 0, None\n    for x in q:\n        if x == 1 and bernoulli('1/2'):\n            w = i\n"
+        "        i += 1\n    return w"
+    ),
+    "a while loop": "    i = 0\n    while i < len(q):\n        s = max(s, q[i])\n        i += 1\n    return s",
+    "an index that is an int already": "    w = 0\n    for i, x in enumerate(q):\n        w = int(i)\n    return w",
+    "an early end": ("    for x in q:\n        if bernoulli('1/2'):\n            break\n        s = x\n    return s"),
+    "a sum modulo": "    return truncated_geometric(0, alpha='1/2', low=0, high=1)",
+}
+
+
+@pytest.mark.parametrize("body", ALLOWED.values(), ids=ALLOWED.keys())
+def test_indices_that_are_copied_compared_and_returned_need_no_size(tmp_path, body):
+    subject = load(tmp_path, f"@mechanism\ndef m(q: queries(0, 1)):\n    s = 0\n{body}\n")
+    question = mechanism_question(subject, every_length=True)
+    made = OpenModel(question.model, (), question.origin.inputs, question.origin.outputs)
+    for size in range(6):
+        for data in product((0, 1), repeat=size):
+            law = list_law(made, question.model.initial, [str(value) for value in data])
+            assert law == {text(value): p for value, p in output_classes(subject, {"q": list(data)}) if p != 0}
+
+
+def test_a_profile_is_of_one_length():
+    with pytest.raises(QuestionError, match="a profile is of lists of one length"):
+        privacy_profile(mechanism_question(capped_count, every_length=True))
+
+
+def test_delta_over_events_is_not_answered_and_a_size_is_named():
+    verdict = check(max_then_noise, "1/2", "1/100")
+    assert verdict.status == "unknown"
+    assert "--size 3" in verdict.reason
+
+
+def test_one_output_has_one_start_and_its_marked_words_alone():
+    question = mechanism_question(naive_noisy_max(1), every_length=True)
+    compiled = word_problem(question)
+    assert [begin.finish for begin in compiled.begins] == ["0", "*"]
+    marked = {edge.letter.left for place in compiled.problem.locations for edge in place.edges}
+    assert {"0*", "1*"} <= marked
+
+
+# ------------------------------------------------------------------------------------------------------ certificates
+
+
+def certificate_of(subject, relation="each", epsilon="ln(2)"):
+    return json.loads(json.dumps(check(subject, epsilon, neighbours=relation).certificate))
+
+
+def refused(certificate):
+    return isinstance(recheck(certificate), Rejected)
+
+
+def test_a_proof_does_not_hold_of_a_smaller_epsilon_or_another_relation():
+    proof = certificate_of(max_then_noise)
+    assert isinstance(recheck(proof), Accepted)
+    assert refused({**proof, "question": {**proof["question"], "epsilon": "ln(3/2)"}})
+    proof = certificate_of(naive_noisy_max(1), "one")
+    each = {**proof["question"]["scenario"], "neighbours": {"relation": "each", "within": "1"}}
+    assert refused({**proof, "question": {**proof["question"], "scenario": each}})
+
+
+@pytest.mark.parametrize("subject", [naive_noisy_max(1), capped_count], ids=lambda m: m.name)
+def test_a_proof_covers_every_output_and_every_length(subject):
+    proof = certificate_of(subject, "one")
+    assert isinstance(recheck(proof), Accepted)
+    starts = proof["evidence"]["starts"]
+    for number in range(len(starts)):
+        assert refused({**proof, "evidence": {**proof["evidence"], "starts": starts[:number] + starts[number + 1 :]}})
+    for node in proof["evidence"]["nodes"]:
+        for number in range(len(node["next"])):
+            changed = json.loads(json.dumps(proof))
+            place = proof["evidence"]["nodes"].index(node)
+            letter = changed["evidence"]["nodes"][place]["next"].pop(number)
+            assert refused(changed), letter["letter"]
+
+
+def test_marks_mean_something_and_are_read_together():
+    proof = certificate_of(naive_noisy_max(1), "one")
+    question = proof["question"]
+    assert refused({**proof, "question": {**question, "marks": {"0*": "0"}}})
+    assert refused({**proof, "question": {**question, "marks": {"0*": "0", "1*": "0"}}})
+    assert refused({**proof, "question": {**question, "foretold": {"*": 1, "0": 0, "elsewhere": 0}}})
+    assert refused({**proof, "question": {**question, "repeats": False}})
+    assert refused({**proof, "question": {**question, "horizon": "3"}})
+    assert refused({**proof, "question": {**question, "foretold": {"*": -1, "0": 0}}})
+
+
+def test_a_word_with_a_mark_on_one_side_is_none():
+    refutation = certificate_of(naive_noisy_max(2))
+    word = refutation["evidence"]["word"] if "word" in refutation["evidence"] else refutation["witness"]["word"]
+    assert any((letter.get("left") or "").endswith("*") for letter in word)
+    changed = json.loads(json.dumps(refutation))
+    evidence = changed["evidence"] if "word" in changed["evidence"] else changed["witness"]
+    for letter in evidence["word"]:
+        if (letter.get("left") or "").endswith("*"):
+            letter["right"] = letter["right"].rstrip("*")
+    assert refused(changed)
+
+
+def test_tensors_and_sums_over_events_are_not_for_every_length():
+    proof = certificate_of(max_then_noise)
+    assert refused({**proof, "evidence": {"method": "tensors"}})
+    events = {**proof["question"], "delta": "1/10"}
+    assert refused({**proof, "question": events, "evidence": {"method": "enumeration"}})
+
+
+def test_a_transducer_that_repeats_ends_in_every_state_it_can_be_in():
+    common = {"states": ["s", "t"], "inputs": ["0"], "outputs": ["x"], "initial": {"s": 1}, "repeats": True}
+    step = {"s": {"0": [(1, "t")]}, "t": {"0": [(1, "s")]}}
+    assert Transducer(steps=[step], finish={"s": {"x": 1}, "t": {"x": 1}}, **common).of_every_length
+    with pytest.raises(ModelError, match="'t' can be reached at the end"):
+        Transducer(steps=[step], finish={"s": {"x": 1}}, **common)
+    with pytest.raises(ModelError, match="the input '1' is not covered"):
+        Transducer(
+            steps=[step],
+            finish={"s": {"x": 1}, "t": {"x": 1}},
+            **{**common, "inputs": ["0", "1"]},
+            marks={"1": "0"},
+        )
+
+
+def test_the_empty_list_is_compared_too(tmp_path):
+    """Without elements the function says so; a list of one element never does, and that is no difference between neighbours."""
+    subject = load(
+        tmp_path,
+        "@mechanism\ndef m(q: queries(0, 1)):\n    s = 'empty'\n    for x in q:\n        s = 'full'\n    return s\n",
+    )
+    question = mechanism_question(subject, every_length=True)
+    made = OpenModel(question.model, (), question.origin.inputs, question.origin.outputs)
+    assert list_law(made, question.model.initial, []) == {"'empty'": 1}
+    assert list_law(made, question.model.initial, ["0"]) == {"'full'": 1}
+    assert tight_epsilon(subject).tight == log(1)
