@@ -228,6 +228,10 @@ def test_a_model_of_every_length_is_written_and_read_again(tmp_path):
 
 
 REFUSED = {
+    "two kinds of index": (
+        "    w = -1\n    for i, x in enumerate(q):\n        if x == 1:\n            w = i + 1\n"
+        "        else:\n            w = i\n    return w"
+    ),
     "the index is a number": "    for i, x in enumerate(q):\n        s = (s + i) % 2\n    return s",
     "the index is halved": "    for i, x in enumerate(q):\n        if i % 2 == 0:\n            s = x\n    return s",
     "an index is the argument of noise": (
@@ -273,6 +277,12 @@ ALLOWED = {
     "a counter of its own": (
         "    i, w = 0, None\n    for x in q:\n        if x == 1 and bernoulli('1/2'):\n            w = i\n"
         "        i += 1\n    return w"
+    ),
+    "counted from one": (
+        "    w = 0\n    for i, x in enumerate(q, start=1):\n        if x == 1 and bernoulli('1/2'):\n            w = i\n    return w"
+    ),
+    "one more than the index": (
+        "    w = -1\n    for i, x in enumerate(q):\n        if x == 1:\n            w = i + 1\n    return (w, s)"
     ),
     "a while loop": "    i = 0\n    while i < len(q):\n        s = max(s, q[i])\n        i += 1\n    return s",
     "an index that is an int already": "    w = 0\n    for i, x in enumerate(q):\n        w = int(i)\n    return w",

@@ -166,15 +166,23 @@ def loop_counters(body: Block, fed: str) -> frozenset[str]:
 
 
 def own_counters(body: Block) -> frozenset[str]:
-    """The variables that begin at 0 and are counted up one by one."""
-    zero, up = set(), set()
+    """The variables that begin at a number and are counted up one by one."""
+    begun, up = set(), set()
     for statement in statements(body):
         match statement:
-            case Assign(name, Constant(0)):
-                zero.add(name)
-            case Assign(name, Operation("+" | "extend", (Variable(same), Constant(1)))) if name == same:
-                up.add(name)
-    return frozenset(zero & up)
+            case Assign(name, Constant(value)) if type(value) is int:
+                begun.add(name)
+            case _ if (counter := _counted_up(statement)) is not None:
+                up.add(counter)
+    return frozenset(begun & up)
+
+
+def _counted_up(statement: Statement) -> str | None:
+    """The variable that a statement makes larger by one."""
+    match statement:
+        case Assign(name, Operation("+" | "extend", (Variable(same), Constant(1)))) if name == same:
+            return name
+    return None
 
 
 def _counting(body: Block, fed: str, counters: frozenset[str]) -> Block:
@@ -184,9 +192,13 @@ def _counting(body: Block, fed: str, counters: frozenset[str]) -> Block:
         result: list[Statement] = []
         for statement in block:
             match statement:
-                case Assign(name, Constant(int(value)) as begin, place) if name in counters and value is not False:
+                case Assign(name, Constant(value) as begin, place) if name in counters and type(value) is int:
                     first = Operation("first turn", (Variable(fed, place), begin), place)
                     result.append(replace(statement, value=first))
+                case Assign(name, Operation(_, (Variable() as counter, _)), place) if (
+                    name in counters and _counted_up(statement) is not None
+                ):
+                    result.append(replace(statement, value=Operation("next turn", (counter,), place)))
                 case _:
                     result.append(with_blocks(statement, change))
         return tuple(result)
@@ -258,8 +270,8 @@ class _Search:
 
         def read(index: Any) -> Any:
             match index:
-                case Turn(0, at):
-                    return Turn(-1, at if at is not None and at <= self.known else None, self.known)
+                case Turn(0, at, _, plus):
+                    return Turn(-1, at if at is not None and at <= self.known else None, self.known, plus)
                 case OpenList():
                     return OpenList(begun=True, element=(value,))
             return index
@@ -272,8 +284,8 @@ class _Search:
 
         def settle(index: Any) -> Any:
             match index:
-                case Turn(-1, at):
-                    return Foretold(mark, self.known) if at is None else at
+                case Turn(-1, at, _, plus):
+                    return Foretold(mark, self.known, plus) if at is None else at + plus
                 case OpenList():
                     return OpenList(begun=True)
             return index
@@ -291,12 +303,12 @@ class _Search:
 
         def stop(index: Any) -> Any:
             match index:
-                case Turn(0, at):
-                    return Length() if at is None else at
+                case Turn(0, at, _, plus):
+                    return Length(plus) if at is None else at + plus
                 case OpenList():
                     return OpenList(begun=True, length=length)
-                case Length() if length is not None:
-                    return length
+                case Length(plus) if length is not None:
+                    return length + plus
             return index
 
         length = next((i.at for v in rest.state.values for i in indices(v) if isinstance(i, Turn)), None)
@@ -332,11 +344,12 @@ class _Search:
 
     def _told_apart(self, listed: Sequence[Any]) -> None:
         """Refuse what may stand in one place of the output beside an index, and be the same."""
+        (plus, *others) = {leaf.plus for leaf in listed if isinstance(leaf, Index)}
+        if others or any(isinstance(leaf, Tail) for leaf in listed):
+            raise LanguageError("length", "an index, or something else unbounded, is returned", hint="--size 3")
         for leaf in listed:
-            if isinstance(leaf, Tail):
-                raise LanguageError("length", "an index, or something else unbounded, is returned", hint="--size 3")
-            if type(leaf) is int and leaf > self.known:
-                raise Early(leaf)
+            if type(leaf) is int and leaf - plus > self.known:
+                raise Early(leaf - plus)
 
     def made(self, state_name: Callable[[Explorer, Rest], str]) -> OpenModel:
         """The transducer."""

@@ -103,8 +103,8 @@ def _output(value: Any) -> dict[str, Any]:
             return {"tuple": [_output(item) for item in value]}
         case Lookup():
             return typed_document(plain(value))
-        case Foretold(mark):
-            return {"index": mark}
+        case Foretold(mark, _, plus):
+            return {"index": mark, "plus": plus}
         case _ if value is ENDED:
             return {"end": None}
         case _:

@@ -5,10 +5,11 @@ only this is known:
 
 * `Turn`: how many elements have been read, or one less (the index of the element that is read in this turn);
 * `Foretold`: the index of an earlier element, which is one of those foretold (the first, the second, ... of them), or none;
-* `Length`: how many elements there are.
+* `Length`: how many elements there are;
 
-The first few indices are known exactly (`at`); all others are larger than these.  An index may be copied, returned and compared as far
-as this decides it.  Everything else is `Stuck`: no operator of Python is defined on an index unless it is here.
+each plus a constant (`plus`).  The first few indices are known exactly (`at`); all others are larger than these.  An index may be copied,
+returned, added to a constant and compared as far as this decides it.  Everything else is `Stuck`: no operator of Python is defined on an
+index unless it is here.
 """
 
 from __future__ import annotations
@@ -48,12 +49,20 @@ class Index:
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
+    plus: int
+
     def __add__(self, other: Any) -> Any:
-        return advanced(self, other)
+        return shifted(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return shifted(self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return shifted(self, -other) if type(other) is int else _refused(self)
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
     __bool__ = __int__ = __index__ = __float__ = __complex__ = __len__ = __iter__ = __contains__ = _refused
-    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = _refused
+    __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = _refused
     __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = __getitem__ = _refused
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = _refused
     __rshift__ = __rrshift__ = __neg__ = __pos__ = __abs__ = __invert__ = __round__ = __trunc__ = _refused
@@ -66,26 +75,31 @@ class Turn(Index):
 
     Attributes:
         offset: -1 for the index of the element that was read last, 0 for the next.
-        at: the number itself, where it is known.
+        at: this number, where it is known.
         beyond: where it is not known, it is larger than this.
+        plus: what is added to it.
     """
 
     offset: int
     at: int | None
     beyond: int
+    plus: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Foretold(Index):
-    """The index of an earlier element, larger than `beyond`: the one foretold as number `mark`, or (0) none of them."""
+    """The index of an earlier element, larger than `beyond`: the one foretold as number `mark`, or (0) none of them; and a constant."""
 
     mark: int
     beyond: int
+    plus: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Length(Index):
-    """The number of elements."""
+    """The number of elements, and a constant."""
+
+    plus: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,49 +125,65 @@ class OpenList:
 def index_key(value: Index | OpenList) -> tuple[Any, ...]:
     """What tells indices apart."""
     match value:
-        case Turn(offset, at):
-            return ("turn", offset, at)
-        case Foretold(mark):
-            return ("foretold", mark)
+        case Turn(offset, at, _, plus):
+            return ("turn", offset, at, plus)
+        case Foretold(mark, _, plus):
+            return ("foretold", mark, plus)
         case OpenList(begun, element, length):
             return ("open list", begun, repr(element), length)
         case _:
-            return ("length",)
+            return ("length", value.plus)
 
 
 def index_text(value: Index | OpenList) -> str:
     """How an index prints."""
     match value:
-        case Turn(offset, at):
-            return "here" if at is None and offset else "next" if at is None else str(at)
-        case Foretold(0):
-            return "elsewhere"
-        case Foretold(mark):
-            return "*" * mark
         case OpenList():
             return "the list"
+        case Turn(_, int(at), _, plus):
+            return str(at + plus)
+        case Turn(offset):
+            said = "here" if offset else "next"
+        case Foretold(0):
+            said = "elsewhere"
+        case Foretold(mark):
+            said = "*" * mark
         case _:
-            return "the length"
+            said = "the length"
+    return f"{said}{value.plus:+}" if value.plus else said
 
 
 def first_turn(values: Any, number: Any) -> Any:
     """Where a counter begins that counts the elements of a list: a `Turn` for a list of open length, otherwise the number."""
     if not isinstance(values, OpenList):
         return number
-    if number != 0:
-        raise Stuck("a loop over a list begins after its first element; for lists of one length: --size 3")
     if values.begun:
         raise Stuck("the list is read a second time; for lists of one length: --size 3")
-    return Turn(0, 0, -1)
+    return Turn(0, 0, -1, number)
 
 
-def advanced(index: Index, by: Any) -> Any:
-    """An index plus a number: the counter of a loop goes on by one."""
-    if isinstance(index, Turn) and index.offset == -1 and type(by) is int and by == 1:
-        return Turn(0, None if index.at is None else index.at + 1, index.beyond)
-    if type(by) is int and by == 0:
-        return index
-    raise Stuck(NOT_A_NUMBER)
+def next_turn(counter: Any) -> Any:
+    """A counter that goes on by one."""
+    if isinstance(counter, Turn) and counter.offset == -1:
+        return Turn(0, None if counter.at is None else counter.at + 1, counter.beyond, counter.plus)
+    if isinstance(counter, Index):
+        raise Stuck(
+            "a counter goes on more than once in a turn, or not in every turn; for lists of one length: --size 3"
+        )
+    return counter + 1
+
+
+def shifted(index: Index, by: Any) -> Index:
+    """An index plus a number."""
+    if type(by) is not int:
+        raise Stuck(NOT_A_NUMBER)
+    match index:
+        case Turn(offset, at, beyond, plus):
+            return Turn(offset, at, beyond, plus + by)
+        case Foretold(mark, beyond, plus):
+            return Foretold(mark, beyond, plus + by)
+        case _:
+            return Length(index.plus + by)
 
 
 def order(left: Any, right: Any) -> int | None:
@@ -163,44 +193,51 @@ def order(left: Any, right: Any) -> int | None:
         return None if found is None else -found
     if not isinstance(right, Index):
         return _against(left, right)
+    more = left.plus - right.plus
     match left, right:
-        case Length(), Length():
-            return 0
-        case Length(), _:
+        case (Length(), Length()) | (Turn(), Turn()):
+            before = left.offset - right.offset if isinstance(left, Turn) and isinstance(right, Turn) else 0
+            return _sign(before + more)
+        case (Length(), Turn() | Foretold()) | (Foretold(), Turn()):
             found = order(right, left)
             return None if found is None else -found
         case Turn(offset), Length():
-            if offset < 0:
+            if offset < 0 and more <= 0:
                 return -1
-            raise Wanting
+            if offset == 0 and more == 0:
+                raise Wanting
         case Foretold(), Length():
-            return -1
-        case Turn(one), Turn(other):
-            return (one > other) - (one < other)
-        case Turn(_, at, beyond), Foretold():
-            return 1 if at is None or at > beyond else -1
-        case Foretold(), Turn():
-            found = order(right, left)
-            return None if found is None else -found
+            if more <= 0:
+                return -1
+        case Turn(), Foretold():
+            if more >= 0:
+                return 1
         case Foretold(one), Foretold(other):
-            if one and other:
-                return (one > other) - (one < other)
-            if one != other:
+            if one and one == other:
+                return _sign(more)
+            if one and other and more * (one - other) >= 0:
+                return _sign(one - other)
+            if one != other and more == 0:
                 return None
     raise Stuck("two indices are compared that may be any; for lists of one length: --size 3")
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
 
 
 def _against(index: Index, number: Any) -> int:
     """The sign of the difference of an index and a number."""
     if not isinstance(number, int | Fraction):
         raise Stuck(NOT_A_NUMBER)
+    number -= index.plus
     if isinstance(index, Length):
         if number < 0:
             return 1
         raise Stuck("the length of the list is compared with a number; for lists of one length: --size 3")
     assert isinstance(index, Turn | Foretold)
     if isinstance(index, Turn) and index.at is not None:
-        return (index.at > number) - (index.at < number)
+        return int(index.at > number) - int(index.at < number)
     if number <= index.beyond:
         return 1
     raise Early(-int(-number // 1))

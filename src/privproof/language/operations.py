@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.exact.polynomials import Polynomial
-from privproof.language.indices import Index, Length, OpenList, Stuck, Turn, Wanting, first_turn
+from privproof.language.indices import Index, Length, OpenList, Stuck, Turn, Wanting, first_turn, next_turn
 from privproof.language.values import (
     FORGOTTEN,
     UNREAD,
@@ -354,6 +354,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "alike": _alike,
     "slice": _slice,
     "first turn": first_turn,
+    "next turn": next_turn,
 }
 
 
@@ -383,10 +384,10 @@ def element(sequence: Any, index: Any) -> Any:
 
 def _open_element(sequence: OpenList, index: Any) -> Any:
     """The element of a list of open length that this turn reads."""
-    if isinstance(index, Turn):
+    if isinstance(index, Turn) and index.plus == 0:
         if index.offset == 0:
             raise Wanting
         return sequence.element[0]
-    if isinstance(index, Length):
-        raise IndexError("the index is the length of the list")
+    if isinstance(index, Length) and index.plus >= 0:
+        raise IndexError("the index is beyond the end of the list")
     raise Stuck("an element is read that is not the one of this turn; for lists of one length: --size 3")

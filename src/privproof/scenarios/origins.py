@@ -67,7 +67,7 @@ def told_indices(output: Any, marked: Sequence[int]) -> Any:
     """An output with the indices that are foretold in it: those of the marked inputs."""
 
     def told(index: Any) -> Any:
-        return marked[index.mark - 1] if isinstance(index, Foretold) and index.mark else index
+        return marked[index.mark - 1] + index.plus if isinstance(index, Foretold) and index.mark else index
 
     return with_indices(output, told) if marked else output
 
