@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from privproof.compiling.posing import Subject, ordinary_mechanism, ordinary_notes, pose_question, run_instead
 from privproof.engines.engine import Engine, Remark, Request
@@ -179,8 +179,24 @@ def smallest_delta(
     return delta_of(question, exact_epsilon(epsilon), monitor)
 
 
-def delta_of(question: AnyQuestion, bound: Epsilon, monitor: Monitor | None = None) -> SmallestDelta:
+def delta_curve(
+    question: AnyQuestion, epsilons: Sequence[EpsilonLike], monitor: Monitor | None = None
+) -> tuple[SmallestDelta, ...]:
+    """The smallest deltas of a question at several epsilons; the function is run once for all of them."""
+    prepared: dict[str, Any] = {}
+    return tuple(delta_of(question, exact_epsilon(each), monitor, prepared) for each in epsilons)
+
+
+def delta_of(
+    question: AnyQuestion, bound: Epsilon, monitor: Monitor | None = None, prepared: dict[str, Any] | None = None
+) -> SmallestDelta:
     """The smallest delta of a question at an epsilon.
+
+    Args:
+        question: the question.
+        bound: the epsilon.
+        monitor: progress, a time limit, an interrupt.
+        prepared: what engines have prepared for the same question before.
 
     Raises:
         QuestionError: the epsilon is infinite, or no engine decides a delta about this.
@@ -190,11 +206,15 @@ def delta_of(question: AnyQuestion, bound: Epsilon, monitor: Monitor | None = No
     from privproof.profiles import SmallestDelta, privacy_profile
 
     watch = monitor or Monitor()
+    shared: dict[str, Any] = {} if prepared is None else prepared
+
+    def asked_with(delta: Fraction) -> Verdict:
+        return ask(Request(question.under(Budget(bound, rational(delta))), prepared=shared), None, watch)
+
     if question.family == "words":
         low, high = map(fraction, privacy_profile(question.words(place="delta")).bounds(bound))
     else:
-        first = Request(question.under(Budget(bound, rational(1))))
-        asked = ask(first, None, watch)
+        asked = asked_with(Fraction(1))
         if asked.delta_bounds is None:
             said = (
                 asked.reason if isinstance(asked, Unknown) else f"the engine {asked.engine} decides no delta by itself"
@@ -206,9 +226,8 @@ def delta_of(question: AnyQuestion, bound: Epsilon, monitor: Monitor | None = No
                 hint="data with finitely many values, such as records(0, 1), and a small --size",
             )
         (low, high), question = asked.delta_bounds, asked.question
-    proof = ask(Request(question.under(Budget(bound, rational(high)))), None, watch) if high < 1 else None
-    under = low if low < high else low * _JUST_BELOW
-    refutation = ask(Request(question.under(Budget(bound, rational(under)))), None, watch) if low > 0 else None
+    proof = asked_with(high) if high < 1 else None
+    refutation = asked_with(low if low < high else low * _JUST_BELOW) if low > 0 else None
     return SmallestDelta(
         bound,
         low if isinstance(refutation, Refuted) else Fraction(0),

@@ -24,6 +24,8 @@ from privproof import (
     smallest_delta,
     tight_epsilon,
 )
+from privproof.asking import delta_curve
+from privproof.compiling.posing import pose_question
 from privproof.errors import LanguageError
 
 WIDTH = 1e-9
@@ -192,6 +194,12 @@ def test_the_smallest_epsilon_at_a_delta():
     assert verdict.certified.upper
     assert float(verdict.upper.ball()) - float(verdict.lower.ball()) < 1e-8
     assert hockey_stick(1 / 2, float(verdict.upper.ball())) == pytest.approx(0.001, abs=1e-9)
+
+
+def test_a_curve_of_enclosures():
+    curve = delta_curve(pose_question(count, inputs={"data": BITS}, size=1), ["0", "1", "2"])
+    for found, epsilon in zip(curve, (0, 1, 2), strict=True):
+        assert enclosed(found, hockey_stick(1 / 2, epsilon))
 
 
 def test_what_is_done_to_noisy_numbers_tells_no_more():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from privproof.asking import delta_of
+from privproof.asking import delta_curve, delta_of
 from privproof.cli.answers import console, end, say, say_json, write
 from privproof.cli.common import STATUS, asking, begin, loaded, one_size, writable
 from privproof.cli.options import (
@@ -22,9 +22,20 @@ from privproof.cli.options import (
     TimeLimit,
 )
 from privproof.cli.working import command, monitored
-from privproof.exact import epsilon
+from privproof.exact import epsilon, fraction, rational
 from privproof.profiles import privacy_profile
-from privproof.reporting import delta_data, print_delta, print_profile, profile_data
+from privproof.reporting import (
+    curve_csv,
+    curve_data,
+    delta_data,
+    print_curve,
+    print_delta,
+    print_profile,
+    profile_data,
+)
+
+_LARGEST = 4
+"""Where a delta never becomes 0, the curve goes to this epsilon unless another one is asked for."""
 
 
 @command("profile")
@@ -33,7 +44,12 @@ def profile(
     size: Size = None,
     settings: Settings = None,
     horizon: HorizonText = None,
+    inputs: Inputs = None,
+    neighbours: NeighboursText = None,
     pair: Annotated[str | None, typer.Option("--pair", help="Compare this pair only.")] = None,
+    up_to: Annotated[
+        str | None, typer.Option("--up-to", help="The largest epsilon; default: where delta is 0, or 4.")
+    ] = None,
     points: Annotated[int, typer.Option("--points", min=2, max=10_001, help="How many epsilons.")] = 11,
     csv: Annotated[bool, typer.Option("--csv", help="Print epsilon,delta rows and nothing else.")] = False,
     as_json: AsJson = False,
@@ -41,13 +57,26 @@ def profile(
 ) -> None:
     """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
     begin(target, time_limit, as_json=as_json)
-    curve = privacy_profile(loaded(target, one_size(size), horizon, pair, settings).words(place=target))
+    question = loaded(target, one_size(size), horizon, pair, settings, inputs, neighbours)
+    end_ = None if up_to is None else rational(up_to)
+    if question.family == "runs":
+        last = rational(_LARGEST) if end_ is None else end_
+        with monitored() as monitor:
+            found = delta_curve(question, [fraction(last * i / (points - 1)) for i in range(points)], monitor)
+        if csv:
+            say(curve_csv(found), end="")
+        elif as_json:
+            say_json(curve_data(found))
+        else:
+            print_curve(console(), found)
+        return
+    curve = privacy_profile(question.words(place=target))
     if csv:
-        say(curve.csv(points), end="")
+        say(curve.csv(points, up_to=end_), end="")
     elif as_json:
-        say_json(profile_data(curve, points))
+        say_json(profile_data(curve, points, up_to=end_))
     else:
-        print_profile(console(), curve, points)
+        print_profile(console(), curve, points, up_to=end_)
 
 
 @command("delta")

@@ -3,7 +3,15 @@ from .commands import Command
 from .facts import Fact
 from .html import page
 from .logic import print_satisfaction, satisfaction_data, satisfaction_page
-from .profiles import delta_data, print_delta, print_profile, profile_data
+from .profiles import (
+    curve_csv,
+    curve_data,
+    delta_data,
+    print_curve,
+    print_delta,
+    print_profile,
+    profile_data,
+)
 from .text import print_explanation, print_table, print_verdict
 from .wording import data, headline
 
@@ -12,6 +20,8 @@ __all__ = [
     "Fact",
     "audit_data",
     "audit_page",
+    "curve_csv",
+    "curve_data",
     "data",
     "delta_data",
     "headline",
@@ -19,6 +29,7 @@ __all__ = [
     "p_value_chart",
     "page",
     "print_audit",
+    "print_curve",
     "print_delta",
     "print_explanation",
     "print_profile",

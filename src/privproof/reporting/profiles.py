@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flint import arb
 from rich.console import Console
 from rich.text import Text
 
-from privproof.exact import log, rational, show
+from privproof.exact import Rational, log, rational, show
 from privproof.exact.balls import precision
 from privproof.exact.texts import enclosing
 from privproof.profiles import Profile, SmallestDelta
@@ -19,7 +20,7 @@ _DIGITS = 13
 """Digits of a delta: no fewer than engines give it with."""
 
 
-def print_profile(console: Console, profile: Profile, points: int) -> None:
+def print_profile(console: Console, profile: Profile, points: int, *, up_to: Rational | None = None) -> None:
     """Print a profile: the tight epsilon, total variation, the curve at some epsilons, who is told apart, Rényi divergences."""
 
     def line(label: str, said: str) -> None:
@@ -32,7 +33,7 @@ def print_profile(console: Console, profile: Profile, points: int) -> None:
     corners = ", ".join(f"({log(c).decimal()}, {show(d)})" for c, d in profile.corners[:6])
     more = ", ..." if len(profile.corners) > 6 else ""
     line("corners", f"(epsilon, delta): {corners}{more}")
-    for point in profile.points(points):
+    for point in profile.points(points, up_to=up_to):
         epsilon, delta = point.row
         line(f"epsilon {epsilon}", f"delta {delta}")
     worst = profile.worst(0)
@@ -40,7 +41,7 @@ def print_profile(console: Console, profile: Profile, points: int) -> None:
         line("told apart", str(worst))
 
 
-def profile_data(profile: Profile, points: int) -> dict[str, Any]:
+def profile_data(profile: Profile, points: int, *, up_to: Rational | None = None) -> dict[str, Any]:
     """A profile as plain data: exact texts for the corners, decimals for the points."""
     tight = profile.epsilon()
     return {
@@ -50,7 +51,9 @@ def profile_data(profile: Profile, points: int) -> dict[str, Any]:
         "corners": [
             {"bound": str(c), "epsilon": log(c).decimal(digits=10), "delta": str(d)} for c, d in profile.corners
         ],
-        "points": [dict(zip(("epsilon", "delta"), point.row, strict=True)) for point in profile.points(points)],
+        "points": [
+            dict(zip(("epsilon", "delta"), point.row, strict=True)) for point in profile.points(points, up_to=up_to)
+        ],
     }
 
 
@@ -75,6 +78,32 @@ def print_delta(console: Console, found: SmallestDelta) -> None:
         line("told apart", report_of(found.question).sides(witness, found.question))
     for note in found.verdict.notes:
         line("note", note)
+
+
+def print_curve(console: Console, found: Sequence[SmallestDelta]) -> None:
+    """Print the smallest deltas at some epsilons."""
+    first = found[0]
+    console.print(Text(f"{first.question.name}: the privacy profile, enclosed", style="bold"), soft_wrap=True)
+    for fact in report_of(first.question).compared(first.question):
+        console.print(Text(f"  {fact.label:<17} {fact.text}"), soft_wrap=True)
+    for each in found:
+        low, high = _ends(each)
+        said = f"delta {low}" if low == high else f"delta from {low} to {high}"
+        console.print(Text(f"  {'epsilon ' + each.epsilon.decimal():<17} {said}"), soft_wrap=True)
+
+
+def curve_data(found: Sequence[SmallestDelta]) -> dict[str, Any]:
+    """The smallest deltas at some epsilons as plain data."""
+    points = [
+        {"epsilon": str(each.epsilon), **dict(zip(("lower", "upper"), _ends(each), strict=True))} for each in found
+    ]
+    return {"mechanism": found[0].question.name, "points": points}
+
+
+def curve_csv(found: Sequence[SmallestDelta]) -> str:
+    """The same as lines ``epsilon,lower,upper``."""
+    rows = [(each.epsilon.decimal(), *_ends(each)) for each in found]
+    return "".join(",".join(row) + "\n" for row in (("epsilon", "lower", "upper"), *rows))
 
 
 def delta_data(found: SmallestDelta, certificate: str | None) -> dict[str, Any]:

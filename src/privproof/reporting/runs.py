@@ -28,13 +28,18 @@ class RunsReport(Report[RunsQuestion, RunWitness]):
     def shown(
         self, verdict: Verdict, question: RunsQuestion, *, command: Command | None, asked_tight: bool
     ) -> list[Fact]:
-        """The event on two data sets."""
-        witness = verdict.witness
-        if witness is None:
-            return []
-        budget = question.budget
-        broken = isinstance(verdict, Refuted) and not asked_tight and budget is not None
-        return event_facts(witness, verdict, budget.epsilon.show() if broken and budget is not None else None)
+        """The event on two data sets, and the smallest delta where it was computed."""
+        found: list[Fact] = []
+        if verdict.witness is not None:
+            budget = question.budget
+            broken = isinstance(verdict, Refuted) and not asked_tight and budget is not None
+            allowed = budget.epsilon.show() if broken and budget is not None else None
+            found += event_facts(verdict.witness, verdict, allowed)
+        if verdict.delta_bounds is not None:
+            low, high = (f"{float(end):.10g}" for end in verdict.delta_bounds)
+            said = low if low == high else f"between {low} and {high}"
+            found.append(Fact("smallest delta", f"{said} at this epsilon"))
+        return found
 
     def tight(self, verdict: Verdict, question: RunsQuestion) -> str:
         """What is known about the smallest epsilon."""

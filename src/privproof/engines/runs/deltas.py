@@ -70,14 +70,11 @@ class DeltaDeciding(Deciding):
             below = excess.lower(bound.ball(_BITS).exp())
             proved, refuted = upper <= self.budget.delta, below > self.budget.delta
             details = delta_details(below, upper)
-        assert details.delta is not None
-        told = (f"delta at this epsilon: {_delta_words(*details.delta)}",)
         if proved:
             yield self.known(
                 status="proved",
                 evidence=divergence_evidence(),
                 upper=bound,
-                notes=(*told, *self.notes),
                 details=details,
             )
             return
@@ -89,13 +86,11 @@ class DeltaDeciding(Deciding):
                 evidence=region_evidence(i, j, excess.regions),
                 lower=_epsilon_of(excess, self.budget.delta, bound),
                 witness=witness,
-                notes=(*told, *self.notes),
                 details=details,
             )
             return
         yield self.unknown(
             "the delta that is claimed lies between what is proved and what is refuted",
-            notes=(*told, *self.notes),
             witness=witness,
             details=details,
         )
@@ -166,9 +161,3 @@ def _outward(value: arb, *, up: bool) -> Fraction:
         return Fraction(0)
     digits = 10 ** max(0, _DIGITS - math.floor(math.log10(end)))
     return Fraction(math.ceil(end * digits) if up else math.floor(end * digits), digits)
-
-
-def _delta_words(low: Fraction, high: Fraction) -> str:
-    """An enclosure of a delta, in words."""
-    top = f"at most {float(high):.10g}"
-    return f"at least {float(low):.10g}, {top}" if low > 0 else top
