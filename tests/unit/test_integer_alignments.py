@@ -13,6 +13,7 @@ from privproof import (
     integer,
     laplace,
     mechanism,
+    output_probability,
     public,
     queries,
     real,
@@ -293,3 +294,85 @@ def test_another_alpha_than_that_of_the_text_is_refused(certificate):
     outcome = recheck(changed)
     assert not isinstance(outcome, Accepted)
     assert "alpha" in str(outcome)
+
+
+# ----------------------------------------------------------------------------------------------------------- refutations
+
+
+@mechanism
+def noisy_max_with_gap(q: queries()):
+    best, second, winner = 0, 0, 0
+    for i, value in enumerate(q):
+        noisy = geometric(value, alpha="1/2")
+        if i == 0:
+            best = noisy
+        elif noisy > best:
+            second, best, winner = best, noisy, i
+        elif i == 1 or noisy > second:
+            second = noisy
+    return winner, best - second
+
+
+@mechanism
+def truncated_noisy_max(q: queries()):
+    best, winner = 0, 0
+    for i, value in enumerate(q):
+        noisy = truncated_geometric(value, low=0, high=2, alpha="1/2")
+        if i == 0 or noisy > best:
+            best, winner = noisy, i
+    return winner
+
+
+def test_probabilities_of_who_wins_are_rational():
+    assert str(output_probability(noisy_max, 0, q=[0, 0])) == "16/27"
+    assert [str(output_probability(noisy_max, k, q=[0, 1, 2])) for k in range(3)] == ["11/63", "20/63", "32/63"]
+
+
+def test_the_gap_of_geometric_noise_leaks_where_there_are_ties():
+    one, other = (output_probability(noisy_max_with_gap, (2, 0), q=q) for q in ([0, 0, 0, 0], [1, 1, -1, -1]))
+    assert (str(one), str(other)) == ("55/1701", "97/27216")
+
+
+def test_ties_of_four_values_refute_the_gap():
+    verdict = check(noisy_max_with_gap, "2*ln(2)", size=4)
+    assert verdict.status == "refuted"
+    assert str(verdict.lower) == "ln(880/97)"
+    witness = verdict.witness
+    assert (witness.left, witness.right) == ({"q": [0, 0, 0, 0]}, {"q": [1, 1, -1, -1]})
+
+
+REFUTED = [
+    (noisy_max, "1.38", None),
+    (noisy_max, "0.69", "monotone"),
+    (above, "2", None),
+    (single, "0.69", None),
+    (counted, "0.69", None),
+    (added, "1", None),
+    (equal, "0.4", None),
+    (doubled, "100", None),
+    (moved_by_a_real, "100", None),
+    (truncated_noisy_max, "2*ln(2)", None),
+]
+
+
+@pytest.mark.parametrize(("subject", "epsilon", "relation"), REFUTED, ids=lambda part: getattr(part, "name", part))
+def test_what_is_not_private_is_refuted_from_the_text(subject, epsilon, relation):
+    verdict = check(subject, epsilon, neighbours=relation)
+    assert verdict.status == "refuted"
+    outcome = recheck(dict(verdict.certificate))
+    assert outcome.details["source"]["established"]
+
+
+def test_geometric_and_continuous_noise_that_are_compared_have_no_exact_probability_and_no_refutation():
+    assert check(above_with_both, "1/2", size=1).status == "unknown"
+
+
+def test_a_tree_in_which_ties_are_counted_twice_is_refused():
+    certificate = copy.deepcopy(dict(check(noisy_max, "1.3", size=2).certificate))
+    for side in ("left", "right"):
+        for leaf in certificate["evidence"][side]["leaves"]:
+            for step in leaf["steps"]:
+                step[1]["constant"] = str(int(step[1]["constant"].split("/")[0]) // 2)
+    outcome = recheck(certificate)
+    assert not isinstance(outcome, Accepted)
+    assert "either way" in str(outcome)

@@ -17,6 +17,8 @@ from privproof.engines.integrals.leaves import Halfspace
 from privproof.engines.integrals.probabilities import probability, probability_ball
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.errors import LanguageError, NumberError
+from privproof.evidence.checker.integrals.integers import sum_probability
+from privproof.evidence.checker.integrals.rings import Unresolved, Work
 from privproof.exact import rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum, loss
@@ -346,13 +348,37 @@ def test_a_fine_geometric_noise_is_nearly_laplace():
     assert float(fine) == pytest.approx(float(continuous.ball(1)), rel=0.01)
 
 
+CYCLE = [half({0: 1, 1: -1}), half({1: 1, 2: -1}), half({0: -1, 2: 1}, 3)]
+
+
+@pytest.mark.parametrize(
+    ("count", "system"),
+    [
+        (2, [half({0: 1, 1: 2})]),
+        (2, [half({0: 2, 1: -3}, 1), half({0: -1, 1: -1}, 2)]),
+        (3, [half({0: 1, 1: 1, 2: 1})]),
+        (3, [half({0: 2, 1: -1, 2: 3}, -1)]),
+        (3, CYCLE),
+        (3, [*CYCLE, half({0: 1, 1: 1, 2: -2})]),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_multiples_sums_and_cycles_of_geometric_noises(count, system, strict):
+    alphas = [fmpq(1, 4), fmpq(1, 5), fmpq(1, 3)][:count]
+    strictly = [strict, *[False] * (len(system) - 1)]
+    value = geometric_probability(alphas, system, strictly)
+    assert float(value) == pytest.approx(brute(alphas, system, strictly, reach=14), abs=1e-6)
+    forms = []  # the checker knows no strict inequalities: they are moved by less than one step
+    for halfspace, above in zip(system, strictly, strict=True):
+        forms.append((halfspace.coefficients, halfspace.constant - (fmpq(1, 2) if above else 0)))
+    assert sum_probability(dict(enumerate(alphas)), forms, Work(100_000)) == rational(value)
+
+
+def test_too_much_work_is_given_up():
+    with pytest.raises(Unresolved, match="more than 100"):
+        sum_probability({i: fmpq(1, 2) for i in range(3)}, [(h.coefficients, h.constant) for h in CYCLE], Work(100))
+
+
 def test_geometric_refusals():
-    with pytest.raises(LanguageError, match="equal factors"):
-        geometric_probability([fmpq(1, 2)] * 2, [half({0: 1, 1: 2})], [False])
-    with pytest.raises(LanguageError, match="equal factors"):
-        geometric_probability([fmpq(1, 2)] * 3, [half({0: 1, 1: 1, 2: 1})], [False])
-    cycle = [half({0: 1, 1: -1}), half({1: 1, 2: -1}), half({0: -1, 2: 1}, 3)]
-    with pytest.raises(LanguageError, match="not a tree"):
-        geometric_probability([fmpq(1, 2)] * 3, cycle, [False] * 3)
     with pytest.raises(LanguageError, match="between 0 and 1"):
         geometric_probability([fmpq(1)], [half({0: 1})], [False])

@@ -340,8 +340,9 @@ class Linear(_Noisy):
         if control is not None:
             return control.equal(difference)
         among = _equality.get()
-        if among is not None and sum(isinstance(atom, int) for atom in difference.terms) > 1:
-            return among(difference)  # as list.index asks, which looks for one noisy number among others
+        found = None if among is None else among(difference)
+        if found is not None:
+            return found
         what = "a noisy number" if difference.noisy else "a number that may be anything"
         refuse(
             "equality", f"{what} is tested for equality", hint="compare with < or >=; equal values have probability 0"
@@ -594,18 +595,18 @@ def _undecided(form: Linear, strict: bool) -> bool:  # noqa: FBT001
 _decider: ContextVar[Callable[[Linear, bool], bool]] = ContextVar("decider", default=_undecided)
 
 
-_equality: ContextVar[Callable[[Linear], bool] | None] = ContextVar("equality", default=None)
+_equality: ContextVar[Callable[[Linear], bool | None] | None] = ContextVar("equality", default=None)
 
 
 @contextmanager
 def deciding(
-    decider: Callable[[Linear, bool], bool], equality: Callable[[Linear], bool] | None = None
+    decider: Callable[[Linear, bool], bool], equality: Callable[[Linear], bool | None] | None = None
 ) -> Iterator[None]:
     """Inside this context the decider says whether a form is above zero (strictly, or not).
 
     Args:
         decider: says so.
-        equality: says whether a form is zero that several noises have a part in; without it such a test is refused.
+        equality: says whether a form is zero, or None where it does not; without an answer such a test is refused.
     """
     token, other = _decider.set(decider), _equality.set(equality)
     try:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd, lcm
 from random import Random
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -311,12 +312,14 @@ class _Script:
     def decide(self, form: Linear, strict: bool) -> bool:  # noqa: FBT001
         """Whether the form is above zero: settled by what was decided before, or taken both ways.
 
-        Strictness counts only where both sides are exact: for forms of inputs, and of geometric noise.
+        Strictness counts only where both sides are exact: for forms of inputs, and of geometric noise.  A form in geometric noise alone is
+        moved by half a step where it may be zero, so that it is settled as continuous noise is.
         """
-        direction, bound, turned = normal(form)
+        kinds = {self.noises[atom].kind == "geometric" if isinstance(atom, int) else None for atom in form.terms}
+        settled = kinds in ({True}, {False})
+        direction, bound, turned = normal(_without_zero(form, strict=strict) if kinds == {True} else form)
         low, high = self.known.get(direction, (None, None))
-        continuous = all(isinstance(atom, int) and self.noises[atom].kind != "geometric" for atom in form.terms)
-        if continuous:
+        if settled:
             # direction * x >= bound (or <= bound, where turned); ties have probability zero
             if low is not None and low >= bound:
                 return not turned
@@ -324,7 +327,7 @@ class _Script:
                 return turned
         outcome = self.choose(2) == 0
         self.steps.append(Test(form, strict, outcome))
-        if continuous:
+        if settled:
             if outcome != turned:
                 low = bound if low is None else max(low, bound)
             else:
@@ -332,11 +335,25 @@ class _Script:
             self.known[direction] = (low, high)
         return outcome
 
-    def equal(self, form: Linear) -> bool:
-        """Whether a form is zero: with continuous noise in it never, up to probability zero."""
-        if any(isinstance(atom, int) and self.noises[atom].kind != "geometric" for atom in form.terms):
-            return False
-        return all(self.decide(side, strict=False) for side in (form, -form))
+    def equal(self, form: Linear) -> bool | None:
+        """Whether a form is zero: with continuous noise in it never, up to probability zero; None for one such noise, or none at all.
+
+        Two noisy numbers are tested as ``list.index`` does, which looks for one among others.
+        """
+        kinds = [self.noises[atom].kind for atom in form.terms if isinstance(atom, int)]
+        if any(kind != "geometric" for kind in kinds):
+            return False if len(kinds) > 1 else None
+        return all(self.decide(side, strict=False) for side in (form, -form)) if kinds else None
+
+
+def _without_zero(form: Linear, *, strict: bool) -> Linear:
+    """A form in whole numbers that is above zero exactly where another is (at least zero, if not strict), and never zero."""
+    factors = list(form.terms.values())
+    below = lcm(*(int(factor.q) for factor in factors))
+    step = rational(gcd(*(int((factor * below).p) for factor in factors))) / below
+    if (form.constant / step).q != 1:
+        return form
+    return Linear(form.terms, form.constant + step / 2 * (-1 if strict else 1))
 
 
 def _outward(number: int) -> int:

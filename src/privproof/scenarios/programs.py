@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from privproof.errors import BudgetError, LanguageError, QuestionError, ScenarioError
-from privproof.exact import Budget, Epsilon, rational
+from privproof.exact import Budget, Epsilon, Rational, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
 from privproof.language import Mechanism
@@ -193,7 +193,12 @@ def _bound(value: Epsilon) -> Affine | None:
     """An epsilon as a rational: itself, or the next one below on a fine grid."""
     if value.infinite:
         return None
+    return Affine(rational_below(value))
+
+
+def rational_below(value: Epsilon) -> Rational:
+    """An epsilon as a rational: itself, or the next one below on a fine grid."""
     if value.ratio == 1:
-        return Affine(value.shift)
+        return value.shift
     low, _ = rational_bounds(value.ball(128))
-    return Affine(rational(int(low.p * _DIGITS // low.q)) / _DIGITS)
+    return rational(int(low.p * _DIGITS // low.q)) / _DIGITS

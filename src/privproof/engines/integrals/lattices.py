@@ -114,7 +114,7 @@ class _Lattice:
             (lowers if own > 0 else uppers if own < 0 else others).append(
                 (rest, -own * constant) if own else (coefficients, constant)
             )
-        inside = self.antidifference(cell.terms, place)
+        inside = self.antidifferences(cell.terms, place)
         ends: tuple[Sequence[Form | None], Sequence[Form | None]] = (lowers or (None,), uppers or (None,))
         for low, high in product(*ends):
             forms = list(others)
@@ -140,12 +140,12 @@ class _Lattice:
                 raise _beyond("does not decay")
             yield _Cell(found.forms, terms)
 
-    def antidifference(self, terms: Terms, place: int) -> Terms:
+    def antidifferences(self, terms: Terms, place: int) -> Terms:
         """The function G with ``G(x+1) - G(x)`` equal to the given one, in one variable."""
         made: Terms = {}
         for powers, factor in terms.items():
             degree, ratio = powers[place]
-            for power, share in enumerate(_polynomial(degree, ratio)):
+            for power, share in enumerate(antidifference(degree, ratio)):
                 if share:
                     _gather(made, {_with(powers, place, (power, ratio)): share}, factor)
         self.count(made)
@@ -243,7 +243,7 @@ def _gather(total: Terms, terms: Mapping[tuple[Power, ...], Rational], factor: R
             total.pop(key, None)
 
 
-def _polynomial(degree: int, ratio: Rational) -> list[Rational]:
+def antidifference(degree: int, ratio: Rational) -> list[Rational]:
     """The p, lowest coefficient first, with ``ratio * p(x+1) - p(x) = x^degree``; p(0) = 0 if the ratio is 1."""
     top = degree + (ratio == 1)
     found = [ZERO] * (top + 1)

@@ -2,22 +2,25 @@
 
 The same elimination of leaves as in `leaves`, with sums over the integers in place of integrals: functions are
 ``sum c * x^k * ρ^x`` on intervals of integers, and the antidifference of ``x^k * ρ^x`` is again of this form.  Bounds must move
-in unit steps, so that a bound of an integer is an integer.  All results are rational.
+in unit steps there, so that a bound of an integer is an integer; what is left, cycles and sums of several noises and multiples of
+them, is summed cell by cell (`lattices`).  All results are rational.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import comb
+from math import comb, gcd, lcm
 from typing import NamedTuple, TypeAlias
 
 from flint import fmpq
 
 from privproof.engines.integrals.functions import End, Line, highest, lowest, regions
-from privproof.engines.integrals.leaves import Halfspace, eliminate
+from privproof.engines.integrals.lattices import Form, antidifference, lattice_sum
+from privproof.engines.integrals.leaves import Core, Halfspace, eliminate
 from privproof.errors import LanguageError
 from privproof.exact.rationals import ONE, ZERO, Rational, fraction
+from privproof.models.graphs import joined
 
 _Terms: TypeAlias = dict[tuple[int, Rational], Rational]
 """``sum c * x^k * ρ^x`` over the entries ``(k, ρ): c``."""
@@ -41,41 +44,62 @@ def geometric_probability(
     Fraction(16, 27)
     >>> geometric_probability([fmpq(1, 2), fmpq(1, 2)], [tie], [True])
     Fraction(11, 27)
+    >>> double = Halfspace(((0, fmpq(2)), (1, fmpq(-3)), (2, fmpq(1))), fmpq(0))
+    >>> geometric_probability([fmpq(1, 2)] * 3, [double], [False])
+    Fraction(15718, 29295)
+
+    Raises:
+        LanguageError: there is no such noise, or the sum takes too long.
     """
     for alpha in alphas:
         if not 0 < alpha < 1:
             raise LanguageError("noise", f"alpha={alpha} is not between 0 and 1", hint="alpha is e^(-epsilon/scale)")
     sums = _Sums()
-    cores = eliminate(alphas, [_whole(*pair) for pair in zip(halfspaces, strict, strict=True)], sums)
+    whole = [_whole(*pair) for pair in zip(halfspaces, strict, strict=True)]
+    groups = joined([number for number, _ in halfspace.coefficients] for halfspace in whole)
+    uneven = {groups[halfspace.coefficients[0][0]] for halfspace in whole if not _even(halfspace)}
+    plain = [h for h in whole if not h.coefficients or groups[h.coefficients[0][0]] not in uneven]
+    cores = eliminate(alphas, plain, sums)
     if cores is None:
         return Fraction(0)
     result = ONE
+    for group in uneven:
+        rest = [
+            halfspace for halfspace in whole if halfspace.coefficients and groups[halfspace.coefficients[0][0]] == group
+        ]
+        numbers = {number for halfspace in rest for number, _ in halfspace.coefficients}
+        cores.append(Core({number: sums.prior(alphas[number], None, None) for number in sorted(numbers)}, rest))
     for functions, rest in cores:
         if len(functions) > 1:
-            raise LanguageError(
-                "integral",
-                f"the inequalities between the noises {', '.join(map(str, sorted(functions)))} are not a tree: {rest[0]}",
-                hint="compare each two noises along at most one path, or use continuous noise",
-            )
-        [function] = functions.values()
-        result *= sums.total(function)
+            places = {number: place for place, number in enumerate(functions)}
+            result *= lattice_sum(list(functions.values()), [_form(halfspace, places) for halfspace in rest])
+        else:
+            [function] = functions.values()
+            result *= sums.total(function)
     return fraction(result)
 
 
 def _whole(halfspace: Halfspace, strict: bool) -> Halfspace:  # noqa: FBT001
-    """The same integer points, with unit coefficients, an integer constant and ``>= 0``."""
-    sizes = [abs(factor) for _, factor in halfspace.coefficients]
-    if not sizes:
+    """The same integer points, with coprime integer coefficients, an integer constant and ``>= 0``."""
+    if not halfspace.coefficients:
         return Halfspace((), -ONE if strict and halfspace.constant == 0 else halfspace.constant)
-    if len(sizes) > 2 or sizes[0] != sizes[-1]:
-        raise LanguageError(
-            "integral",
-            f"the inequality {halfspace} is not between two geometric noises with equal factors",
-            hint="compare two noises at a time, or use continuous noise",
-        )
-    constant = halfspace.constant / sizes[0]
+    below = lcm(*(int(factor.q) for _, factor in halfspace.coefficients))
+    unit = fmpq(gcd(*(int(factor.p) * below // int(factor.q) for _, factor in halfspace.coefficients)), below)
+    constant = halfspace.constant / unit
     rounded = fmpq(constant.ceil()) - 1 if strict else fmpq(constant.floor())
-    return Halfspace(tuple((number, factor / sizes[0]) for number, factor in halfspace.coefficients), rounded)
+    return Halfspace(tuple((number, factor / unit) for number, factor in halfspace.coefficients), rounded)
+
+
+def _even(halfspace: Halfspace) -> bool:
+    """Whether bounds move in unit steps."""
+    return all(abs(factor) == 1 for _, factor in halfspace.coefficients)
+
+
+def _form(halfspace: Halfspace, places: Mapping[int, int]) -> Form:
+    coefficients = [0] * len(places)
+    for number, factor in halfspace.coefficients:
+        coefficients[places[number]] = int(factor.p)
+    return tuple(coefficients), int(halfspace.constant.p)
 
 
 class _Sums:
@@ -142,20 +166,9 @@ def _antidifference(terms: _Terms) -> _Terms:
     """The function G with ``G(x+1) - G(x)`` equal to the given one, which vanishes wherever a summable one ends."""
     made: _Terms = {}
     for (k, ratio), value in terms.items():
-        for power, factor in enumerate(_polynomial(k, ratio)):
+        for power, factor in enumerate(antidifference(k, ratio)):
             _gather(made, {(power, ratio): factor}, value)
     return made
-
-
-def _polynomial(degree: int, ratio: Rational) -> list[Rational]:
-    """The p, lowest coefficient first, with ``ratio * p(x+1) - p(x) = x^degree``; p(0) = 0 if the ratio is 1."""
-    top = degree + (ratio == 1)
-    found = [ZERO] * (top + 1)
-    for d in range(degree, -1, -1):
-        place = d + (ratio == 1)
-        known = ratio * sum((comb(j, d) * found[j] for j in range(place + 1, top + 1)), ZERO)
-        found[place] = ((ONE if d == degree else ZERO) - known) / (place if ratio == 1 else ratio - 1)
-    return found
 
 
 def _value(inside: _Terms, end: End) -> Rational:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import gcd, lcm
 from typing import Any
 
 from privproof.compiling.relational import Program
 from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
+from privproof.exact import rational
 from privproof.exact.affine import Affine
 from privproof.language.branching import Leaf
 from privproof.language.constants import typed_document
@@ -158,10 +160,11 @@ def _step(step: Branching | Draw, noises: Sequence[Drawn]) -> list[object]:
 
 def _without_ties(test: Branching, noises: Sequence[Drawn]) -> Linear:
     """A form that is at least 0 exactly where the test holds: of geometric noise, moved by half a step where it may be 0."""
-    atoms = list(test.form.terms.items())
-    if len(atoms) != 1 or not isinstance(atoms[0][0], int) or noises[atoms[0][0]].kind != "geometric":
+    factors = list(test.form.terms.values())
+    if not all(isinstance(atom, int) and noises[atom].kind == "geometric" for atom in test.form.terms):
         return test.form
-    step = abs(atoms[0][1])
+    below = lcm(*(int(factor.q) for factor in factors))
+    step = rational(gcd(*(int((factor * below).p) for factor in factors))) / below
     if (test.form.constant / step).q != 1:
         return test.form
     return Linear(test.form.terms, test.form.constant + step / 2 * (-1 if test.strict else 1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.relational import Program, refuse_outside, relational, unit
@@ -25,7 +25,7 @@ from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts,
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.solver import own_context
-from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at
+from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at, whole_costs
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.answers import Answer
@@ -39,7 +39,7 @@ from privproof.language import Mechanism
 from privproof.language.branching import Leaf
 from privproof.language.inputs import Input
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.programs import claim_in_numbers
+from privproof.scenarios.programs import claim_in_numbers, is_geometric, rational_below
 
 ENGINE = "laplace"
 
@@ -301,6 +301,14 @@ def _source(mechanism: Mechanism, line: int) -> str:
     return linecache.getline(mechanism.file, line).strip()
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A budget to prove; exactly, where it is a number with logarithms."""
+
+    budget: Affine
+    exact: Epsilon | None = None
+
+
 class _Tight:
     """The tight epsilon: bounds from both sides."""
 
@@ -308,12 +316,14 @@ class _Tight:
         self.question = replace(question, claim=None, budget=None)
         self.program = program
         self.claim = question.claim
+        self.claimed_exactly = None if question.budget is None else question.budget.epsilon
         self.monitor = monitor
         self.mechanism = question.mechanism
         summed, least = program is not None and sums_up(program.code), least_length(self.mechanism)
         self.refuter = Refuter(self.mechanism, question.relation, monitor, summed=summed, least=least)
         self.summed = summed or self.refuter.by_records
         self.proof: AlignmentProof | None = None
+        self.exact: Epsilon | None = None
         self.notes: list[str] = []
 
     def answers(self) -> Iterator[Answer]:
@@ -326,13 +336,20 @@ class _Tight:
             yield from self.stopped("")
             return
         self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
-        candidates = [] if self.claim is None else [self.claim]
+        candidates = self.claimed()
         with few_ways(self.too_many):
             candidates = self.candidates()
         for candidate in candidates:
-            found = prove(self.mechanism, candidate, self.monitor, size=question.size, program=self.program)
+            found = prove(
+                self.mechanism,
+                candidate.budget,
+                self.monitor,
+                size=question.size,
+                program=self.program,
+                exact=candidate.exact,
+            )
             if isinstance(found, AlignmentProof):
-                self.proof = found
+                self.proof, self.exact = found, candidate.exact
                 break
         yield from self.stopped("")
 
@@ -340,18 +357,26 @@ class _Tight:
         """Note that not everything was looked at."""
         self.notes.append(f"not all sizes were looked at: {message}")
 
-    def candidates(self) -> list[Affine]:
+    def claimed(self) -> list[_Candidate]:
+        """The claim, where there is one."""
+        return [] if self.claim is None else [_Candidate(self.claim, self.claimed_exactly)]
+
+    def candidates(self) -> list[_Candidate]:
         """Budgets to prove, the smallest first: what the costs suggest, and the claim."""
         if self.summed:
             best = self.refuter.best
             known = epsilon(0) if best is None else best.lower()
+            if is_geometric(self.mechanism):
+                reached = [] if known.infinite else [_Candidate(Affine(rational_below(known)), known)]
+                return [*reached, *self.claimed()]
             guessed = Affine(known.shift) if known.ratio == 1 and not known.infinite else None
         else:
             guessed = formula(self.mechanism, self.question.relation, self.question.size, self.monitor)
-        result = [] if guessed is None else [guessed]
-        if self.claim is not None and self.claim not in result:
-            result.append(self.claim)
-        return result
+        result = [] if guessed is None else [_Candidate(guessed)]
+        if guessed is not None and is_geometric(self.mechanism):
+            exact = [] if self.program is None or guessed.terms else whole_costs(self.program, float(guessed.constant))
+            result = [_Candidate(Affine(rational_below(each)), each) for each in exact]
+        return [*result, *(each for each in self.claimed() if each not in result)]
 
     def lower(self, *, open_size: bool) -> None:
         """Losses that approach the supremum."""
@@ -402,7 +427,9 @@ class _Tight:
             )
             return
         budget = self.proof.budget
-        if not budget.terms:
+        if self.exact is not None:
+            asked = question.under(Budget(self.exact))
+        elif not budget.terms:
             asked = question.under(Budget(epsilon(budget.constant)))
         else:
             asked = replace(question, claim=budget)

@@ -1,12 +1,13 @@
-"""Events of a mechanism with continuous noise, and their probabilities, exactly.
+"""Events of a mechanism with open noise, and their probabilities, exactly.
 
 An event is a pattern of an output.  Its probability is the sum, over the leaves of the mechanism's tree, of the noise that leads
-there: a polyhedron.
+there: a polyhedron.  Over geometric noise masses are summed, over continuous noise densities are integrated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flint import arb
@@ -16,7 +17,7 @@ from privproof.engines.integrals.leaves import Halfspace
 from privproof.engines.integrals.probabilities import probability, probability_ball
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.errors import LanguageError
-from privproof.exact import ONE
+from privproof.exact import ONE, Rational, rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language.branching import Follow, Leaf, leaves
@@ -25,6 +26,11 @@ from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
 from privproof.language.taint import samples
 
+_HALF = rational("1/2")
+"""An alpha in the place of noise that is not geometric, which no inequality mentions there."""
+_UNUSED = Noise("laplace", ONE)
+"""A law in the place of a noise that no inequality mentions."""
+
 
 def halfspace(form: Linear) -> Halfspace:
     """A form that must not be negative, as the integrator takes it."""
@@ -32,18 +38,46 @@ def halfspace(form: Linear) -> Halfspace:
     return Halfspace(tuple(terms), form.constant)
 
 
+@dataclass(frozen=True)
+class _Split:
+    """A leaf without its geometric noise: the probability of that, and what is left to be integrated."""
+
+    weight: Rational
+    noises: tuple[Noise, ...]
+    halfspaces: tuple[Halfspace, ...]
+
+
+def _split(leaf: Leaf, also: Sequence[Linear]) -> _Split:
+    """Sum over the geometric noise of a leaf.
+
+    Raises:
+        LanguageError: geometric and continuous noise are compared, or the sum takes too long.
+    """
+    discrete: list[tuple[Halfspace, bool]] = []
+    rest: list[Halfspace] = []
+    strict = [test.strict == test.outcome for test in leaf.tests]
+    forms = [*zip((test.halfspace for test in leaf.tests), strict, strict=True), *((form, False) for form in also)]
+    for form, above in forms:
+        kinds = {leaf.noises[atom].kind == "geometric" for atom in form.terms if isinstance(atom, int)}
+        if kinds == {True, False}:
+            raise LanguageError(
+                "integral", "geometric and continuous noise are compared", hint="compare noise of one kind"
+            )
+        if kinds == {True}:
+            discrete.append((halfspace(form), above))
+        else:
+            rest.append(halfspace(form))
+    weight = leaf.weight
+    if discrete:
+        alphas = [noise.scale if noise.kind == "geometric" else _HALF for noise in leaf.noises]
+        weight *= rational(geometric_probability(alphas, *zip(*discrete, strict=True)))
+    noises = tuple(_UNUSED if noise.kind == "geometric" else Noise(noise.kind, noise.scale) for noise in leaf.noises)
+    return _Split(weight, noises, tuple(rest))
+
+
 def _share(leaf: Leaf, also: Sequence[Linear]) -> ExponentialSum:
-    forms = [test.halfspace for test in leaf.tests] + list(also)
-    kinds = {noise.kind for noise in leaf.noises}
-    if kinds == {"geometric"}:
-        strict = [test.strict == test.outcome for test in leaf.tests] + [False] * len(also)
-        alphas = [noise.scale for noise in leaf.noises]
-        value = geometric_probability(alphas, [halfspace(form) for form in forms], strict)
-        return ExponentialSum.constant(value) * leaf.weight
-    if "geometric" in kinds:
-        raise LanguageError("noise", "geometric and continuous noise in one mechanism", hint="one kind of noise")
-    noises = [Noise(noise.kind, noise.scale) for noise in leaf.noises]
-    return probability(noises, [halfspace(form) for form in forms]) * leaf.weight
+    found = _split(leaf, also)
+    return probability(found.noises, found.halfspaces) * found.weight if found.weight else ExponentialSum.constant(0)
 
 
 def measure(found: Sequence[Leaf], pattern: object) -> ExponentialSum:
@@ -61,14 +95,11 @@ def measure_ball(found: Sequence[Leaf], pattern: object, bits: int = 128) -> arb
         total = arb(0)
     for leaf in found:
         if leaf.complete and (also := leaf.within(pattern)) is not None:
-            if any(noise.kind == "geometric" for noise in leaf.noises):
-                part = _share(leaf, also).ball(ONE, bits)
-            else:
-                forms = [test.halfspace for test in leaf.tests] + list(also)
-                noises = [Noise(noise.kind, noise.scale) for noise in leaf.noises]
-                part = probability_ball(noises, [halfspace(form) for form in forms], ONE, bits)
-            with precision(bits):
-                total = total + part * arb(leaf.weight)
+            split = _split(leaf, also)
+            if split.weight:
+                part = probability_ball(split.noises, split.halfspaces, ONE, bits)
+                with precision(bits):
+                    total = total + part * arb(split.weight)
     return total
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
 from privproof.engines.laplace.events import measure, measure_ball, tree
 from privproof.engines.monitor import Monitor
 from privproof.exact import INFINITE, ZERO, Epsilon, Rational, epsilon, fraction, rational, smallest_epsilon
@@ -20,6 +22,10 @@ from privproof.language.patterns import ANY, Between, key, word
 
 LARGEST = 6
 """Up to this size all ways through a mechanism are looked at; beyond it those of one word."""
+
+
+_REMEMBERED = 10_000
+"""So many probabilities of events are remembered: the corners of the neighbours share one side."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,7 @@ class Trees:
     def __init__(self, mechanism: Mechanism, monitor: Monitor) -> None:
         self.mechanism, self.monitor = mechanism, monitor
         self.known: dict[str, tuple[Leaf, ...]] = {}
+        self.measured: dict[str, arb] = {}
 
     def at(self, arguments: Mapping[str, Any], pattern: Any = None) -> tuple[Leaf, ...]:
         """The tree on arguments; for a long list only as far as the pattern asks."""
@@ -94,9 +101,18 @@ class Trees:
             )
         return self.known[name]
 
+    def ball(self, arguments: Mapping[str, Any], event: Any) -> arb:
+        """The probability of an event as a ball."""
+        name = repr(arguments) + key(event)
+        if name not in self.measured:
+            if len(self.measured) > _REMEMBERED:
+                self.measured.clear()
+            self.measured[name] = measure_ball(self.at(arguments, event), event)
+        return self.measured[name]
+
     def ratio(self, left: Mapping[str, Any], right: Mapping[str, Any], event: Any) -> float:
         """The loss of an event as a float, for ordering candidates; minus infinity where it is impossible on the left."""
-        p, q = (measure_ball(self.at(side, event), event) for side in (left, right))
+        p, q = (self.ball(side, event) for side in (left, right))
         if not p > 0:
             return float("-inf")
         if q == 0:
@@ -148,6 +164,12 @@ def away(pattern: Any, silent: Any, other: Any) -> list[Any]:
         if here is not None and there is not None and here != there:
             found[place] = Between(here, None) if here > there else Between(None, here)
     return [_filled(pattern, found)] if found else []
+
+
+def point(pattern: Any, silent: Any) -> Any:
+    """The event of one output: what would be written without noise, in the place of noisy numbers."""
+    known = {slot: v for slot in slots(pattern) if (v := _at(silent, slot)) is not None}
+    return _filled(pattern, {slot: int(v) if v.denominator == 1 else v for slot, v in known.items()})
 
 
 def slots(pattern: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
-from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, slots, words
+from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, point, slots, words
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.synthesis import Counterexample
 from privproof.engines.laplace.worst import (
@@ -38,14 +38,23 @@ from privproof.exact.balls import rational_bounds
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import key, word
+from privproof.scenarios.programs import is_geometric
 
 STAGES = 2
 """How many stages the search at small sizes has."""
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2, 2**10, 2**16)
 """How far along a corner data are tried: losses come near to their limit as data move away, and simple data come first."""
-_TOO_MANY = ("draws", "paths")
+_TOO_MANY = ("draws", "paths", "integral")
+_TIED = (2, 3, 4)
+"""Sizes at which ties of geometric noise are looked at: with four values there may be two ties at once."""
+_FARTHEST = 2**10
+"""How far along a corner data are tried beside geometric noise: alpha is raised to such powers exactly, and the checker has a limit."""
+_PARTS = (Fraction(1), Fraction(1, 2))
+"""How far reals are moved along a corner beside geometric noise: a part of a step shows what whole steps hide."""
 _LONGER = (8, 12, 20, 32, 48)
 """Sizes that are tried beyond the small ones, as long as the least cost grows with them."""
+_CORNERS = 16
+"""So many corners are tried where noise is tied: all of four values that go up and down."""
 _WORDS = 24
 """So many words above the budget are tried at a size, the costliest first."""
 _BLIND = 8
@@ -58,7 +67,7 @@ _COMBINATIONS = 16
 
 @contextmanager
 def few_ways(told: Callable[[str], None] = lambda _: None) -> Iterator[None]:
-    """What is inside needs all ways through a mechanism; where there are too many, or infinitely many, it is left, and that is told."""
+    """What is inside needs all ways through a mechanism; where there are too many, or no exact one, it is left, and that is told."""
     try:
         yield
     except LanguageError as problem:
@@ -177,6 +186,8 @@ class Refuter:
         self, number: int, size: int | None, last: Counterexample | None = None, blocks: Blocks | None = None
     ) -> Loss | None:
         """A part of the search: the data at which the last alignment failed, then small sizes, then sizes that are not so small."""
+        if number == 0 and (found := self.tied(size)) is not None:
+            return found
         if last is not None and blocks is not None:
             found = self.from_run(last, blocks)
             if found is not None:
@@ -194,6 +205,11 @@ class Refuter:
         """A loss above the budget at larger sizes, from words that change their letter once, as long as the least cost grows."""
         if len(self.sizes(size)) == 1 or self.by_records:
             return None
+        with few_ways():
+            return self._pumped()
+        return None
+
+    def _pumped(self) -> Loss | None:
         for public in publics(self.mechanism, numbers=(1, 2)):
             before = 0.0
             for longer in _LONGER:
@@ -204,6 +220,35 @@ class Refuter:
                 allowed = self.allowed(public, longer)
                 for one in [w for w in ranked if w.cost > _float(allowed) + 1e-9][:4]:
                     found = self.along(one, public, longer, allowed)
+                    if found is not None:
+                        return found
+        return None
+
+    def tied(self, size: int | None) -> Loss | None:
+        """A loss above the budget where geometric noise is tied, of which costs know nothing: single outputs, at the corners around 0."""
+        if not is_geometric(self.mechanism):
+            return None
+        sizes = self.sizes(size)
+        for one in sizes if len(sizes) == 1 else _TIED:
+            with few_ways():
+                for public in publics(self.mechanism, numbers=(1,)):
+                    found = self._tied(one, public)
+                    if found is not None:
+                        return found
+        return None
+
+    def _tied(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
+        allowed = self.allowed(public, size)
+        listed = corners(self.mechanism, self.relation, private_names(self.mechanism, size))
+        for corner in islice(listed, _CORNERS):
+            for part in _PARTS:
+                left, right = (arguments(self.mechanism, public, corner, k * part, size) for k in (0, 1))
+                if left is None or right is None:
+                    continue
+                for pattern, silent in words(self.trees.at(left)):
+                    self.monitor.pause()
+                    event = point(pattern, silent)
+                    found = self.decided(left, right, event, allowed) or self.decided(right, left, event, allowed)
                     if found is not None:
                         return found
         return None
@@ -306,6 +351,8 @@ class Refuter:
         """Neighbouring data ``t v`` and ``(t+1) v`` along a corner v, where these are values of the inputs."""
         for t in steps:
             self.monitor.pause()
+            if abs(t) > _FARTHEST and is_geometric(self.mechanism):
+                continue
             left, right = (arguments(self.mechanism, public, corner, Fraction(t + k), size) for k in (0, 1))
             if left is not None and right is not None:
                 yield left, right

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import isfinite, isnan
+from math import ceil, isfinite, isnan
 from typing import Any
 
+from privproof.compiling.relational import Program
+from privproof.compiling.sorts import SHIFTED
 from privproof.engines.laplace.changes import summed_alone
 from privproof.engines.laplace.events import following
 from privproof.engines.laplace.refuting import Refuter, publics
@@ -30,8 +32,9 @@ from privproof.engines.laplace.worst import (
 )
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
-from privproof.exact import Rational, fraction, rational
+from privproof.exact import Epsilon, Rational, fraction, log, rational
 from privproof.exact.affine import Affine, affine
+from privproof.exact.balls import rational_bounds
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import Between, matching
@@ -42,6 +45,10 @@ _NEAR = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2)
 """How far along a corner data are tried at first: simple data make simple witnesses."""
 _FAR = (2**8, 2**12, 2**16, 2**20, 2**24)
 """How far they are tried when the nearer ones did not come close to the cost."""
+_WHOLE = 1e-4
+"""How much a least cost, found in floats and rounded, may be above a multiple of a logarithm that it is meant to be."""
+_MORE = 3
+"""So many multiples of a logarithm are tried: shifts by whole numbers may cost more than the least cost says."""
 _TRIED = 6
 """So many of the costliest regions are tried, as long as they cost the same."""
 _CORNERS = 6_000
@@ -116,6 +123,18 @@ def formula(mechanism: Mechanism, relation: str, size: int | None, monitor: Moni
         return affine(_rational(costs[0] - slope * sizes[0]), {"size": _rational(slope)})
 
     return _over_numbers(mechanism, names, at)
+
+
+def whole_costs(program: Program, cost: float) -> list[Epsilon]:
+    """Budgets near a least cost that shifts by whole numbers can have, where all noise is geometric and has one logarithm."""
+    scales = [program.scale(site) for site in program.sites if site.noise in SHIFTED]
+    ratios = {scale.ratio for scale in scales}
+    ratio = next(iter(ratios), None)
+    if len(ratios) != 1 or ratio is None:
+        return []
+    unit = float(rational_bounds(log(ratio).ball())[0])
+    least = max(0, ceil(cost / unit - _WHOLE))
+    return [log(ratio**times) for times in range(least, least + _MORE)]
 
 
 def _few(mechanism: Mechanism, public: Mapping[str, Any], monitor: Monitor) -> bool:

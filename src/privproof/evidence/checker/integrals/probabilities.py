@@ -17,6 +17,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from privproof.evidence.checker.integrals.buckets import Integral, System
+from privproof.evidence.checker.integrals.integers import sum_probability
 from privproof.evidence.checker.integrals.planes import Plane, plane
 from privproof.evidence.checker.integrals.polyhedra import dense_integral
 from privproof.evidence.checker.integrals.rings import Exact, K, Ring, Unresolved, Work
@@ -28,7 +29,7 @@ _FEW_CELLS = 50_000
 """Work after which a group counts as dense, and is split into polyhedra instead: most groups take a tenth of it or less."""
 
 Law: TypeAlias = tuple[str, fmpq]
-"""The kind, ``laplace`` or ``exponential``, and the scale."""
+"""The kind, ``laplace``, ``exponential`` or ``geometric``, and the scale or alpha."""
 
 Form: TypeAlias = tuple[tuple[tuple[int, fmpq], ...], fmpq]
 """The coefficients of a linear form by noise, and its constant."""
@@ -39,6 +40,7 @@ class Integrator:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, ExponentialSum] = {}
+        self._sums: dict[Hashable, fmpq] = {}
         self._work = Work(_MOST_WORK)
 
     def probability(self, laws: Sequence[Law], forms: Sequence[Form]) -> ExponentialSum:
@@ -61,6 +63,20 @@ class Integrator:
             (plane(pairs, constant) for pairs, constant in tightest.items()),
         )
         return ExponentialSum.constant(0) if system is None else integral(system, Exact(), self._group, self._known)
+
+    def sum_probability(self, laws: Sequence[Law], forms: Sequence[Form]) -> fmpq:
+        """The probability that all forms in geometric noises are at least 0.
+
+        Raises:
+            Unresolved: if it takes too much work.
+        """
+        if not forms:
+            return fmpq(1)
+        alphas = {node: number for node, (kind, number) in enumerate(laws) if kind == "geometric"}
+        look = ("sum", tuple(sorted(alphas.items())), frozenset(forms))
+        if look not in self._sums:
+            self._sums[look] = sum_probability(alphas, forms, self._work)
+        return self._sums[look]
 
     def _group(self, system: System) -> ExponentialSum:
         try:

@@ -10,6 +10,7 @@ which ties have a positive probability would break this, and is refused.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd, lcm
 from typing import TypeAlias
 
 from privproof.evidence.checker.documents import (
@@ -34,8 +35,6 @@ _MOST_STEPS = 2_000
 """A leaf may have so many steps, and so many forms of its event besides; beyond, it is refused."""
 _MOST_NOISES = 500
 """A leaf may draw so many noises; beyond, it is refused."""
-_LARGEST_POWER = 10_000
-"""How far from 0 the bound on geometric noise may be, since alpha is raised to it exactly; beyond, it is refused."""
 _MOST_DIGITS = 300
 """The digits of a numerator or denominator in a form or a law; beyond, its exponential might not be told from 0, and it is refused."""
 _LARGEST_EXPONENT = 10**12
@@ -132,49 +131,19 @@ def probability(leaf: Leaf, integrator: Integrator) -> ExponentialSum:
             forms.append(form if step.outcome else Linear(tuple((j, -c) for j, c in form.factors), -form.constant))
     if weight == 0 or not leaf.event:
         return ExponentialSum.constant(0)
-    discrete: dict[int, list[Linear]] = {}
+    discrete: list[Form] = []
     continuous: list[Form] = []
     for form in forms:
-        whole = [j for j, _ in form.factors if leaf.noises[j][0] == "geometric"]
-        if whole:
-            discrete.setdefault(whole[0], []).append(form)
-        else:
-            continuous.append((form.factors, form.constant))
-    for j, constraints in discrete.items():
-        weight *= _geometric(leaf.noises[j][1], constraints)
+        whole = any(leaf.noises[j][0] == "geometric" for j, _ in form.factors)
+        (discrete if whole else continuous).append((form.factors, form.constant))
     try:
+        weight *= integrator.sum_probability(leaf.noises, discrete)
         found = integrator.probability(leaf.noises, continuous)
     except Unresolved as error:
         refuse(f"the probability is too complicated to be integrated here: {error}", leaf.place)
     if any(abs(exponent) > _LARGEST_EXPONENT for _, _, exponent in found.terms):
         refuse("the probability has an exponent that is too large", leaf.place)
     return found * weight
-
-
-def _geometric(alpha: Rational, forms: list[Linear]) -> Rational:
-    """The probability that forms in one noise are at least 0: it is k with ``(1-alpha)/(1+alpha) alpha^|k|``."""
-    low: int | None = None
-    high: int | None = None
-    for form in forms:
-        [(_, factor)] = form.factors
-        bound = -form.constant / factor
-        if factor > 0:
-            least = int(bound.ceil())
-            low = least if low is None else max(low, least)
-        else:
-            most = int(bound.floor())
-            high = most if high is None else min(high, most)
-    if low is not None and high is not None and low > high:
-        return ZERO
-    below = ZERO if low is None else _at_most(alpha, low - 1)
-    return (ONE if high is None else _at_most(alpha, high)) - below
-
-
-def _at_most(alpha: Rational, k: int) -> Rational:
-    """The probability that two-sided geometric noise is at most k."""
-    if abs(k) > _LARGEST_POWER:
-        refuse("a bound on geometric noise is too far away", "evidence")
-    return 1 - alpha ** (k + 1) / (1 + alpha) if k >= 0 else alpha**-k / (1 + alpha)
 
 
 def moderate(value: object, place: str, limits: Limits, most: int = _MOST_DIGITS) -> Rational:
@@ -245,8 +214,8 @@ def _form(value: object, noises: tuple[Law, ...], place: str, limits: Limits) ->
             refuse(f"there is no noise {noise}, or it is mentioned twice", f"{place}.x")
         factors[noise] = moderate(pair[1], f"{place}.x", limits)
     kept = tuple((j, factor) for j, factor in sorted(factors.items()) if factor != 0)
-    if len(kept) > 1 and any(noises[j][0] == "geometric" for j, _ in kept):
-        refuse("a form with geometric noise mentions no other noise", place)
+    if len({noises[j][0] == "geometric" for j, _ in kept}) > 1:
+        refuse("a form with geometric noise mentions no continuous noise", place)
     return Linear(kept, moderate(given.get("constant", 0), f"{place}.constant", limits))
 
 
@@ -254,6 +223,11 @@ def _no_ties(form: Linear, noises: tuple[Law, ...], place: str) -> None:
     """Refuse a test that may come out either way with a positive probability."""
     if not form.factors and form.constant == 0:
         refuse("the test of 0 may come out either way", place)
-    for j, factor in form.factors:
-        if noises[j][0] == "geometric" and (form.constant / factor).q == 1:
-            refuse("the test of geometric noise may come out either way; move it by less than one step", place)
+    if any(noises[j][0] == "geometric" for j, _ in form.factors) and (form.constant / step_of(form)).q == 1:
+        refuse("the test of geometric noise may come out either way; move it by less than one step", place)
+
+
+def step_of(form: Linear) -> Rational:
+    """The steps in which a form in whole numbers moves: the largest number that its coefficients are multiples of."""
+    below = lcm(*(int(factor.q) for _, factor in form.factors))
+    return Rational(gcd(*(int((factor * below).p) for _, factor in form.factors)), below)

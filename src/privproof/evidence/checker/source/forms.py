@@ -71,16 +71,27 @@ Known: TypeAlias = "Callable[[Form, bool], bool | None]"
 """Whether a form is above zero (at least zero, if not strict), as far as that was decided before; None if it is open."""
 
 _known: ContextVar[Known | None] = ContextVar("known", default=None)
+_tied: ContextVar[Callable[[Form], bool]] = ContextVar("tied", default=lambda _: False)
 
 
 @contextmanager
-def knowing(known: Known) -> Iterator[None]:
-    """Inside this context comparisons are settled by what was decided before."""
-    token = _known.set(known)
+def knowing(known: Known, tied: Callable[[Form], bool] = lambda _: False) -> Iterator[None]:
+    """Inside this context comparisons are settled by what was decided before, and forms of noise may be zero where `tied` says so."""
+    token, other = _known.set(known), _tied.set(tied)
     try:
         yield
     finally:
+        _tied.reset(other)
         _known.reset(token)
+
+
+def is_zero(form: Form) -> bool | None:
+    """Whether a form is zero; None where continuous noise takes part, of which that has probability zero."""
+    if not form.terms:
+        return form.constant == 0
+    if not _tied.get()(form):
+        return None
+    return above_zero(form, strict=False) and above_zero(form.times(Fraction(-1)), strict=False)
 
 
 def above_zero(form: Form, *, strict: bool) -> bool:

@@ -17,7 +17,7 @@ from privproof.evidence.checker.integrals.probabilities import Integrator, Law
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.inputs import Declared, Scalar, read_declared
 from privproof.evidence.checker.programs.losses import Arguments, event_probability, read_arguments
-from privproof.evidence.checker.programs.trees import Draw, Leaf, Linear, Step, Test, probability
+from privproof.evidence.checker.programs.trees import Draw, Leaf, Linear, Step, Test, probability, step_of
 from privproof.evidence.checker.source.forms import Deciding, Form, knowing
 from privproof.evidence.checker.source.laws import Continuous, Geometric
 from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, Work
@@ -167,6 +167,10 @@ class _Way:
     written: tuple[Value, ...] = ()
     read: int = 0
 
+    def tied(self, form: Form) -> bool:
+        """Whether a form may be zero: all of its noise is geometric."""
+        return all(self.noises[j][0] == "geometric" for j in form.terms)
+
 
 class _Runs:
     """All runs on the inputs of one side."""
@@ -208,7 +212,7 @@ class _Runs:
 
     def _onward(self, way: _Way) -> list[_Way] | Leaf | None:
         """How a run goes on: the ways that chance opens, a leaf in the event, or nothing that lies in it."""
-        with knowing(lambda form, strict: way.facts.known(self._without_ties(form, way, strict=strict))):
+        with knowing(lambda form, strict: way.facts.known(self._without_ties(form, way, strict=strict)), way.tied):
             event = self.machine.go(way.run)
         match event:
             case Noise(list() as outcomes):
@@ -270,12 +274,12 @@ class _Runs:
         discrete = [j for j in form.terms if way.noises[j][0] == "geometric"]
         if not discrete:
             return form
-        if len(form.terms) > 1:
-            raise Beyond("geometric noise is compared with other noise", PLACE)
-        ((_, factor),) = form.terms.items()
-        if (form.constant / factor).denominator != 1:
+        if len(discrete) < len(form.terms):
+            raise Beyond("geometric noise is compared with continuous noise", PLACE)
+        step = fraction(step_of(_linear(form)))
+        if (form.constant / step).denominator != 1:
             return form
-        return Form(form.constant + abs(factor) / 2 * (-1 if strict else 1), form.terms)
+        return Form(form.constant + step / 2 * (-1 if strict else 1), form.terms)
 
     def _begins(self, written: tuple[Value, ...], way: _Way) -> bool:
         """Whether the outputs so far may begin an output of the event."""
