@@ -268,6 +268,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     """
     begun = time.perf_counter()
     watch = monitor or Monitor()
+    request = _in_one_form(request, engine)
     try:
         verdict = _answered(request, engine, watch)
         verdict = replace(verdict, notes=(*verdict.notes, *ordinary_notes(request.question)))
@@ -282,6 +283,16 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
         if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
             verdict = _run(request, verdict, watch)
     return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
+
+
+def _in_one_form(request: Request, engine: str | None) -> Request:
+    """The request with everything listed, where a delta, a word or an engine of another kind is asked for."""
+    question, budget = request.question, request.budget
+    fits = engine is None or any(each.name == engine and question.family in each.families for each in ENGINES)
+    if fits and request.word is None and (budget is None or budget.delta == 0):
+        return request
+    listed = question.listed()
+    return request if listed is question else replace(request, question=listed, prepared={})
 
 
 def _run(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from privproof.compiling.draws import draws_question
 from privproof.compiling.programs import mechanism_question
 from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism, mechanism
@@ -111,6 +112,9 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
     try:
         refuse_gaussian(subject)
         if not is_program(subject):
+            large = None if horizon is not None else draws_question(subject, size=size)
+            if large is not None:
+                return large
             try:
                 return mechanism_question(subject, size=size, horizon=horizon, every_length=True)
             except QuestionError as problem:

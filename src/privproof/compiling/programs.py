@@ -97,7 +97,7 @@ def given_in_advance(question: Question) -> Question:
     return replace(made, scenario=replace(made.scenario, pairs=pairs), budget=question.budget)
 
 
-def _summing(mechanism: Mechanism) -> Flow:
+def summing_flow(mechanism: Mechanism) -> Flow:
     """The instructions of a mechanism, with ``sum`` of an input as a loop: then the sum so far is the state, and not all of the list."""
     summed = _summed_body(mechanism)
     if summed == mechanism.translated.body:
@@ -183,7 +183,7 @@ class _Compiler:
         self.horizon = horizon
         if horizon is not None and horizon.high is not None:  # a run may end before the last answer
             self.horizon = Horizon.up_to(horizon.high)
-        self.explorer = Explorer(_summing(self.mechanism))
+        self.explorer = Explorer(summing_flow(self.mechanism))
         self.generator = mechanism.generator
         self.private = {n: i for n, i in mechanism.inputs.items() if not i.public}
         self.public = {n: i for n, i in mechanism.inputs.items() if i.public and i.shape != "stream"}

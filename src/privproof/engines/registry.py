@@ -44,6 +44,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("streams", ("program", "stream"), "streams.engine", "StreamEngine"),
     Registered("laplace", ("program",), "laplace.engine", "AlignmentEngine"),
     Registered("runs", ("runs",), "runs.engine", "RunsEngine"),
+    Registered("draws", ("draws",), "draws.engine", "DrawsEngine"),
     Registered("parametric", ("secrets",), "parametric.engine", "ParametricEngine"),
     Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
     Registered("locations", ("location",), "locations.engine", "LocationEngine"),

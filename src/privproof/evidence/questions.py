@@ -13,6 +13,7 @@ _DOCUMENTS: dict[Family, str] = {
     "program": "programs",
     "stream": "streams",
     "runs": "runs",
+    "draws": "draws",
     "release": "releases",
     "formula": "formulas",
     "location": "locations",

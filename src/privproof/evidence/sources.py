@@ -21,6 +21,7 @@ from privproof.models import Horizon
 from privproof.scenarios import Origin, Question, Several
 
 ESTABLISHED, TAKEN = "established", "taken"
+_PASSES = "passes over the data are not re-established from the source"
 
 
 def finite_source(question: Question) -> dict[str, Any] | None:
@@ -52,6 +53,15 @@ def program_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | N
         return None
     program = mechanism.program.document()
     return {"claims": ESTABLISHED, "program": program, "relation": _relation(mechanism), "size": size}
+
+
+def draws_source(mechanism: Mechanism, size: int | None) -> dict[str, Any] | None:
+    """The source member of a question about separate draws: the passes are taken from the compiler."""
+    if mechanism.proposed is not None:
+        return None
+    program = mechanism.program.document()
+    member = {"claims": TAKEN, "reason": _PASSES, "program": program}
+    return {**member, "relation": _relation(mechanism), "size": size}
 
 
 def stream_source(mechanism: Mechanism) -> dict[str, Any] | None:

@@ -248,6 +248,25 @@ class ObservedRun:
 
 
 @dataclass(frozen=True)
+class ObservedParts:
+    """An output whose parts are drawn independently; the situations are arguments.
+
+    Attributes:
+        output: the output, in words.
+        event: the output.
+    """
+
+    family: ClassVar[Family] = "draws"
+
+    output: str
+    event: Any
+
+    def called(self, question: AnyQuestion, left: Any, right: Any) -> tuple[Arguments, Arguments] | None:
+        """The arguments on both sides."""
+        return dict(left), dict(right)
+
+
+@dataclass(frozen=True)
 class ObservedStream:
     """What is written on a stream; the situations are the numbers of two streams.
 
@@ -305,6 +324,7 @@ WordWitness: TypeAlias = Witness[ObservedWord, Fraction]
 SecretWitness: TypeAlias = Witness[ObservedOutput, Fraction]
 LossWitness: TypeAlias = Witness[ObservedPattern, ExponentialSum]
 RunWitness: TypeAlias = Witness[ObservedRun, "ExponentialSum | Ball"]
+DrawsWitness: TypeAlias = Witness[ObservedParts, Fraction]
 StreamWitness: TypeAlias = Witness[ObservedStream, Probability]
 ReleaseWitness: TypeAlias = Witness[ObservedRelease, Probability]
 

@@ -106,6 +106,7 @@ _REPORTS: dict[Family, tuple[str, str]] = {
     "program": ("programs", "ProgramReport"),
     "stream": ("streams", "StreamReport"),
     "runs": ("runs", "RunsReport"),
+    "draws": ("draws", "DrawsReport"),
     "release": ("releases", "ReleaseReport"),
     "formula": ("formulas", "FormulaReport"),
     "location": ("formulas", "LocationReport"),

@@ -1,5 +1,6 @@
 from .asked import AnyQuestion, Family
 from .chains import Band, Chain
+from .draws import DrawsQuestion
 from .formulas import FormulaQuestion
 from .locations import LocationQuestion
 from .markov import MarkovPrior
@@ -21,6 +22,7 @@ __all__ = [
     "Automaton",
     "Band",
     "Chain",
+    "DrawsQuestion",
     "Ending",
     "Family",
     "FormulaQuestion",

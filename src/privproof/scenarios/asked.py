@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from privproof.models import Horizon
     from privproof.scenarios.question import Question
 
-Family: TypeAlias = Literal["words", "secrets", "program", "stream", "runs", "release", "formula", "location"]
+Family: TypeAlias = Literal["words", "secrets", "program", "stream", "runs", "draws", "release", "formula", "location"]
 """The kinds of questions, by what is compared."""
 
 
@@ -74,6 +74,10 @@ class AnyQuestion(ABC):
         what = "continuous noise or numbers without bounds" if self.continuous else "secrets under a prior"
         hint = "privproof check, privproof epsilon" + (", privproof explain" if self.continuous else "")
         raise QuestionError("question", f"this does not apply to {what}", place=place, hint=hint)
+
+    def listed(self) -> AnyQuestion:
+        """The same question in a form that takes a delta, one word and every engine; itself, unless it was put more shortly."""
+        return self
 
     @property
     def functions(self) -> tuple[Mechanism | Prior, ...]:

@@ -40,6 +40,7 @@ _METHODS: Mapping[str, Mapping[str, Method]] = {
 
 
 _KINDS = {
+    "draws": ("draws", "check_draws"),
     "location": ("locations", "check_location"),
     "logic": ("logic", "check_logic"),
     "program": ("programs", "check_program"),

@@ -43,6 +43,8 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("runs", "event"): ("witnessed", "an event, whose two probabilities were summed again from the trees of runs"),
     ("runs", "divergence"): ("recomputed", "bounds on the excess of every event, from the trees of all runs"),
     ("runs", "regions"): ("witnessed", "an event, whose two probabilities were enclosed again from the trees of runs"),
+    ("draws", "product"): ("recomputed", "the largest ratio of every part, and their products over all changes"),
+    ("draws", "outcome"): ("witnessed", "two data sets and an output, whose two probabilities were computed again"),
     ("logic", "logic"): ("recomputed", "the probabilities behind the formula"),
     ("release", "quilts"): ("witnessed", "quilts, whose influences were computed again"),
     ("release", "contraction"): ("witnessed", "nodes at a distance, whose influences were bounded again"),

@@ -1,0 +1,121 @@
+"""Verdicts about mechanisms of separate draws, in words and as plain data."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from privproof.evidence.verdicts import Refuted, Verdict
+from privproof.evidence.witnesses import DrawsWitness
+from privproof.exact import show
+from privproof.exact.texts import bound_words
+from privproof.reporting.calls import called, imported
+from privproof.reporting.commands import Command
+from privproof.reporting.drawings import source
+from privproof.reporting.facts import Fact, plain_data
+from privproof.reporting.reports import Report
+from privproof.scenarios import DrawsQuestion
+
+_SHORT = 12
+"""Elements of a list that are written out one by one; in a longer one equal elements in a row are counted."""
+
+
+class DrawsReport(Report[DrawsQuestion, DrawsWitness]):
+    """How questions about separate draws are told."""
+
+    def compared(self, question: DrawsQuestion) -> list[Fact]:
+        """What is compared."""
+        return [Fact("compared", compared_words(question))]
+
+    def shown(
+        self, verdict: Verdict, question: DrawsQuestion, *, command: Command | None, asked_tight: bool
+    ) -> list[Fact]:
+        """The output on two data sets."""
+        witness = verdict.witness
+        if witness is None:
+            return []
+        ratio = "infinite: the output is impossible on the right" if witness.ratio is None else show(witness.ratio)
+        budget = question.budget
+        if isinstance(verdict, Refuted) and not asked_tight and budget is not None and witness.ratio is not None:
+            ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
+        lines = ["from privproof import output_probability", imported(question.mechanism)]
+        for side, probability in (
+            (witness.left, witness.left_probability),
+            (witness.right, witness.right_probability),
+        ):
+            given = "".join(f", {name}={counted_list(value)}" for name, value in side.items())
+            call = f"output_probability({called(question.mechanism)}, {counted_list(witness.event)}{given})"
+            lines.append(f"{call}  # {show(probability)}")
+        return [
+            Fact("output", counted_list(witness.event)),
+            Fact("left", f"{_side(witness.left)}: probability {show(witness.left_probability)}"),
+            Fact("right", f"{_side(witness.right)}: probability {show(witness.right_probability)}"),
+            Fact("ratio", ratio),
+            Fact("in Python", "\n".join(lines)),
+        ]
+
+    def sides(self, witness: DrawsWitness, question: DrawsQuestion) -> str:
+        """Both data sets of a witness and its output, in one line."""
+        return f"{_side(witness.left)} against {_side(witness.right)}, output {counted_list(witness.event)}"
+
+    def question_data(self, question: DrawsQuestion) -> dict[str, Any]:
+        """The question as plain data."""
+        return {
+            "kind": "mechanism",
+            "horizon": None,
+            "scenario": compared_words(question),
+            "parameters": plain_data(dict(question.mechanism.parameters)),
+            "size": question.size,
+        }
+
+    def witness_data(self, witness: DrawsWitness, question: DrawsQuestion) -> dict[str, Any]:
+        """A witness as plain data."""
+        return {
+            "left": plain_data(dict(witness.left)),
+            "right": plain_data(dict(witness.right)),
+            "output": [witness.output],
+            "left_probability": str(witness.left_probability),
+            "right_probability": str(witness.right_probability),
+            "ratio": "inf" if witness.ratio is None else str(witness.ratio),
+        }
+
+    def drawn(self, verdict: Verdict, question: DrawsQuestion) -> list[str]:
+        """The function."""
+        return [source(question.mechanism)]
+
+
+def compared_words(question: DrawsQuestion) -> str:
+    """Which data are compared."""
+    declared = question.mechanism.inputs[question.input]
+    amount = "in any way" if declared.within is None else f"by at most {declared.within}"
+    return {
+        "each": f"every input may change {amount}",
+        "one": f"one input changes {amount}",
+        "monotone": f"inputs change in one direction, each {amount}",
+    }[question.relation]
+
+
+def _side(arguments: Any) -> str:
+    return ", ".join(f"{name}={counted_list(value)}" for name, value in arguments.items())
+
+
+def counted_list(value: Any) -> str:
+    """A value as Python reads it; in a long list equal elements in a row are counted.
+
+    >>> counted_list([0] * 999 + [1])
+    '[0] * 999 + [1]'
+    """
+    if not isinstance(value, list) or len(value) <= _SHORT:
+        return repr(value)
+    parts: list[str] = []
+    single: list[str] = []
+    for text, equal in groupby(map(repr, value)):
+        times = len(list(equal))
+        if times < 3:
+            single += [text] * times
+            continue
+        parts += [f"[{', '.join(single)}]"] if single else []
+        parts.append(f"[{text}] * {times}")
+        single = []
+    parts += [f"[{', '.join(single)}]"] if single else []
+    return " + ".join(parts)
