@@ -25,6 +25,7 @@ from privproof.compiling.programs import mechanism_question, summing_flow
 from privproof.errors import LanguageError
 from privproof.language.evaluating import WRONG, Store, evaluator
 from privproof.language.flow import Flow, Jump, Next, Test
+from privproof.language.indices import Wanting
 from privproof.language.laws import Continuous, Table
 from privproof.language.mechanism import Mechanism
 from privproof.language.noise import NOISES
@@ -41,7 +42,7 @@ from privproof.language.syntax import (
     Sample,
     Variable,
 )
-from privproof.language.values import FORGOTTEN, UNREAD, Answers, Cells, Lookup, Wanting, held, key, plain, shared
+from privproof.language.values import FORGOTTEN, UNREAD, Answers, Cells, Lookup, held, key, plain, shared
 from privproof.language.walking import variables, within
 from privproof.models.draws import EXACTLY, Draws, Moves, NoiseCall, Pass, Shape
 from privproof.scenarios import DrawsQuestion, Question
