@@ -1,11 +1,13 @@
 """Audits: lower confidence bounds on epsilon, how near they come to the truth, and how long search, test and exact engines take.
 
 Times are ratios to a baseline of the same run: calling the function itself in a loop, as often as the audit runs it.
-``python benchmarks/audit.py``.
+
+    python benchmarks/audit.py [--tiny]
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from fractions import Fraction
 from typing import Any
@@ -29,29 +31,33 @@ CASES: list[tuple[str, Mechanism, int, dict[str, Any], float, float, float]] = [
 CALLS = 2_000
 
 
-def called(mechanism: Mechanism, arguments: dict[str, Any]) -> float:
+def called(mechanism: Mechanism, arguments: dict[str, Any], calls: int = CALLS) -> float:
     """Seconds for one call of the function itself."""
     mechanism = mechanism.having(epsilon=Fraction(1))
     with seeded(0):
         begun = time.perf_counter()
-        for _ in range(CALLS):
+        for _ in range(calls):
             result = mechanism(**arguments)
             if mechanism.generator:
                 list(result)
-        return (time.perf_counter() - begun) / CALLS
+        return (time.perf_counter() - begun) / calls
 
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tiny", action="store_true", help="the smallest members alone: whether all of it still runs")
+    tiny = parser.parse_args().tiny
+    cases, calls, amount = (CASES[:1], 20, {"samples": 2_000}) if tiny else (CASES, CALLS, {})
     print(
         f"{'mechanism':30}{'truth':>8}{'bound':>8}{'DP-Sniper':>11}{'of its time':>13}"
         f"{'search':>9}{'test':>8}{'exact':>8}{'calls/audit':>13}"
     )
-    for name, mechanism, size, fixed, truth, published, seconds in CASES:
-        found = audit(mechanism, size=size, fixed=fixed)
+    for name, mechanism, size, fixed, truth, published, seconds in cases:
+        found = audit(mechanism, size=size, fixed=fixed, **amount)
         spent = found.seconds["search"] + found.seconds["test"]
         assert found.count is not None
-        plain = called(mechanism, dict(found.count.pair.left)) * found.runs
+        plain = called(mechanism, dict(found.count.pair.left), calls) * found.runs
         print(
             f"{name:30}{truth:8.3g}{found.epsilon:8.3f}{published:11.3f}{spent / seconds:12.3f}x"
             f"{found.seconds['search']:8.2f}s{found.seconds['test']:7.2f}s{found.seconds['exact']:7.2f}s{plain / spent:12.1f}x"

@@ -2,16 +2,16 @@
 
 Times are ratios to a baseline of the same run: the loops of the published algorithm, written down plainly, or reading the file's bytes
 once.
-``python benchmarks/release.py [ROWS]``; without a number of rows the table has ten million.
+``python benchmarks/release.py [--tiny] [ROWS]``; without a number of rows the table has ten million.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
-import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from privproof.engines.releases.quilts import quilts
 from privproof.formats.tables import Reading, summarise
 
 STATES = 51
+CHAINS = ((4, 200, 0.3), (10, 200, 0.3), (STATES, 200, 0.3))
+"""States, length and jumps of chains that are small enough for the loops."""
 
 
 def timed(what: Callable[[], Any]) -> tuple[Any, float]:
@@ -72,10 +74,10 @@ def published(matrix: np.ndarray, length: int, epsilon: float) -> float:
     return worst
 
 
-def against_the_loops() -> None:
-    """One chain, small enough for the loops."""
+def against_the_loops(chains: Sequence[tuple[int, int, float]]) -> None:
+    """Chains that are small enough for the loops."""
     print(f"{'states':>7} {'length':>8} {'loops':>9} {'ours':>9} {'ratio':>8}")
-    for states, length, jumps in ((4, 200, 0.3), (10, 200, 0.3), (STATES, 200, 0.3)):
+    for states, length, jumps in chains:
         matrix = walk(states, jumps)
         chain = release.Chain.from_floats(matrix)
         theirs, slow = timed(lambda matrix=matrix, length=length: published(matrix, length, 1.0))
@@ -84,24 +86,24 @@ def against_the_loops() -> None:
         print(f"{states:>7} {length:>8} {slow:>8.2f}s {fast:>8.4f}s {slow / fast:>7.0f}x")
 
 
-def long_series() -> None:
+def long_series(states: int, length: int) -> None:
     """51 states, a million entries, the three kinds of start."""
-    print(f"\n{STATES} states, 1,000,000 entries, epsilon = 1, a random walk with 2 % jumps")
-    chain = release.Chain.from_floats(walk())
-    given = release.Chain.from_floats(walk(), initial=[1.0, *[0.0] * (STATES - 1)])
+    print(f"\n{states} states, {length:,} entries, epsilon = 1, a random walk with 2 % jumps")
+    chain = release.Chain.from_floats(walk(states))
+    given = release.Chain.from_floats(walk(states), initial=[1.0, *[0.0] * (states - 1)])
     for prior, name in ((chain, "stationary"), (given, "given start"), (chain.starting("any"), "any start")):
-        found, seconds = timed(lambda prior=prior: quilts(prior, 1_000_000, 1.0))
+        found, seconds = timed(lambda prior=prior: quilts(prior, length, 1.0))
         print(f"  {name:<12} {seconds:6.2f} s   scale {float(found.score):.4f}, X_{found.node} with {found.quilt}")
-    made = release.calibrate(chain, length=1_000_000, query=release.histogram(chain.states), epsilon=1)
+    made = release.calibrate(chain, length=length, query=release.histogram(chain.states), epsilon=1)
     verdict, seconds = timed(lambda: check(made.question))
     print(f"  {'checked':<12} {seconds:6.2f} s   {verdict.status}")
 
 
-def exact_noise() -> None:
+def exact_noise(lengths: Sequence[int]) -> None:
     """The exact law of a count, for all entries."""
     print("\nexact noise for a count, two states, p = 0.9")
     chain = release.Chain.of({"0": {"0": "0.9", "1": "0.1"}, "1": {"0": "0.1", "1": "0.9"}})
-    for length in (100, 300, 1000):
+    for length in lengths:
         made, seconds = timed(
             lambda length=length: release.calibrate(
                 chain, length=length, query=release.count("1"), epsilon=1, method="exact", noise="laplace"
@@ -110,16 +112,16 @@ def exact_noise() -> None:
         print(f"  length {length:<6} {seconds:6.2f} s   scale {float(made.scale):.4f}")
 
 
-def large_table(rows: int) -> None:
-    """A table read in one pass, against reading its bytes."""
-    print(f"\na table of {rows:,} rows, 51 states, in one pass")
+def large_table(count: int, rows: int) -> None:
+    """A table of so many states and rows read in one pass, against reading its bytes."""
+    print(f"\na table of {rows:,} rows, {count} states, in one pass")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "series.csv")
         generator = np.random.default_rng(1)
         with path.open("w") as file:
             file.write("watts\n")
             for start in range(0, rows, 1_000_000):
-                codes = generator.integers(0, STATES, min(1_000_000, rows - start)) * 200
+                codes = generator.integers(0, count, min(1_000_000, rows - start)) * 200
                 file.write("\n".join(map(str, codes.tolist())) + "\n")
 
         def read() -> int:
@@ -130,11 +132,11 @@ def large_table(rows: int) -> None:
             return total
 
         size, baseline = timed(read)
-        states = [str(200 * i) for i in range(STATES)]
+        states = [str(200 * i) for i in range(count)]
         summary, seconds = timed(lambda: summarise(Reading.of(path, column="watts", states=states)))
         made, calibration = timed(
             lambda: release.calibrate(
-                release.Chain.from_floats(walk(), states=states),
+                release.Chain.from_floats(walk(count), states=states),
                 lengths=list(summary.lengths),
                 entries=summary.entries,
                 query=release.histogram(states, relative=True),
@@ -150,8 +152,17 @@ def large_table(rows: int) -> None:
         print(f"  peak memory  {peak:6.0f} MB")
 
 
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="?", type=int, default=10_000_000, help="rows of the large table")
+    parser.add_argument("--tiny", action="store_true", help="the smallest members alone: whether all of it still runs")
+    given = parser.parse_args()
+    against_the_loops([(3, 20, 0.3)] if given.tiny else CHAINS)
+    long_series(*((3, 500) if given.tiny else (STATES, 1_000_000)))
+    exact_noise([10] if given.tiny else [100, 300, 1000])
+    large_table(*((3, 2_000) if given.tiny else (STATES, given.rows)))
+
+
 if __name__ == "__main__":
-    against_the_loops()
-    long_series()
-    exact_noise()
-    large_table(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
+    main()

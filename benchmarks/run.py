@@ -1,6 +1,6 @@
 """Timings side by side: privproof's engines and the SMT encoding of the FAIER paper, in one run on one machine.
 
-    python benchmarks/run.py [--limit SECONDS] [--json OUT]
+    python benchmarks/run.py [--limit SECONDS] [--tiny] [--json OUT]
 
 Where nothing else is said, the engines of privproof are timed from the question to the verdict: compiling, searching,
 and the independent checker on the certificate.  "Search" is the search alone, on the compiled problem.  The SMT
@@ -76,6 +76,44 @@ _BOUNDED_EFFORT = 3_000_000
 _FAST = 1.0
 _EFFORT = 2**32 - 1
 """The solver's own limit is out of the way; the limit in seconds counts."""
+
+
+@dataclass(frozen=True)
+class Members:
+    """Which members of every family are timed.
+
+    Attributes:
+        queries: numbers of queries of noisy max.
+        longest: the longest words of above threshold.
+        models: states, observations and length of words of random models.
+        tensors: numbers of queries that tensors alone are timed on.
+        horizons: lengths of words; the unbounded horizon comes last.
+        dense: states and observations of the two random models with those horizons.
+        states: numbers of states of sparse models.
+        letters: numbers of their letters.
+    """
+
+    queries: Sequence[int]
+    longest: int
+    models: Sequence[tuple[int, int, int]]
+    tensors: Sequence[int]
+    horizons: Sequence[int]
+    dense: tuple[tuple[int, int], tuple[int, int]]
+    states: Sequence[int]
+    letters: Sequence[int]
+
+
+WHOLE = Members(
+    queries=(3, 4, 5),
+    longest=11,
+    models=((3, 2, 4), (3, 2, 6), (3, 3, 5), (5, 3, 4), (5, 3, 5), (8, 3, 4)),
+    tensors=range(6, 12),
+    horizons=(3, 11, 30, 100),
+    dense=((5, 3), (20, 6)),
+    states=(10, 100, 1_000, 10_000),
+    letters=(2, 5, 10, 20, 50, 100),
+)
+TINY = Members((2,), 3, ((2, 2, 2),), (2,), (2, 3), ((2, 2), (3, 2)), (4,), (2,))
 
 
 @dataclass(frozen=True)
@@ -234,7 +272,7 @@ def one_pair(question: Question, left: str, right: str) -> Question:
 # --------------------------------------------------------------------------------------------------------- families
 
 
-def noisy_max(limit: float) -> Table:
+def noisy_max(limit: float, queries: Sequence[int]) -> Table:
     """All neighbours at once, against one pair at a time."""
     table = Table(
         "Improved noisy max over n queries, every query may change: the exact tight epsilon",
@@ -244,7 +282,7 @@ def noisy_max(limit: float) -> Table:
             "SMT: the model of Fig. 2, the pair that attains the tight ratio, bound just there (unsat).",
         ],
     )
-    for n in (3, 4, 5):
+    for n in queries:
         question = noisy_max_question(n, improved=True)
         all_tensors, ratio = tight(question, "tensors")
         all_frontier, again = tight(question, "frontier")
@@ -272,7 +310,7 @@ def noisy_max(limit: float) -> Table:
     return table
 
 
-def above_threshold_growth(limit: float) -> Table:
+def above_threshold_growth(limit: float, longest: int) -> Table:
     """The two-copy model of Fig. 3 by the length of words."""
     table = Table(
         "Above threshold as the two-copy model of Fig. 3, words up to length k, bound 16 (4 ln 2)",
@@ -284,7 +322,7 @@ def above_threshold_growth(limit: float) -> Table:
         ],
     )
     spent: dict[bool, Timing | None] = {False: Timing(0.0), True: Timing(0.0)}
-    for k in range(1, 12):
+    for k in range(1, longest + 1):
         question = above_threshold_two_copies(horizon=Horizon.up_to(k))
         compiled = word_problem(question.only("threshold 2, answers 0 and 1"))
         compiled = replace(compiled, problem=replace(compiled.problem, starts=compiled.problem.starts[:1]))
@@ -337,14 +375,14 @@ def random_model(states: int, symbols: int, *, seed: int) -> Question:
     return Question(model=model, scenario=Scenario(pairs=(pair,)), name=f"{states} states, {symbols} observations")
 
 
-def random_models(limit: float) -> Table:
+def random_models(limit: float, shapes: Sequence[tuple[int, int, int]]) -> Table:
     """Dense random models, where nothing can be lumped."""
     table = Table(
         "Random dense hidden Markov models, words of length k",
         _RANDOM_COLUMNS,
         ["proof: the bound is the tight ratio (unsat); refutation: 999/1000 of it (sat); one direction."],
     )
-    for states, symbols, k in ((3, 2, 4), (3, 2, 6), (3, 3, 5), (5, 3, 4), (5, 3, 5), (8, 3, 4)):
+    for states, symbols, k in shapes:
         question = replace(random_model(states, symbols, seed=7), horizon=Horizon.exactly(k))
         ours, ratio = tight(question)
         problem = word_problem(question).problem
@@ -355,14 +393,14 @@ def random_models(limit: float) -> Table:
     return table
 
 
-def tensor_growth() -> Table:
+def tensor_growth(queries: Sequence[int]) -> Table:
     """Many queries."""
     table = Table(
         "Tensors: noisy max over n queries, all neighbours",
         ["n", "ordered pairs", "naive", "improved", "improved, ns a pair", "checker"],
         ["checker: whether the certificate was checked within the time, or is left to privproof recheck."],
     )
-    for n in range(6, 12):
+    for n in queries:
         naive, _ = tight(noisy_max_question(n, improved=False), "tensors")
         question = noisy_max_question(n, improved=True)
         improved, verdict = timed(lambda question=question: tight_epsilon(question, engine="tensors"))
@@ -422,17 +460,17 @@ def growth(title: str, column: str, questions: Sequence[tuple[Any, Question]], n
     return table
 
 
-def horizons() -> list[Table]:
+def horizons(longest: Sequence[int], dense: Sequence[tuple[int, int]]) -> list[Table]:
     """Long words, and words of every length."""
-    lengths = [Horizon.up_to(k) for k in (3, 11, 30, 100)] + [Horizon.unbounded()]
-    small, large = random_model(5, 3, seed=11), random_model(20, 6, seed=1)
+    lengths = [Horizon.up_to(k) for k in longest] + [Horizon.unbounded()]
+    small, large = (random_model(*shape, seed=seed) for shape, seed in zip(dense, (11, 1), strict=True))
     return [
         growth(title, "horizon", [(str(h), replace(question, horizon=h)) for h in chosen])
         for title, question, chosen in (
             ("Growth with the horizon: above threshold, all answers within 1", above_threshold(), lengths),
-            ("Growth with the horizon: random dense, 5 states, 3 observations", small, lengths),
+            (f"Growth with the horizon: random dense, {small.name}", small, lengths),
             (
-                "Growth with the horizon: random dense, 20 states, 6 observations",
+                f"Growth with the horizon: random dense, {large.name}",
                 large,
                 [lengths[0], lengths[1], lengths[-1]],
             ),
@@ -440,11 +478,11 @@ def horizons() -> list[Table]:
     ]
 
 
-def sizes() -> list[Table]:
+def sizes(states_of: Sequence[int], letters_of: Sequence[int]) -> list[Table]:
     """Many states, many letters."""
     bounded = Horizon.up_to(3)
-    states = [(n, sparse_model(n, 4, seed=5, horizon=bounded)) for n in (10, 100, 1_000, 10_000)]
-    letters = [(m, sparse_model(20, m, seed=5, horizon=Horizon.up_to(2))) for m in (2, 5, 10, 20, 50, 100)]
+    states = [(n, sparse_model(n, 4, seed=5, horizon=bounded)) for n in states_of]
+    letters = [(m, sparse_model(20, m, seed=5, horizon=Horizon.up_to(2))) for m in letters_of]
     return [
         growth("Growth with the states: sparse random, 4 observations, words up to length 3", "states", states),
         growth("Growth with the letters: sparse random, 20 states, words up to length 2", "letters", letters),
@@ -455,18 +493,20 @@ def main() -> None:
     """Run every family and print its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=8.0, help="seconds for one SMT query")
+    parser.add_argument("--tiny", action="store_true", help="the smallest members alone: whether all of it still runs")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the tables as JSON too")
     given = parser.parse_args()
+    some = TINY if given.tiny else WHOLE
     begun = time.perf_counter()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {given.limit:g} s for one SMT query")
     tables = []
     for family in (
-        lambda: noisy_max(given.limit),
-        lambda: above_threshold_growth(given.limit),
-        lambda: random_models(given.limit),
-        tensor_growth,
-        horizons,
-        sizes,
+        lambda: noisy_max(given.limit, some.queries),
+        lambda: above_threshold_growth(given.limit, some.longest),
+        lambda: random_models(given.limit, some.models),
+        lambda: tensor_growth(some.tensors),
+        lambda: horizons(some.horizons, some.dense),
+        lambda: sizes(some.states, some.letters),
     ):
         result = family()
         print(file=sys.stderr)

@@ -1,10 +1,13 @@
 """Stream automata: how the decision and the exact cost grow with the automaton, and the published families.
 
-Times are ratios to a baseline of the same run: reading the automaton once (validating it).  ``python benchmarks/streams.py``.
+Times are ratios to a baseline of the same run: reading the automaton once (validating it).
+
+    python benchmarks/streams.py [--tiny]
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -86,10 +89,13 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
 
 def main() -> None:
     """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tiny", action="store_true", help="the smallest members alone: whether all of it still runs")
+    tiny = parser.parse_args().tiny
     print(
         f"{'phases of above threshold':32}{'read':>9}{'decide':>9}{'check':>9}{'decide/read':>13}{'per transition':>16}"
     )
-    for size in (1_000, 10_000, 100_000):
+    for size in (30, 60) if tiny else (1_000, 10_000, 100_000):
         base, found = timed(lambda size=size: phases(size))
         decided, leak = timed(lambda found=found: decide(found))
         assert leak is None
@@ -100,7 +106,8 @@ def main() -> None:
             checked = f"{seconds:.2f}s"
         print(f"{size:<32}{base:8.2f}s{decided:8.2f}s{checked:>9}{decided / base:13.1f}{decided / size * 1e6:14.0f}µs")
     print(f"\n{'family':32}{'check':>9}{'of it the checker':>19}{'exact epsilon':>16}")
-    for name, found in [("k-min-max, k = 200", min_max(200)), ("m-range, m = 80", ranges(80))]:
+    k, m = (3, 2) if tiny else (200, 80)
+    for name, found in [(f"k-min-max, k = {k}", min_max(k)), (f"m-range, m = {m}", ranges(m))]:
         seconds, verdict = timed(lambda found=found: check(StreamQuestion(automaton=found), 1))
         again, _ = timed(lambda verdict=verdict: recheck(verdict.certificate))
         print(f"{name:32}{seconds:8.2f}s{again:18.2f}s{verdict.tight!s:>16}")

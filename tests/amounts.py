@@ -12,14 +12,15 @@ from collections.abc import Iterable
 import pytest
 from _pytest.mark import ParameterSet
 
-_ALL = os.environ.get("PRIVPROOF_EXAMPLES") == "all"
-_PART = 5
-_FEWEST = 10
+ALL = os.environ.get("PRIVPROOF_EXAMPLES") == "all"
+"""Whether time does not matter."""
+_PART = 8
+_FEWEST = 6
 
 
 def examples(most: int, *, fewest: int = _FEWEST) -> int:
-    """So many examples at most, a fifth of them in the suite, but never less than a few; fewer where each takes seconds."""
-    return most if _ALL else max(min(most, fewest), most // _PART)
+    """So many examples at most, an eighth of them in the suite, but never less than a few; fewer where each takes seconds."""
+    return most if ALL else max(min(most, fewest), most // _PART)
 
 
 def selected(cases: Iterable[object], kept: int) -> list[object]:

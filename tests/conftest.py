@@ -1,7 +1,8 @@
 """How the tests run.
 
-Hypothesis without its explain phase, whose tracing slows arithmetic down many times; what is collected is not looked through for garbage
-again and again; which cases take long; and the quick selection.
+Hypothesis without its explain phase, whose tracing slows arithmetic down many times, and with the same examples in every run of the suite
+(`make test-slow` tries others each time); what is collected is not looked through for garbage again and again; which cases take long; and
+the quick selection.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+from tests.amounts import ALL
+
 collect_ignore_glob = ["corpus/*/*.py"]
 """Programs that tests read, none of them a test."""
 
 settings.register_profile(
-    "privproof", phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.target, Phase.shrink), deadline=None
+    "privproof",
+    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.target, Phase.shrink),
+    deadline=None,
+    derandomize=not ALL,
 )
 settings.load_profile("privproof")
 

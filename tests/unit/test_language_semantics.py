@@ -33,4 +33,4 @@ def test_a_pitfall_is_refused_or_means_what_it_means_in_python(tmp_path, program
         found = load(tmp_path, program)
     except LanguageError:
         return
-    assert compared(found, program.size, most=300).startswith(("agrees", "refused"))
+    assert compared(found, program.size, most=examples(300)).startswith(("agrees", "refused"))

@@ -13,6 +13,7 @@ import pytest
 from flint import arb
 from scipy.integrate import dblquad
 from scipy.stats import chisquare, gamma, kstest
+from tests.amounts import selected
 
 from privproof import check, tight_epsilon
 from privproof.engines import Monitor
@@ -452,7 +453,7 @@ def test_drawing_again_on_a_grid_is_refuted():
     assert (float(found.left_probability), float(found.right_probability)) == pytest.approx((mine, other))
 
 
-@pytest.mark.parametrize("side", [29, pytest.param(59, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("side", selected([17, 29, 59], 1))
 def test_large_maps(side):
     where = Map.rectangle((0, 0), (side, side))
     found = verify_locations(clamped(PlanarGeometric.of("1/10"), where))

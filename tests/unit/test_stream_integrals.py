@@ -132,7 +132,7 @@ def test_unknown_variables_and_bad_scales_are_refused():
         probability_ball([fmpq(0)], [])
 
 
-@pytest.mark.parametrize("samples", [1, 2, 5, 16, 32])
+@pytest.mark.parametrize("samples", [1, 2, 5, 16, pytest.param(32, marks=pytest.mark.slow)])
 def test_ranges_of_equal_scales_count_orders(samples):
     scales, differences = ranges(samples)
     ways = fmpq(factorial(samples), factorial(samples + 2))

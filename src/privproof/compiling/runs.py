@@ -389,11 +389,9 @@ def _run_again(
         for number in range(len(data) - 1, -1, -step)
         for leaf in {id(leaf): leaf for leaf in (trees[number][-1], trees[number][0])}.values()
     ]
+    often = max(times, math.ceil(_FEWEST_AGAIN / len(ends)))
     for number, leaf in ends:
-        call = caller(mechanism, data[number])
-        for _ in range(max(times, math.ceil(_FEWEST_AGAIN / len(ends)))):
-            pause()
-            replayed(call, leaf)
+        replayed(caller(mechanism, data[number]), leaf, times=often, pause=pause)
 
 
 def _unchanged(before: State, after: State, mechanism: Mechanism) -> None:

@@ -306,7 +306,7 @@ def _whole(value: Any) -> int:
 
 
 def numpy_generators() -> tuple[Any, ...]:
-    mtrand, generators = (sys.modules.get(f"numpy.random.{name}") for name in ("mtrand", "_generator"))
+    mtrand, generators = sys.modules.get("numpy.random.mtrand"), sys.modules.get("numpy.random._generator")
     return () if mtrand is None or generators is None else (generators.Generator, mtrand.RandomState)
 
 

@@ -129,7 +129,7 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
             )
             stack.enter_context(_attributes(kind, {**more, **methods}))
         for module in (random, secrets):
-            stack.enter_context(_replaced(vars(module)))
+            stack.enter_context(_attributes(module, _stand_ins(module)))
         stack.enter_context(_attributes(secrets, {"token_bytes": unknown("secrets.token_bytes")}))
         for holder, names in _beside():
             stack.enter_context(_attributes(holder, names))
@@ -296,6 +296,20 @@ def _replaced(names: dict[str, Any], also: Mapping[str, Any] | None = None) -> I
             names.pop(name, None)
 
 
+def _stand_ins(module: types.ModuleType) -> Mapping[str, Any]:
+    """What stands for the names of a library's module that draw; looked for again when one of its names is another object."""
+    names = vars(module)
+    before, found = _KNOWN.get(module.__name__, ({}, {}))
+    if len(before) != len(names) or any(before.get(name, _KNOWN) is not value for name, value in names.items()):
+        drawing = ((name, value, substitute(value)) for name, value in names.items())
+        found = {name: other for name, value, other in drawing if other is not value}
+        _KNOWN[module.__name__] = dict(names), found
+    return found
+
+
+_KNOWN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+"""The names of a library's module when they were looked at last, and what stands for those that draw."""
+
 _CANDIDATES = frozenset(
     ("Generator", "RandomState", "builtin_function_or_method", "method", "cython_function_or_method", "type", "ABCMeta")
 )
@@ -306,11 +320,9 @@ _CANDIDATES = frozenset(
 def _numpy() -> Iterator[None]:
     import numpy as np
 
-    drawing = [name for name, value in vars(np.random).items() if substitute(value) is not value]
-    changed = {name: substitute(vars(np.random)[name]) for name in drawing}
     generator = Generator()
     with (
-        _attributes(np.random, {**changed, "seed": generator.seed}),
+        _attributes(np.random, {**_stand_ins(np.random), "seed": generator.seed}),
         _attributes(np.random.mtrand, {"_rand": generator}),
         _attributes(np, _arrays(np)),
     ):

@@ -139,17 +139,20 @@ def _following(player: _Player) -> tuple[int, ...] | None:
     return None
 
 
-def replayed(call: Callable[[], Any], leaf: Leaf) -> None:
-    """Run a call once more with the choices of a leaf.
+def replayed(call: Callable[[], Any], leaf: Leaf, *, times: int = 1, pause: Callable[[], None] = lambda: None) -> None:
+    """Run a call again, so many times, with the choices of a leaf.
 
     Raises:
         Wayward: it does not go the same way, or does not show the same.
     """
-    player = _Player(tuple(_position(step) for step in leaf.steps), list(leaf.steps))
-    again = player.played(call)
-    same = len(again.steps) == len(leaf.steps) and all(map(_same, again.steps, leaf.steps))
-    if not same or again.noises != leaf.noises or _key(again.outcome) != _key(leaf.outcome):
-        _astray(f"it showed {leaf.outcome.text} and then {again.outcome.text}")
+    shown = _key(leaf.outcome)
+    for _ in range(times):
+        pause()
+        player = _Player(tuple(_position(step) for step in leaf.steps), list(leaf.steps))
+        again = player.played(call)
+        same = len(again.steps) == len(leaf.steps) and all(map(_same, again.steps, leaf.steps))
+        if not same or again.noises != leaf.noises or _key(again.outcome) != shown:
+            _astray(f"it showed {leaf.outcome.text} and then {again.outcome.text}")
 
 
 def _key(shown: Outcome) -> tuple[Any, ...]:
