@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
+from pathlib import Path
 
 import pytest
-from tests.commands import MODELS
+from tests.commands import MODELS, Command
 
 from privproof.cli import main
 from privproof.evidence.checker import Accepted, Rejected, recheck
@@ -33,12 +35,30 @@ def within(capsys, monkeypatch):
     return run
 
 
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    """Writes files into a new folder by some commands, the first time that it is asked to; later the folder is there."""
+    known = {}
+
+    def folder(files, *asked):
+        if asked not in known:
+            command = Command(tmp_path_factory.mktemp("once"))
+            for name, text in files.items():
+                command.write(name, text)
+            for status, given in asked:
+                assert command(*given).returncode == status
+            known[asked] = command.folder
+        return known[asked]
+
+    return folder
+
+
 @pytest.fixture(params=CASES, ids=str)
-def written(request, within, tmp_path):
+def written(request, once, tmp_path):
     """A certificate as data, and its file."""
-    path = tmp_path / "certificate.json"
-    status, _, _ = within(*CASES[request.param], "--certificate", path)
-    assert status == (1 if request.param == "a refutation" else 0)
+    status = 1 if request.param == "a refutation" else 0
+    folder = once({}, (status, (*CASES[request.param], "--certificate", "certificate.json")))
+    path = Path(shutil.copy(folder / "certificate.json", tmp_path))
     return json.loads(path.read_text(encoding="utf-8")), path
 
 
@@ -225,10 +245,10 @@ def largest(q: queries(0, 2), start=-1):
 
 
 @pytest.fixture
-def verified(command):
+def verified(command, once):
     """A folder with a program and the certificate of a verdict about it."""
-    command.write("program.py", PROGRAM)
-    assert command("check", "program.py:largest", "--size", "2", "--certificate", "c.json").returncode == 0
+    asked = (0, ("check", "program.py:largest", "--size", "2", "--certificate", "c.json"))
+    shutil.copytree(once({"program.py": PROGRAM}, asked), command.folder, dirs_exist_ok=True)
     return command
 
 
@@ -331,11 +351,13 @@ def both(q: queries(0, 1)):
 
 
 @pytest.fixture
-def own_relation(command):
+def own_relation(command, once):
     """A folder with mechanisms whose neighbours are functions, and the certificates of verdicts about them."""
-    command.write("program.py", OWN_RELATION)
-    assert command("check", "program.py:shown", "--certificate", "shown.json").returncode == 0
-    assert command("check", "program.py:both", "--size", "2", "--certificate", "both.json").returncode == 0
+    asked = (
+        (0, ("check", "program.py:shown", "--certificate", "shown.json")),
+        (0, ("check", "program.py:both", "--size", "2", "--certificate", "both.json")),
+    )
+    shutil.copytree(once({"program.py": OWN_RELATION}, *asked), command.folder, dirs_exist_ok=True)
     return command
 
 

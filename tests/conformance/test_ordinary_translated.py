@@ -65,28 +65,6 @@ def test_noise_of_libraries_is_decided_for_every_size(function, declared, claime
     assert (verdict.status, verdict.engine) == (status, "laplace")
 
 
-def divided(data):
-    return sum(data) / len(data) + np.random.laplace(0, 1)
-
-
-def multiplied(data):
-    return sum(x * x for x in data) + np.random.laplace(0, 1)
-
-
-def test_where_the_translation_has_no_answer_the_function_is_run():
-    for function in (divided, multiplied):
-        verdict = check(function, 1, data=BITS, size=2)
-        assert (verdict.status, verdict.engine) == ("proved", "runs")
-
-
-def test_without_a_size_a_function_with_finite_noise_is_run_on_several():
-    def flipped(data):
-        return [x if random.random() < 0.75 else 1 - x for x in data]
-
-    assert check(flipped, "ln(3)", data=BITS).engine == "runs"
-    assert check(flipped, "ln(3)", data=BITS, size=5).engine != "runs"
-
-
 def shown(value):
     return value + np.random.laplace(0, 1)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from tests.commands import MODELS
 
@@ -13,6 +15,7 @@ from privproof import (
     Budget,
     HiddenMarkovModel,
     Horizon,
+    LanguageError,
     Letter,
     Pair,
     Question,
@@ -23,6 +26,8 @@ from privproof import (
     check,
     pufferfish,
     read_question,
+    real_queries,
+    records,
     tight_epsilon,
 )
 from privproof.asking import ask
@@ -183,3 +188,42 @@ def test_the_old_names_of_keywords_warn_and_mean_the_same(name):
     assert old.status == new.status
     with pytest.raises(TypeError, match="got both delta and delta_"):
         function(subject, delta="1/4", delta_="1/4", **more)
+
+
+# --------------------------------------------------------------------------------------------------- files and functions
+
+
+def test_a_question_in_a_file_is_asked_by_the_name_of_the_file() -> None:
+    for name in (MODELS / "family.yaml", str(MODELS / "family.yaml")):
+        assert check(name).certificate == check(FAMILY).certificate
+
+
+def divided(data):
+    return sum(data) / len(data) + np.random.laplace(0, 1)
+
+
+def multiplied(data):
+    return sum(x * x for x in data) + np.random.laplace(0, 1)
+
+
+def rounded(data):
+    return round(sum(data) + np.random.laplace(0, 1))
+
+
+@pytest.mark.parametrize("function", [divided, multiplied, rounded])
+def test_where_the_translation_has_no_answer_the_function_is_run(function) -> None:
+    verdict = check(function, 1, data=records(0, 1), size=2)
+    assert (verdict.status, verdict.engine) == ("proved", "runs")
+
+
+def test_without_a_size_a_function_with_finite_noise_is_run_on_several() -> None:
+    def flipped(data):
+        return [x if random.random() < 0.75 else 1 - x for x in data]
+
+    assert check(flipped, "ln(3)", data=records(0, 1)).engine == "runs"
+    assert check(flipped, "ln(3)", data=records(0, 1), size=5).engine != "runs"
+
+
+def test_a_function_that_cannot_be_run_either_stays_unknown_or_refused() -> None:
+    with pytest.raises(LanguageError):
+        check(multiplied, 1, data=real_queries(0, 1), size=2)

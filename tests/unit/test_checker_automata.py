@@ -522,6 +522,6 @@ def test_hostile_texts_come_to_an_end(body):
     )
     names = {name: {"builtin": name} for name in ("sorted", "range")}
     document["source"]["program"]["functions"][0]["meanings"].update(names)
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert isinstance(refused(document), Beyond)
-    assert time.perf_counter() - begun < LATEST
+    assert time.process_time() - begun < LATEST
