@@ -316,6 +316,7 @@ def _answered(request: Request, engine: str | None, watch: Monitor) -> Verdict:
     """The verdict of the first engine that supports a request, or the one named."""
     refusals: list[str] = []
     notes: list[str] = []
+    passed: list[str] = []
     verdict: Verdict | None = None
     for each in _candidates(request.question, engine):
         reason = each.supports(request)
@@ -326,14 +327,15 @@ def _answered(request: Request, engine: str | None, watch: Monitor) -> Verdict:
         with closing(each.answers(request, watch)) as answers:
             verdict = first_admitted(answers)
         if engine is None and isinstance(verdict, Unknown) and verdict.pass_on:
-            notes.append(f"{each.name}: {verdict.reason}")
+            passed.append(f"{each.name}: {verdict.reason}")
             continue
         break
     if verdict is None:
         if engine is not None:
             raise QuestionError("engine", f"the engine does not support the question: {refusals[0]}", place="engine")
         verdict = Unknown(request.question, "none", reason="; ".join(refusals))
-    return replace(verdict, notes=(*verdict.notes, *notes))
+    unanswered = passed if isinstance(verdict, Unknown) else []
+    return replace(verdict, notes=(*verdict.notes, *notes, *unanswered))
 
 
 def _candidates(question: AnyQuestion, name: str | None) -> Iterator[Engine]:

@@ -37,6 +37,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("table", _WORDS, "words.table", "TableEngine"),
     Registered("tensors", _WORDS, "words.bounded", "TensorEngine"),
     Registered("frontier", _WORDS, "words.bounded", "FrontierEngine"),
+    Registered("ratios", _WORDS, "words.ratios", "RatioEngine"),
     Registered("unbounded", _WORDS, "words.unbounded", "UnboundedEngine"),
     Registered("events", _WORDS, "words.events", "EventsEngine"),
     Registered("smt", _WORDS, "words.bounded", "SmtEngine"),

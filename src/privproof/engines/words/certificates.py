@@ -10,16 +10,17 @@ from typing import TypeAlias
 from privproof.compiling import Begin, Classes, Compiled
 from privproof.engines.words.cone_trimming import trim_cone
 from privproof.engines.words.dominance import Dominated
-from privproof.engines.words.findings import ConeProof, EnumerationProof, Proof
+from privproof.engines.words.findings import ConeProof, EnumerationProof, Proof, RatioProof
 from privproof.engines.words.frontier import Counted, Place, Trace
+from privproof.engines.words.letters import letter_document, numbers_document
 from privproof.engines.words.margins import margins
 from privproof.engines.words.pumping import Pump
+from privproof.engines.words.ratio_certificates import ratio_evidence
 from privproof.engines.words.simulation import Simulation
 from privproof.engines.words.vectors import Reached
 from privproof.evidence.witnesses import WordWitness
 from privproof.exact import ZERO, Rational, fraction, rational, text
 from privproof.exact.matrices import Matrix
-from privproof.models import Distribution, Letter
 
 Multiples: TypeAlias = "list[list[object]] | dict[str, object]"
 _ANY_LEVEL = -1
@@ -27,23 +28,12 @@ _ANY_LEVEL = -1
 _NOTHING = Reached((), (), 0, 0)
 
 
-def letter_document(letter: Letter) -> dict[str, str | None]:
-    """A letter as plain data."""
-    if letter.left is None:
-        return {"output": letter.output}
-    return {"left": letter.left, "right": letter.right, "output": letter.output}
-
-
-def _numbers(entries: Distribution) -> dict[str, str]:
-    return {name: str(probability) for name, probability in entries.items()}
-
-
 def word_evidence(witness: WordWitness) -> dict[str, object]:
     """The word of a witness with both probabilities."""
     return {
         "method": "word",
-        "left": _numbers(witness.left),
-        "right": _numbers(witness.right),
+        "left": numbers_document(witness.left),
+        "right": numbers_document(witness.right),
         "word": [letter_document(letter) for letter in witness.observed.letters],
         "ending": witness.observed.ending,
         "left_probability": text(witness.left_probability),
@@ -56,8 +46,8 @@ def event_evidence(event: Sequence[WordWitness], length: int) -> dict[str, objec
     first = event[0]
     return {
         "method": "event",
-        "left": _numbers(first.left),
-        "right": _numbers(first.right),
+        "left": numbers_document(first.left),
+        "right": numbers_document(first.right),
         "length": length,
         "words": [[letter_document(letter) for letter in witness.observed.letters] for witness in event],
     }
@@ -66,7 +56,11 @@ def event_evidence(event: Sequence[WordWitness], length: int) -> dict[str, objec
 def pump_evidence(compiled: Compiled, pump: Pump) -> dict[str, object]:
     """A pump: three words, two vectors, two rates."""
     pair = compiled.begins[pump.start].pair
-    result: dict[str, object] = {"method": "pump", "left": _numbers(pair.left), "right": _numbers(pair.right)}
+    result: dict[str, object] = {
+        "method": "pump",
+        "left": numbers_document(pair.left),
+        "right": numbers_document(pair.right),
+    }
     if pair.only is not None:
         result["only"] = pair.only
     left, right = compiled.left[pump.location], compiled.right[pump.location]
@@ -88,6 +82,8 @@ def proof_evidence(compiled: Compiled, proof: Proof) -> dict[str, object]:
     """The evidence of a proof."""
     if isinstance(proof, ConeProof):
         return trim_cone(_Cone(compiled, proof.trace).evidence())
+    if isinstance(proof, RatioProof):
+        return ratio_evidence(proof.compiled, proof.cones)
     return {"method": "enumeration" if isinstance(proof, EnumerationProof) else "tensors"}
 
 
@@ -137,7 +133,10 @@ class _Cone:
     def _start(self, number: int, begin: Begin) -> dict[str, object]:
         place = self._at(0, self.problem.starts[number].location)
         covered = self.trace.starts.get(number)
-        result: dict[str, object] = {"left": _numbers(begin.pair.left), "right": _numbers(begin.pair.right)}
+        result: dict[str, object] = {
+            "left": numbers_document(begin.pair.left),
+            "right": numbers_document(begin.pair.right),
+        }
         if begin.pair.only is not None:
             result["only"] = begin.pair.only
         if begin.finish is not None:

@@ -192,6 +192,7 @@ class _Judging:
             details=WordDetails(event),
             notes=finding.notes,
             reason=finding.stopped or "the engine found neither a proof nor a violation",
+            pass_on=finding.pass_on,
         )
         if refuted:
             yield from self.refutations(replace(known, status="refuted", question=self.compiled.question.under(budget)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from privproof.compiling import Compiled
 from privproof.engines.words.frontier import Trace
 from privproof.engines.words.pumping import Pump
+from privproof.engines.words.ratio_cones import RatioCones
 from privproof.exact import INFINITE, Epsilon
 from privproof.models import Word
 
@@ -28,7 +30,15 @@ class EnumerationProof:
     """All words were looked at; a checker does the same on its own."""
 
 
-Proof: TypeAlias = "ConeProof | TensorProof | EnumerationProof"
+@dataclass(frozen=True)
+class RatioProof:
+    """Ratios of futures and generators of pasts (see `words.ratio_cones`), of the question compiled in this way."""
+
+    compiled: Compiled
+    cones: RatioCones
+
+
+Proof: TypeAlias = "ConeProof | TensorProof | EnumerationProof | RatioProof"
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,7 @@ class Finding:
         proof: why nothing exceeds the upper bound (or the budget asked for).
         above: where the budget is broken, why nothing exceeds the upper bound.
         stopped: why the engine gave up, or None.
+        pass_on: where it gave up, whether the next engine is asked.
         notes: what else the reader should know.
     """
 
@@ -59,4 +70,5 @@ class Finding:
     proof: Proof | None = None
     above: Proof | None = None
     stopped: str | None = None
+    pass_on: bool = False
     notes: tuple[str, ...] = ()

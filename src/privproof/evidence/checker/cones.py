@@ -45,7 +45,7 @@ needs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
 
 from privproof.evidence.checker.claims import as_rational
@@ -69,6 +69,7 @@ from privproof.evidence.checker.systems import (
     Question,
     Rows,
     Stack,
+    Start,
     Vector,
     on_common_denominator,
     total,
@@ -288,7 +289,7 @@ def proved_by_cone(question: Question, evidence: dict[str, object], limits: Limi
     nodes = read_nodes(evidence, limits, weighted=weighted)
     outputs = frozenset(system.compared_outputs if isinstance(system, Machine) else ())
     beginnings = read_beginnings(question, evidence, nodes, outputs, limits)
-    _all_covered(question, beginnings, outputs)
+    all_covered(question, {(begin.start, begin.finish) for begin in beginnings}, outputs)
     comparisons = 0
     for finish in dict.fromkeys(begin.finish for begin in beginnings):
         chosen = [begin for begin in beginnings if begin.finish == finish]
@@ -304,9 +305,8 @@ def proved_by_cone(question: Question, evidence: dict[str, object], limits: Limi
     return Accepted("proved", f"private with {question.claim}{stronger}; compared: {question.described}", details)
 
 
-def _all_covered(question: Question, beginnings: list[Beginning], outputs: frozenset[str]) -> None:
+def all_covered(question: Question, covered: Set[tuple[Start, str | None]], outputs: frozenset[str]) -> None:
     """Every ordered pair has a start for all its words, or one for each output in which they end."""
-    covered = {(begin.start, begin.finish) for begin in beginnings}
     for start in question.system.starts:
         by_output = bool(outputs) and all((start, output) in covered for output in outputs)
         if (start, None) not in covered and not by_output:

@@ -23,6 +23,7 @@ from privproof.evidence.checker.outcomes import (
 )
 from privproof.evidence.checker.pumps import refuted_by_pump
 from privproof.evidence.checker.questions import read_question
+from privproof.evidence.checker.ratios import proved_by_ratios
 from privproof.evidence.checker.source.values import Beyond
 from privproof.evidence.checker.systems import Question
 from privproof.evidence.checker.telling import explained
@@ -34,7 +35,12 @@ Method = Callable[[Question, dict[str, object], Limits], Accepted]
 Kind = Callable[[Verdict, dict[str, object], dict[str, object], Limits], Accepted]
 
 _METHODS: Mapping[str, Mapping[str, Method]] = {
-    "proved": {"cone": proved_by_cone, "enumeration": proved_by_enumeration, "tensors": proved_by_tensors},
+    "proved": {
+        "cone": proved_by_cone,
+        "enumeration": proved_by_enumeration,
+        "ratios": proved_by_ratios,
+        "tensors": proved_by_tensors,
+    },
     "refuted": {"word": refuted_by_word, "event": refuted_by_event, "pump": refuted_by_pump},
 }
 

@@ -26,6 +26,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("words", "event"): ("witnessed", "an event, whose two probabilities were computed again"),
     ("words", "pump"): ("witnessed", "a word that is repeated, whose rates were computed again"),
     ("words", "cone"): ("witnessed", "a cone of vectors, of which every start, step and end was compared"),
+    ("words", "ratios"): ("witnessed", "ratios of futures, of which every start, step and end was compared"),
     ("words", "enumeration"): ("recomputed", "all compared words"),
     ("words", "tensors"): ("recomputed", "the output law of every input"),
     ("program", "alignment"): ("solver", "an alignment, whose conditions a solver showed"),
