@@ -125,12 +125,13 @@ def _letter(text: str, question: Question) -> Letter:
     """The letter ``o``, ``v|w`` or ``v|w:o``; names with bars and colons in them are told by what the model knows."""
     model = question.model
     if isinstance(model, Transducer):
+        sides = (*model.inputs, None)
         known = [
             Letter(output, left, right)
-            for left in model.inputs
-            if text.startswith(f"{left}|")
-            for right in model.inputs
-            if text.startswith(f"{left}|{right}")
+            for left in sides
+            if text.startswith(f"{left or ''}|")
+            for right in sides
+            if text.startswith(f"{left or ''}|{right or ''}") and (left, right) != (None, None)
             for output in (None, *model.outputs)
         ]
         for letter in (*known, *map(Letter, model.outputs)):

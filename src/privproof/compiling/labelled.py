@@ -166,7 +166,11 @@ class _Chain:
                         )
                     yield (pair.name, 0, left), (pair.name, 1, right)
                     continue
-                onward = [((*left, v), (*right, w), after) for v, w, after in choices(len(left), memory)]
+                onward = [
+                    ((*left, v), (*right, w), after)
+                    for v, w, after in choices(len(left), memory)
+                    if v is not None and w is not None  # of one length, as the chain reads them
+                ]
                 waiting.extend(reversed(onward))
 
     def _initial(self, pair: str, which: int) -> tuple[tuple[str, Rational], ...]:

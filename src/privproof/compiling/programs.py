@@ -126,7 +126,7 @@ def _one_open_list(mechanism: Mechanism) -> bool:
     open_lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list" and not declared.size]
     private = [name for name, declared in mechanism.inputs.items() if not declared.public]
     relation = mechanism.neighbours
-    return len(open_lists) == 1 and open_lists == private and not callable(relation) and relation != ADD_REMOVE
+    return len(open_lists) == 1 and open_lists == private and not callable(relation)
 
 
 def _how_long(name: str, place: str, problem: LanguageError | None = None) -> QuestionError:
@@ -290,9 +290,9 @@ class _Compiler:
             raise QuestionError(
                 "horizon", "the mechanism reads no stream, so its size counts", place="--horizon", hint="--size 3"
             )
+        if self.every_length:
+            return self._every_length(str(relation), name)
         if len(self.private) == 1 and not callable(relation) and relation != ADD_REMOVE:
-            if self.every_length:
-                return self._every_length(str(relation), name)
             if only.shape == "list":
                 return self._listed(str(relation), name)
             return self._whole(str(relation), name)
@@ -344,6 +344,8 @@ class _Compiler:
                 [start.store for start in starts],
                 self._state_name_in,
             )
+            if relation == ADD_REMOVE and made.model.marks:
+                raise LanguageError("length", "it returns an index, which one element more would move", hint="--size 3")
         except LanguageError as problem:
             if problem.code in _FAULTS:
                 raise
@@ -723,6 +725,8 @@ def _pairs(model: Transducer, starts: list[_Start], initial: Sequence[Mapping[st
 
 
 def _neighbours(relation: str, declared: Input) -> Neighbours:
+    if relation == ADD_REMOVE:
+        return Neighbours.add_remove()
     make = {"each": Neighbours.each, "one": Neighbours.one, "monotone": Neighbours.monotone}[relation]
     if relation == "monotone" and declared.within is None:
         raise _without_order(declared)

@@ -4,7 +4,8 @@ For a hidden Markov model the letters are observations.  The first letter reads 
 a transition and an emission: ``diag(e_l)``, then ``T diag(e_l)``.  For a transducer a letter is (left input, right input, output);
 the adversary chooses the inputs, so all neighbouring inputs are decided in one go.  The graph of locations carries what the
 horizon does not: the restriction on words, the step, and the memory of the neighbour relation (has the one change happened? in
-which direction do inputs move?).
+which direction do inputs move?).  Where one list has an element more, one letter is read by one side alone, and the other side stays as
+it is.
 """
 
 from __future__ import annotations
@@ -240,8 +241,9 @@ def _trimmed(problem: WordProblem) -> WordProblem:
 # ------------------------------------------------------------------------------------------------------- transducers
 
 Memory: TypeAlias = Hashable
-Choices: TypeAlias = Callable[[int, Memory], Iterator[tuple[str, str, Memory]]]
-"""From (step, memory) to the pairs of inputs that may come next, each with the memory afterwards."""
+Inputs: TypeAlias = "tuple[str | None, str | None, Memory]"
+Choices: TypeAlias = Callable[[int, Memory], Iterator[Inputs]]
+"""From (step, memory) to the pairs of inputs that may come next (None: nothing is read), each with the memory afterwards."""
 
 
 def _transducer(question: Question, model: Transducer, *, together: bool) -> _Raw:
@@ -287,7 +289,9 @@ class _Builder:
         self.model = model
         self.words = question.scenario.words
         self.pairs = ordered_pairs(question)
-        self.memory, self.choices = input_choices(question.scenario.neighbours, model)
+        relation = question.scenario.neighbours
+        self.memory, self.choices = input_choices(relation, model)
+        self.lengths_differ = relation is not None and relation.kind == "add-remove"
         self.supports = _supports(model, self.pairs)
         self.finishes: tuple[str | None, ...] = (None,) if model.finish is None or together else model.outputs
         if model.marks:
@@ -311,7 +315,7 @@ class _Builder:
         ended = len(self.model.steps) + 1
         while self.waiting:
             node = self.waiting.pop()
-            step, _, output, seen = node
+            step, memory, output, seen = node
             number = self.numbers[node]
             if step == ended:
                 self.locations[number] = Location(1, 1, (), (Final("any", (ONE,), (ONE,)),))
@@ -321,7 +325,8 @@ class _Builder:
             edges: tuple[Edge, ...] = ()
             if self.model.step(step) is not None:
                 edges = tuple(self._edges(node))
-            if self.model.finish is not None and (self.model.repeats or self.model.step(step) is None):
+            ending = not self.lengths_differ or memory == 1  # before, the two lists are the same
+            if ending and self.model.finish is not None and (self.model.repeats or self.model.step(step) is None):
                 end = self.location((ended, None, None, 0))
                 shown = self.model.outputs if output is None else (output,)
                 ends = (edge for o in shown for edge in _finishing(self.model, support, o, end))
@@ -339,18 +344,22 @@ class _Builder:
         onward = min(step + 1, len(self.model.steps) - int(self.model.repeats))
         for left, right, after in self.choices(step, memory):
             yield from self._letters(step, seen, left, right, self.location((onward, after, output, seen)), seen)
-            if seen < self._needed(output):
+            if seen < self._needed(output) and left is not None and right is not None:
                 target = self.location((onward, after, output, seen + 1))
                 yield from self._letters(step, seen, self.marked[left], self.marked[right], target, seen + 1)
 
-    def _letters(self, step: int, seen: int, left: str, right: str, target: int, after: int) -> Iterator[Edge]:
+    def _letters(
+        self, step: int, seen: int, left: str | None, right: str | None, target: int, after: int
+    ) -> Iterator[Edge]:
         """The edges of two inputs, one for every output that is written."""
         other = self._matrices(step, seen, right, after)
         for written, matrix in self._matrices(step, seen, left, after).items():
             empty = Matrix.of(matrix.columns, ({} for _ in matrix.rows))
             yield Edge(Letter(written, left, right), target, matrix, other.get(written, empty))
 
-    def _matrices(self, step: int, seen: int, symbol: str, after: int) -> dict[str | None, Matrix]:
+    def _matrices(self, step: int, seen: int, symbol: str | None, after: int) -> dict[str | None, Matrix]:
+        if symbol is None:  # nothing is read
+            return {None: Matrix.diagonal([ONE] * len(self.supports[step, seen]))}
         if (step, seen, symbol) not in self.matrices:
             targets = self.supports[min(step + 1, len(self.model.steps) - int(self.model.repeats)), after]
             self.matrices[step, seen, symbol] = _matrices(self.model, step, symbol, self.supports[step, seen], targets)
@@ -419,11 +428,13 @@ def input_choices(relation: Neighbours | None, model: Transducer) -> tuple[Memor
         return 0, lambda step, memory: ((v, v, 0) for v in model.data)
     if relation.kind == "pairs":
         return _listed_choices(relation, model)
+    if relation.kind == "add-remove":
+        return 0, _one_more(model)
     numbers = _numbers(model) if relation.kind == "monotone" else {}
 
     near = near_inputs(relation, model)
 
-    def choices(step: int, memory: Memory) -> Iterator[tuple[str, str, Memory]]:
+    def choices(step: int, memory: Memory) -> Iterator[Inputs]:
         for v, w in near:
             if v == w or relation.kind == "each":
                 yield v, w, memory
@@ -436,6 +447,18 @@ def input_choices(relation: Neighbours | None, model: Transducer) -> tuple[Memor
                     yield v, w, direction or memory
 
     return 0, choices
+
+
+def _one_more(model: Transducer) -> Choices:
+    """The choices where one list has one element more: once, one side reads it and the other one nothing."""
+
+    def choices(step: int, memory: Memory) -> Iterator[Inputs]:
+        yield from ((v, v, memory) for v in model.data)
+        if memory == 0:
+            yield from ((v, None, 1) for v in model.data)
+            yield from ((None, v, 1) for v in model.data)
+
+    return choices
 
 
 def refuse_equal_sides(question: Question, model: Transducer, pairs: Sequence[Pair]) -> None:
@@ -454,7 +477,7 @@ def refuse_equal_sides(question: Question, model: Transducer, pairs: Sequence[Pa
                 place="scenario",
                 hint="scenario: {neighbours: {relation: each, within: 1}}",
             )
-    elif len(near_inputs(relation, model)) == len(model.data):
+    elif relation.kind != "add-remove" and len(near_inputs(relation, model)) == len(model.data):
         raise ScenarioError(
             "empty-relation",
             f"no two inputs are neighbours when {relation}",
@@ -500,7 +523,7 @@ def _listed_choices(relation: Neighbours, model: Transducer) -> tuple[Memory, Ch
             )
     sequences = [tuple(zip(left, right, strict=True)) for left, right in listed]
 
-    def choices(step: int, memory: Memory) -> Iterator[tuple[str, str, Memory]]:
+    def choices(step: int, memory: Memory) -> Iterator[Inputs]:
         assert isinstance(memory, tuple)
         for letter in dict.fromkeys(
             s[len(memory)] for s in sequences if len(s) > len(memory) and s[: len(memory)] == memory

@@ -142,8 +142,9 @@ class ObservedWord:
     @property
     def inputs(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The inputs on both sides, empty where the mechanism reads none."""
-        read = [(str(letter.left), str(letter.right)) for letter in self.letters if letter.left is not None]
-        return tuple(self.marks.get(x, x) for x, _ in read), tuple(self.marks.get(y, y) for _, y in read)
+        left = [letter.left for letter in self.letters if letter.left is not None]
+        right = [letter.right for letter in self.letters if letter.right is not None]
+        return tuple(self.marks.get(x, x) for x in left), tuple(self.marks.get(y, y) for y in right)
 
     @property
     def marked(self) -> tuple[int, ...]:

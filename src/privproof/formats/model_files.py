@@ -39,7 +39,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "marks", "foretold"),
     "stream-automaton": stream_files.KEYS,
 }
-RELATIONS = ("each", "one", "monotone", "pairs")
+RELATIONS = ("each", "one", "monotone", "add-remove", "pairs")
 ENDINGS = ("any", "complete", "visible")
 _DEEPEST_PARENTHESES = 100
 """A restriction of words with more opening parentheses is refused here, where its line is known, before it is read recursively."""
@@ -381,7 +381,7 @@ def read_neighbours(
         place,
         hint=f"relation: {' | '.join(RELATIONS)}",
     )
-    unused = ("within", "coordinates") if kind == "pairs" else ("pairs",)
+    unused = {"pairs": ("within", "coordinates"), "add-remove": ("within", "pairs")}.get(kind, ("pairs",))
     known = {"relation", "within", "coordinates", "pairs"}.difference(unused)
     elsewhere = dict.fromkeys(unused, f"relation: {kind} does not use it")
     if inputs is not None:
@@ -401,6 +401,8 @@ def read_neighbours(
     if entry != "any":
         within = fields.number(entry, f"{place}.within")
     coordinates = fields.optional(given, "coordinates", lambda table, at: _coordinates(table, at, states), place)
+    if kind == "add-remove":
+        return Neighbours.add_remove(coordinates=coordinates)
     make = {"each": Neighbours.each, "one": Neighbours.one, "monotone": Neighbours.monotone}[kind]
     return make(within=within, coordinates=coordinates)
 

@@ -142,7 +142,8 @@ def _neighbours(relation: Neighbours) -> Iterator[tuple[str, Any]]:
     if relation.kind == "pairs":
         yield "pairs", [[list(left), list(right)] for left, right in relation.listed]
         return
-    yield "within", "any" if relation.within is None else Exact(relation.within)
+    if relation.kind != "add-remove":
+        yield "within", "any" if relation.within is None else Exact(relation.within)
     if relation.coordinates is not None:
         yield "coordinates", {s: [Exact(value) for value in values] for s, values in relation.coordinates.items()}
 

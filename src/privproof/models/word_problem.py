@@ -98,14 +98,21 @@ class Horizon:
 
 @dataclass(frozen=True)
 class Letter:
-    """One letter of a word: what is observed, and the inputs on both sides where the adversary chooses them."""
+    """One letter of a word: what is observed, and the inputs on both sides where the adversary chooses them.
+
+    Where one list has an element more, one side reads it and the other one reads nothing.
+
+    >>> str(Letter("yes", "0", "1")), str(Letter("yes")), str(Letter(None, "0", None))
+    ('0|1:yes', 'yes', '0|')
+    """
 
     output: str | None = None
     left: str | None = None
     right: str | None = None
 
     def __str__(self) -> str:
-        inputs = "" if self.left is None else f"{self.left}|{self.right}"
+        read = self.left is not None or self.right is not None
+        inputs = f"{self.left or ''}|{self.right or ''}" if read else ""
         return ":".join(part for part in (inputs, self.output) if part) or "·"
 
     @property

@@ -1,7 +1,7 @@
 """Neighbour relations: which two data sets must look alike.
 
 A data set is a tuple of numbers (the answers of n queries, the values of n records).  Relations are symmetric; both
-directions are always checked.
+directions are always checked.  Only `add_remove` relates data sets of different length.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from privproof.errors import PrivproofError, ScenarioError
 from privproof.exact import Number, Rational, rational
 
-Kind: TypeAlias = Literal["each", "one", "monotone", "pairs"]
+Kind: TypeAlias = Literal["each", "one", "monotone", "add-remove", "pairs"]
 DataSet: TypeAlias = tuple[Rational, ...]
 
 
@@ -21,10 +21,10 @@ DataSet: TypeAlias = tuple[Rational, ...]
 class Neighbours:
     """A neighbour relation on data sets.
 
-    Build one with `each`, `one`, `monotone` or `pairs`.
+    Build one with `each`, `one`, `monotone`, `add_remove` or `pairs`.
 
     Attributes:
-        kind: which of the four.
+        kind: which of the five.
         within: how much a coordinate may change; None for any change.
         listed: the pairs of a `pairs` relation.
         coordinates: for models whose *states* are the data sets: the tuple that each of them stands for.
@@ -60,6 +60,16 @@ class Neighbours:
         return cls("monotone", _distance(within), coordinates=_coordinates(coordinates))
 
     @classmethod
+    def add_remove(cls, *, coordinates: Mapping[str, Sequence[Number]] | None = None) -> Neighbours:
+        """One data set has one coordinate more, anywhere, and the others are the same in the same order.
+
+        >>> relation = Neighbours.add_remove()
+        >>> relation.related((rational(0), rational(1)), (rational(1),)), relation.related((rational(0),), (rational(1),))
+        (True, False)
+        """
+        return cls("add-remove", coordinates=_coordinates(coordinates, one_length=False))
+
+    @classmethod
     def pairs(cls, listed: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Neighbours:
         """Exactly the listed pairs of input sequences, each in both directions."""
         pairs = tuple((tuple(left), tuple(right)) for left, right in listed)
@@ -73,7 +83,7 @@ class Neighbours:
                     "neighbours",
                     f"{left} and {right} differ in length",
                     place="neighbours.pairs",
-                    hint="neighbours have one length",
+                    hint="listed neighbours have one length",
                 )
         return cls("pairs", listed=pairs)
 
@@ -83,6 +93,7 @@ class Neighbours:
             "each": f"every input may change {amount}",
             "one": f"one input changes {amount}",
             "monotone": f"all inputs may change in one direction {amount}",
+            "add-remove": "one input is added or removed",
             "pairs": f"{len(self.listed)} listed pairs",
         }[self.kind]
 
@@ -91,7 +102,10 @@ class Neighbours:
         return self.within is None or abs(left - right) <= self.within
 
     def related(self, left: DataSet, right: DataSet) -> bool:
-        """Whether two data sets of one length are neighbours; a data set is not its own neighbour."""
+        """Whether two data sets are neighbours; a data set is not its own neighbour."""
+        if self.kind == "add-remove":
+            short, long = sorted((left, right), key=len)
+            return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
         if left == right or len(left) != len(right):
             return False
         if not all(self.close(x, y) for x, y in zip(left, right, strict=True)):
@@ -119,7 +133,9 @@ def _distance(within: Number | None) -> Rational | None:
     return value
 
 
-def _coordinates(given: Mapping[str, Sequence[Number]] | None) -> Mapping[str, DataSet] | None:
+def _coordinates(
+    given: Mapping[str, Sequence[Number]] | None, *, one_length: bool = True
+) -> Mapping[str, DataSet] | None:
     if given is None:
         return None
     result = {}
@@ -131,11 +147,11 @@ def _coordinates(given: Mapping[str, Sequence[Number]] | None) -> Mapping[str, D
         except PrivproofError as error:
             raise error.at(f"neighbours.coordinates.{name}") from None
     sizes = {len(values) for values in result.values()}
-    if len(sizes) > 1:
+    if one_length and len(sizes) > 1:
         raise ScenarioError(
             "neighbours",
             f"data sets of different sizes {sorted(sizes)}",
             place="neighbours.coordinates",
-            hint="neighbours have one length",
+            hint="neighbours have one length, unless the relation is add-remove",
         )
     return result

@@ -86,6 +86,11 @@ class Question(AnyQuestion):
     name: str = ""
     origin: Origin | None = None
 
+    def __post_init__(self) -> None:
+        relation = self.scenario.neighbours
+        if isinstance(self.model, Transducer) and relation is not None and relation.kind == "add-remove":
+            _refuse_one_more(self.model)
+
     def under(self, budget: Budget | None) -> Question:
         """The same question with another budget."""
         return replace(self, budget=budget)
@@ -123,6 +128,31 @@ class Question(AnyQuestion):
         if not fed or not isinstance(self.model, Transducer) or self.model.of_every_length:
             return None
         return len(self.model.steps)
+
+
+def _refuse_one_more(model: Transducer) -> None:
+    """Refuse a transducer for which a list with one element more means nothing.
+
+    Raises:
+        ScenarioError: it does not read lists of every length alike, or shows more than its output at the end.
+    """
+    branches = (b for step in model.steps for row in step.values() for listed in row.values() for b in listed)
+    why = None
+    if not model.of_every_length:
+        why = "the mechanism reads lists of one length, or a stream"
+    elif len(model.steps) > 1:
+        why = "the steps of the mechanism differ, so that what an element does depends on its place"
+    elif model.marks:
+        why = "the mechanism shows the index of an element, and with one element more the indices differ"
+    elif any(branch.output is not None for branch in branches):
+        why = "the mechanism writes on the way"
+    if why is not None:
+        raise ScenarioError(
+            "neighbours",
+            f"one input is added or removed, but {why}",
+            place="neighbours",
+            hint="one step with repeats: true and finish",
+        )
 
 
 def ordered_pairs(question: Question) -> tuple[Pair, ...]:

@@ -277,7 +277,9 @@ def run_again(answer: Answer) -> Answer:
     event = answer.details.event if isinstance(answer.details, WordDetails) else ()
     shown = (answer.witness,) if answer.witness else event[:_FEW_EVENTS]
     for witness in shown if disagreement is None else ():
-        letters = [w.output for w in witness.observed.letters if not origin.collected or w.left is None]
+        letters = [
+            w.output for w in witness.observed.letters if not origin.collected or (w.left is None and w.right is None)
+        ]
         marked = witness.observed.marked
         for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
             arguments = origin.arguments(witness.observed.pair, side, witness.observed.inputs[side])

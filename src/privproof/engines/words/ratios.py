@@ -9,40 +9,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from privproof.compiling import Compiled, word_problem
+from privproof.compiling import Compiled
 from privproof.engines.monitor import Monitor, Progress
 from privproof.engines.words.beam import promising_word
 from privproof.engines.words.bounded import at_least, ratio_of
 from privproof.engines.words.engine import WordEngine
-from privproof.engines.words.findings import Finding, RatioProof
-from privproof.engines.words.ratio_cones import Kind, RatioCones, find_ratio_cones, location_kinds
+from privproof.engines.words.findings import Finding
+from privproof.engines.words.ratio_proofs import kinds_of_locations, ratio_proof, told_proof
 from privproof.engines.words.unbounded import UnboundedEngine
-from privproof.exact import ONE, ZERO, Budget, Rational, epsilon, rational
-from privproof.models import Word
+from privproof.exact import ZERO, Budget, Rational, epsilon, rational
 
 _LONGEST = 24
 """Words up to this length are looked at for one that attains the bound; it decides only whether the bound is called tight."""
+_OTHERWISE = 200
+"""So many vectors an invariant may take where the bound is not attained: where it closes at all, few are enough."""
 _NEAR = 1 + rational("1/1000000")
 """A bound this near to the best word is good enough not to look for another one."""
-_LARGEST = 400
-"""States of a location beyond which ratios are not tried: there are as many as pairs of states."""
 
 
 class RatioEngine(WordEngine):
     """Words of every length with one change: ratios of futures, from the change on."""
 
     name = "ratios"
-    otherwise = UnboundedEngine()
+    otherwise = UnboundedEngine(most=_OTHERWISE)
 
     def reason_against(self, compiled: Compiled, budget: Budget) -> str | None:
         """Why the engine does not answer the question, or None if it does."""
-        problem = compiled.problem
-        if problem.horizon.high is not None:
+        if compiled.problem.horizon.high is not None:
             return "the horizon is bounded"
-        if "past" not in _kinds(compiled):
-            return "the two sides may differ from the first letter on"
-        if max(max(place.left_size, place.right_size) for place in problem.locations) > _LARGEST:
-            return f"there are more than {_LARGEST} states"
+        if budget is not None and budget.delta != 0 and not budget.pointwise:
+            return "delta over events is not answered for words of every length"
+        if "past" not in kinds_of_locations(compiled):
+            return "the two sides may differ more than once"
         return None
 
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
@@ -57,10 +55,10 @@ class RatioEngine(WordEngine):
         """The bound of the ratio cones, and the best word; where they are apart, the smaller bound of this and the next engine."""
         word = promising_word(compiled.problem, longest=_LONGEST)
         monitor.listen(Progress("ratios of futures"))
-        proof = _proof(compiled, word, monitor)
+        proof = ratio_proof(compiled, word, monitor)
         if isinstance(proof, str):
             return Finding(epsilon(0), stopped=proof, pass_on=True)
-        note = f"{_counted(proof.cones)} prove the upper bound for words of every length"
+        note = f"{told_proof(proof)} prove the upper bound for words of every length"
         lower = epsilon(0) if word is None else ratio_of(word, ZERO)
         found = Finding(lower, at_least(proof.cones.bound), word=word, proof=proof, notes=(note,))
         if word is not None and word.ratio is not None and proof.cones.bound <= word.ratio * _NEAR:
@@ -71,31 +69,3 @@ class RatioEngine(WordEngine):
         if other.word is not None and other.lower.compare(lower) > 0:
             return replace(found, lower=other.lower, word=other.word)
         return found
-
-
-def _kinds(compiled: Compiled) -> tuple[Kind, ...]:
-    alike = [left == right for left, right in zip(compiled.left, compiled.right, strict=True)]
-    return location_kinds(compiled.problem, alike)
-
-
-def _proof(compiled: Compiled, word: Word | None, monitor: Monitor) -> RatioProof | str:
-    """The smallest bound that is found: for all outputs together, and where no word attains it, for each output by itself."""
-    known = ONE if word is None or word.ratio is None else word.ratio
-    best: RatioProof | None = None
-    reason = ""
-    for form in (word_problem(compiled.question, together=True), compiled):
-        found = find_ratio_cones(form.problem, _kinds(form), aim=known, monitor=monitor)
-        if isinstance(found, str):
-            reason = reason or found
-        elif best is None or found.bound < best.cones.bound:
-            best = RatioProof(form, found)
-        if best is not None and best.cones.bound <= known:
-            break
-    return reason if best is None else best
-
-
-def _counted(cones: RatioCones) -> str:
-    ratios = sum(map(len, cones.ratios.values()))
-    generators = sum(map(len, cones.pasts.generators.values()))
-    pasts = "vectors of the past" if cones.pasts.exact else "states of the past"
-    return f"{ratios} ratios of futures and {generators} {pasts}"

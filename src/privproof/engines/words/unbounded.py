@@ -15,6 +15,7 @@ from privproof.engines.words.findings import ConeProof, Finding
 from privproof.engines.words.frontier import Frontier, Trace
 from privproof.engines.words.invariant import Closed, Invariant
 from privproof.engines.words.pumping import Pump, breaking_word, find_pump
+from privproof.engines.words.ratio_proofs import ratio_proof, told_proof
 from privproof.engines.words.supports import impossible_word
 from privproof.exact import INFINITE, ZERO, Budget, Rational, decimal, epsilon
 from privproof.models import Horizon, Word, WordProblem
@@ -34,12 +35,14 @@ class UnboundedEngine(WordEngine):
 
     Args:
         precision: how far, relatively, the proved bound on the ratio may lie above the best word.
+        most: so many vectors are expanded at the most.
     """
 
     name = "unbounded"
 
-    def __init__(self, *, precision: Fraction = Fraction(1, 10**6)) -> None:
+    def __init__(self, *, precision: Fraction = Fraction(1, 10**6), most: int = _STOPS[-1]) -> None:
         self.precision = precision
+        self.stops = tuple(stop for stop in _STOPS if stop <= most)
 
     def reason_against(self, compiled: Compiled, budget: Budget) -> str | None:
         """Why the engine does not answer the question, or None if it does."""
@@ -54,17 +57,20 @@ class UnboundedEngine(WordEngine):
         problem, goal = compiled.problem, beyond(budget)
         bound = ZERO if budget.epsilon.infinite else budget.epsilon.enclosure(192)[0]
         search = Invariant(problem, goal=goal, delta=budget.delta, threshold=bound, monitor=monitor)
-        closed, pump = _explored(search, monitor)
+        closed, pump = _explored(search, self.stops, monitor)
         if pump is not None:
             word = breaking_word(problem, pump, budget.epsilon)
             if word is not None:
                 return Finding(INFINITE, word=_shortest(problem, budget, word, monitor), pump=pump)
-            closed = search.run(most=_STOPS[-1])
+            closed = search.run(most=self.stops[-1])
         if closed.found is not None:
             word = fewest_changes(problem, goal, closed.found, budget.delta, bound, monitor)
             return Finding(ratio_of(word, budget.delta), word=word)
         lower = epsilon(0) if closed.best is None else ratio_of(closed.best, budget.delta)
         if closed.trace is None:
+            proof = None if budget.delta != 0 else _by_ratios(compiled, closed.best, monitor)
+            if proof is not None and proof.upper.compare(budget.epsilon) <= 0:
+                return replace(proof, lower=lower, word=closed.best)
             return Finding(lower, word=closed.best, stopped=_advice(closed.stopped, closed.level))
         best = closed.best
         if best is None and budget.delta == 0:
@@ -85,7 +91,7 @@ class UnboundedEngine(WordEngine):
         threshold = ZERO if known is None or known.ratio is None else known.ratio
         monitor.listen(Progress("inductive invariant", lower=decimal(threshold) if threshold else ""))
         search = Invariant(problem, delta=delta, threshold=threshold, precision=self.precision, monitor=monitor)
-        closed, pump = _explored(search, monitor)
+        closed, pump = _explored(search, self.stops, monitor)
         if pump is not None:
             return Finding(INFINITE, pump=pump, word=problem.word(pump.start, pump.word(3), final=pump.final))
         if search.nearly_attained(closed):
@@ -102,16 +108,28 @@ class UnboundedEngine(WordEngine):
         if lower.infinite:
             return Finding(lower, word=best)
         if closed.trace is None or closed.bound is None:
+            proof = None if delta != 0 else _by_ratios(compiled, best, monitor)
+            if proof is not None:
+                return replace(proof, lower=lower, word=best)
             return Finding(lower, word=best, stopped=_advice(closed.stopped, closed.level))
         upper = at_least(closed.bound)
         note = f"{_invariant(closed.trace)} proves the upper bound for words of every length"
         return Finding(lower, upper, word=best, proof=ConeProof(closed.trace), notes=(note,))
 
 
-def _explored(search: Invariant, monitor: Monitor) -> tuple[Closed, Pump | None]:
+def _by_ratios(compiled: Compiled, best: Word | None, monitor: Monitor) -> Finding | None:
+    """The bound of ratio cones, where the invariant has not closed."""
+    proof = ratio_proof(compiled, best, monitor)
+    if isinstance(proof, str):
+        return None
+    note = f"{told_proof(proof)} prove the upper bound for words of every length"
+    return Finding(epsilon(0), at_least(proof.cones.bound), proof=proof, notes=(note,))
+
+
+def _explored(search: Invariant, stops: tuple[int, ...], monitor: Monitor) -> tuple[Closed, Pump | None]:
     """Search; where it does not close soon, look for a simulation, and where some vector is still unbounded, for a pump."""
     tried = False
-    for most in _STOPS[:-1]:
+    for most in stops[:-1]:
         closed = search.run(most=most)
         if closed.stopped is None or monitor.stopped() is not None:
             return closed, None
@@ -120,7 +138,7 @@ def _explored(search: Invariant, monitor: Monitor) -> tuple[Closed, Pump | None]
             tried, pump = True, find_pump(search.problem, monitor=monitor)
             if pump is not None:
                 return closed, pump
-    return search.run(most=_STOPS[-1]), None
+    return search.run(most=stops[-1]), None
 
 
 def _shortest(problem: WordProblem, budget: Budget, word: Word, monitor: Monitor) -> Word:

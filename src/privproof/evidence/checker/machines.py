@@ -93,7 +93,7 @@ class Machine:
         self.scales = [_scale(step) for step in steps]
         self.rows: dict[tuple[int, str], dict[str | None, Rows]] = {}
         self.finish_matrices = self._finish_matrices()
-        self.pairs_of_inputs: dict[Memory, list[tuple[str, str, Memory]]] = {}
+        self.pairs_of_inputs: dict[Memory, list[tuple[str | None, str | None, Memory]]] = {}
         both: dict[tuple[Masses, Masses], Start] = {}
         for pair in scenario.pairs:
             left, right = masses(pair.left, states), masses(pair.right, states)
@@ -119,13 +119,15 @@ class Machine:
         if number < len(self.steps):
             pairs = [(left, right) for left, right, _ in self.choices(memory)]
             if seen < self.most_marks:
-                pairs += [(self.marked[left], self.marked[right]) for left, right in pairs]
+                pairs += [(self.marked[x], self.marked[y]) for x, y in pairs if x is not None and y is not None]
             found = [Letter(output, left, right) for left, right in pairs for output in self.matrices(number, left)]
-        return found + [Letter(output) for output in self.finish_matrices[0] if self._may_end(number, seen, output)]
+        return found + [Letter(o) for o in self.finish_matrices[0] if self._may_end(number, memory, seen, o)]
 
-    def _may_end(self, number: int, seen: int, output: str | None) -> bool:
+    def _may_end(self, number: int, memory: Memory, seen: int, output: str | None) -> bool:
         """Whether the finish letter of an output may follow."""
         if self.finish is None or output is None or not (self.open_ended or number == len(self.steps)):
+            return False
+        if not self.relation.may_end(memory):
             return False
         return self.foretold is None or self.foretold.get(output) == seen
 
@@ -135,16 +137,18 @@ class Machine:
         number, memory, seen = _parts(location)
         if letter.left is None and letter.right is None:
             rows, scale = self.finish_matrices
-            if letter.output not in rows or not self._may_end(number, seen, letter.output):
+            if letter.output not in rows or not self._may_end(number, memory, seen, letter.output):
                 return None
             return Edge(END, rows[letter.output], rows[letter.output], scale)
-        if number == len(self.steps) or letter.left not in self.inputs or letter.right not in self.inputs:
+        if number == len(self.steps) or any(
+            x is not None and x not in self.inputs for x in (letter.left, letter.right)
+        ):
             return None
         marked = letter.left in self.marks
         if marked != (letter.right in self.marks) or (marked and seen == self.most_marks):
             return None
-        left_data, right_data = self.marks.get(letter.left, letter.left), self.marks.get(letter.right, letter.right)
-        allowed = self.relation.after(memory, left_data, right_data)
+        data = [None if x is None else self.marks.get(x, x) for x in (letter.left, letter.right)]
+        allowed = self.relation.after(memory, data[0], data[1])
         if allowed is None:
             return None
         left, right = self.matrices(number, letter.left), self.matrices(number, letter.right)
@@ -163,11 +167,13 @@ class Machine:
         ends = {"any": Final("any", everything), "complete": Final("complete", everything.difference(going_on))}
         return list(ends.values()) if self.ending == "visible" else [ends[self.ending]]
 
-    def choices(self, memory: Memory) -> list[tuple[str, str, Memory]]:
-        """The pairs of inputs that may come next, each with the memory afterwards."""
+    def choices(self, memory: Memory) -> list[tuple[str | None, str | None, Memory]]:
+        """The pairs of inputs that may come next, None on a side that reads nothing, each with the memory afterwards."""
         if memory not in self.pairs_of_inputs:
             found = []
-            data = [name for name in self.inputs if name not in self.marks]
+            data: list[str | None] = [name for name in self.inputs if name not in self.marks]
+            if self.relation.kind == "add-remove":
+                data.append(None)
             for left in data:
                 for right in data:
                     allowed = self.relation.after(memory, left, right)
@@ -176,8 +182,13 @@ class Machine:
             self.pairs_of_inputs[memory] = found
         return self.pairs_of_inputs[memory]
 
-    def matrices(self, number: int, symbol: str) -> dict[str | None, Rows]:
-        """For every output that a step may write under an input: the matrix, times the denominator of the step."""
+    def matrices(self, number: int, symbol: str | None) -> dict[str | None, Rows]:
+        """For every output that a step may write under an input: the matrix, times the denominator of the step.
+
+        A side that reads nothing writes nothing, and stays where it is.
+        """
+        if symbol is None:
+            return {None: {i: [(i, self.scales[number])] for i in self.states.values()}}
         if (number, symbol) not in self.rows:
             found: dict[str | None, dict[int, list[tuple[int, Rational]]]] = {}
             for state, row in self.steps[number].items():
@@ -316,7 +327,18 @@ def read_machine(question: dict[str, object], states: Mapping[str, int], scenari
         _differs_somewhere(machine)
     if finish is not None:
         _finishes(machine, finish)
+    if machine.relation.kind == "add-remove":
+        _lists_of_two_lengths(machine)
     return machine
+
+
+def _lists_of_two_lengths(machine: Machine) -> None:
+    """Refuse a transducer for which a list with one element more means nothing: its only step repeats, and it writes at the end."""
+    if not machine.open_ended or len(machine.steps) != 1 or machine.marks:
+        refuse("one element more is for lists of every length, without marks", "question.scenario.neighbours")
+    for row in machine.steps[0].values():
+        if any(output is not None for table in row.values() for output in table):
+            refuse("where one element more is read, nothing is written before the end", "question.steps[0]")
 
 
 def _differs_somewhere(machine: Machine) -> None:

@@ -5,6 +5,7 @@ it is followed along the word by a small memory:
 
 * ``each``: no memory; every pair of inputs at distance at most `within`;
 * ``one``: whether an input has differed already;
+* ``add-remove``: whether one side has read an input, and the other one nothing, already: it must happen once;
 * ``monotone``: whether the right inputs have gone up (1), down (-1), or neither (0) against the left ones;
 * ``pairs``: the position, and which of the listed pairs of sequences (each also reversed) agree with the inputs so
   far.
@@ -32,7 +33,7 @@ class Relation:
     """A neighbour relation.
 
     Attributes:
-        kind: ``each``, ``one``, ``monotone``, ``pairs`` or ``same`` (no relation: equal inputs).
+        kind: ``each``, ``one``, ``monotone``, ``add-remove``, ``pairs`` or ``same`` (no relation: equal inputs).
         distance: how much a coordinate may change; None for any change.
         coordinates: the data set that a state stands for.
         values: the inputs as numbers, where they are needed.
@@ -47,6 +48,9 @@ class Relation:
 
     def related(self, left: tuple[Rational, ...], right: tuple[Rational, ...]) -> bool:
         """Whether two data sets are neighbours; none is its own neighbour."""
+        if self.kind == "add-remove":
+            fewer, more = (left, right) if len(left) < len(right) else (right, left)
+            return any((*more[:i], *more[i + 1 :]) == fewer for i in range(len(more)))
         differences = [y - x for x, y in zip(left, right, strict=True)]
         changes = [d for d in differences if d != 0]
         if not changes or any(not self._near(d) for d in changes):
@@ -60,15 +64,22 @@ class Relation:
     def start(self) -> Memory:
         """The memory before the first input."""
         match self.kind:
-            case "one" | "monotone":
+            case "one" | "monotone" | "add-remove":
                 return 0
             case "pairs":
                 return (0, frozenset(range(len(self.listed))))
             case _:
                 return None
 
-    def after(self, memory: Memory, left: str, right: str) -> tuple[Memory] | None:
-        """The memory (in a tuple) after a pair of inputs; None where the pair is not allowed."""
+    def may_end(self, memory: Memory) -> bool:
+        """Whether the two sequences of inputs read so far may be compared as they are."""
+        return self.kind != "add-remove" or memory == 1
+
+    def after(self, memory: Memory, left: str | None, right: str | None) -> tuple[Memory] | None:
+        """The memory (in a tuple) after a pair of inputs, None on a side that reads nothing; None where the pair is not allowed."""
+        if left is None or right is None:
+            alone = self.kind == "add-remove" and memory == 0 and left is not right
+            return (1,) if alone else None
         if self.kind == "pairs":
             assert isinstance(memory, tuple)
             position, alive = memory
@@ -82,7 +93,7 @@ class Relation:
             return ((position + 1, rest),) if rest else None
         if left == right:
             return (memory,)
-        if self.kind == "same" or not self._may_change(left, right):
+        if self.kind in ("same", "add-remove") or not self._may_change(left, right):
             return None
         match self.kind:
             case "one":
@@ -112,12 +123,19 @@ def read_relation(
     given = an_object(value, _PLACE)
     only_members(given, ("relation", "within", "coordinates", "pairs"), _PLACE)
     kind = a_text(given.get("relation"), f"{_PLACE}.relation")
-    if kind not in ("each", "one", "monotone", "pairs"):
-        refuse(f"{kind[:40]!r} is none of each, one, monotone, pairs", f"{_PLACE}.relation")
+    if kind not in ("each", "one", "monotone", "add-remove", "pairs"):
+        refuse(f"{kind[:40]!r} is none of each, one, monotone, add-remove, pairs", f"{_PLACE}.relation")
     if kind == "pairs":
         if inputs is None:
             refuse("pairs of states are listed under scenario.pairs", _PLACE)
         return Relation("pairs", listed=_listed(given.get("pairs"), inputs, limits))
+    if kind == "add-remove":
+        only_members(given, ("relation", "coordinates"), _PLACE)
+        if inputs is not None:
+            only_members(given, ("relation",), _PLACE)
+            return Relation(kind)
+        listed = _coordinates(given.get("coordinates"), states, limits, one_length=False)
+        return Relation(kind, coordinates=listed)
     distance = _distance(given.get("within", 1), limits)
     if inputs is not None:
         needed = distance is not None or kind == "monotone"
@@ -135,7 +153,9 @@ def _distance(value: object, limits: Limits) -> Rational | None:
     return distance * ONE
 
 
-def _coordinates(value: object, states: Collection[str], limits: Limits) -> dict[str, tuple[Rational, ...]]:
+def _coordinates(
+    value: object, states: Collection[str], limits: Limits, *, one_length: bool = True
+) -> dict[str, tuple[Rational, ...]]:
     place = f"{_PLACE}.coordinates"
     result: dict[str, tuple[Rational, ...]] = {}
     for state, numbers in an_object(value, place).items():
@@ -143,7 +163,7 @@ def _coordinates(value: object, states: Collection[str], limits: Limits) -> dict
         listed = numbers if isinstance(numbers, list) else [numbers]
         result[state] = tuple(a_number(number, f"{place}.{state}", limits) for number in listed)
     within(len(result) ** 2, 40 * limits.pairs, "pairs of states with coordinates", place)
-    if len({len(numbers) for numbers in result.values()}) > 1:
+    if one_length and len({len(numbers) for numbers in result.values()}) > 1:
         refuse("data sets have different sizes", place)
     return result
 

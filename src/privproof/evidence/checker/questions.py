@@ -104,6 +104,7 @@ def _described(scenario: Scenario, system: System, horizon: Horizon) -> str:
                 "each": f"every input may change {amount}",
                 "one": f"at most one input changes {amount}",
                 "monotone": f"inputs change in one direction {amount}",
+                "add-remove": "one input is added or removed",
                 "pairs": f"{len(scenario.relation.listed)} ordered pairs of input sequences",
             }[scenario.relation.kind]
         )

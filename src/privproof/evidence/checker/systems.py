@@ -45,7 +45,8 @@ class Letter:
     right: str | None = None
 
     def __str__(self) -> str:
-        inputs = "" if self.left is None and self.right is None else f"{self.left}|{self.right}:"
+        read = self.left is not None or self.right is not None
+        inputs = f"{self.left or ''}|{self.right or ''}:" if read else ""
         return f"{inputs}{'(nothing)' if self.output is None else self.output}"
 
 
