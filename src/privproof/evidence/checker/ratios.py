@@ -303,7 +303,7 @@ def proved_by_ratios(question: Question, evidence: dict[str, object], limits: Li
     """Check a proof by ratio cones."""
     system = question.system
     nodes = read_ratio_nodes(evidence, limits)
-    outputs = frozenset(system.outputs if isinstance(system, Machine) and system.finish is not None else ())
+    outputs = frozenset(system.compared_outputs if isinstance(system, Machine) else ())
     starts = read_ratio_starts(question, evidence, nodes, outputs, limits)
     all_covered(question, {(each.start, each.finish) for each in starts}, outputs)
     comparisons = 0
