@@ -24,7 +24,10 @@ from privproof import (
     Verdict,
     audit,
     check,
+    laplace,
+    mechanism,
     pufferfish,
+    queries,
     read_question,
     real_queries,
     records,
@@ -222,6 +225,18 @@ def test_without_a_size_a_function_with_finite_noise_is_run_on_several() -> None
 
     assert check(flipped, "ln(3)", data=records(0, 1)).engine == "runs"
     assert check(flipped, "ln(3)", data=records(0, 1), size=5).engine != "runs"
+
+
+@mechanism
+def noisy_maximum(q: queries(0, 1)):
+    return laplace(max(q), scale=1)
+
+
+def test_what_runs_prove_at_some_sizes_is_told_and_is_no_proof_for_every_size() -> None:
+    assert (check(noisy_maximum, 1, size=2).status, check(noisy_maximum, 1, size=2).engine) == ("proved", "runs")
+    verdict = check(noisy_maximum, 1)
+    assert verdict.status == "unknown"
+    assert verdict.notes[-1] == "at noisy_maximum (sizes 1 to 4), 1 is proved by running it"
 
 
 def test_a_function_that_cannot_be_run_either_stays_unknown_or_refused() -> None:
