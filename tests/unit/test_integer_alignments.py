@@ -17,10 +17,12 @@ from privproof import (
     public,
     queries,
     real,
+    tight_epsilon,
     truncated_geometric,
 )
 from privproof.errors import CertificateRefused
 from privproof.evidence.checker import Accepted, recheck
+from privproof.exact import epsilon
 
 
 @mechanism
@@ -376,3 +378,51 @@ def test_a_tree_in_which_ties_are_counted_twice_is_refused():
     outcome = recheck(certificate)
     assert not isinstance(outcome, Accepted)
     assert "either way" in str(outcome)
+
+
+# -------------------------------------------------------------------------------------------------------------- bounded data
+
+
+@mechanism(neighbours="one")
+def count_of_ones(q: queries(0, 1)):
+    return geometric(sum(q), alpha="1/2")
+
+
+@mechanism(neighbours="one")
+def count_of_large(q: queries(0, 10)):
+    return geometric(sum(x > 3 for x in q), alpha="1/2")
+
+
+@mechanism
+def noisy_max_of_few(q: queries(0, 2)):
+    best, winner = 0, 0
+    for i, value in enumerate(q):
+        noisy = geometric(value, alpha="1/2")
+        if i == 0 or noisy > best:
+            best, winner = noisy, i
+    return winner
+
+
+@mechanism
+def larger(x: integer(0, 999), y: integer(0, 999)):
+    return geometric(x, alpha="1/2") > geometric(y, alpha="1/2")
+
+
+BOUNDED = [(count_of_ones, "ln(2)"), (count_of_large, "ln(2)"), (noisy_max_of_few, "2*ln(2)"), (larger, "2*ln(2)")]
+
+
+@pytest.mark.parametrize(("subject", "epsilon"), BOUNDED, ids=lambda part: getattr(part, "name", part))
+def test_bounded_data_without_a_size_are_proved_for_every_length(subject, epsilon):
+    verdict = check(subject, epsilon)
+    assert (verdict.status, verdict.engine) == ("proved", "laplace")
+
+
+def test_the_smallest_epsilon_of_a_count_is_exact_for_every_length():
+    verdict = tight_epsilon(count_of_ones)
+    assert (str(verdict.lower), str(verdict.upper)) == ("ln(2)", "ln(2)")
+
+
+def test_the_smallest_epsilon_of_noisy_max_is_approached():
+    verdict = tight_epsilon(noisy_max)
+    assert str(verdict.upper) == "ln(4)"
+    assert verdict.lower.compare(epsilon("1.3862")) > 0

@@ -9,11 +9,14 @@ from typing import Any, TypeAlias
 
 from privproof.compiling.draws import draws_question
 from privproof.compiling.programs import mechanism_question
+from privproof.compiling.relational import relational
+from privproof.compiling.rewriting import Unsupported
 from privproof.errors import LanguageError, QuestionError
 from privproof.language import Mechanism, mechanism
 from privproof.language.inputs import Input, integer, queries
 from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
 from privproof.language.recognition import IDEAL, floats_note, inexact
+from privproof.language.taint import samples
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
 from privproof.scenarios.programs import refuse_gaussian
@@ -117,9 +120,13 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
                 return large
             try:
                 return mechanism_question(subject, size=size, horizon=horizon, every_length=True)
-            except QuestionError as problem:
-                unsized = is_ordinary(subject) or subject.neighbours == ADD_REMOVE
-                if problem.code == "size" and size is None and horizon is None and unsized and _open_lists(subject):
+            except (QuestionError, LanguageError) as problem:
+                unsized = size is None and horizon is None and _open_lists(subject)
+                if unsized and problem.code != "changed" and is_aligned(subject):
+                    return program_question(subject)  # of every length, whatever the states between two elements are
+                if isinstance(problem, LanguageError) or problem.code != "size" or not unsized:
+                    raise
+                if is_ordinary(subject) or subject.neighbours == ADD_REMOVE:
                     return runs_question(subject)  # of every size that there is time for
                 raise
         question: AnyQuestion = program_question(_in_numbers(subject), size=size)
@@ -127,7 +134,22 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
     except LanguageError as problem:
         if horizon is not None or subject.proposed is not None or problem.code == "changed":
             raise
+        if problem.code == "size" and is_aligned(subject):  # too many data sets for a table, and for runs
+            return program_question(subject, size=size)
         return runs_question(subject, size=size, reason=problem)
+
+
+def is_aligned(subject: Mechanism) -> bool:
+    """Whether a mechanism draws geometric noise without bounds, and is one that alignments are about."""
+    if not any(sample.noise == "geometric" for sample in samples(subject.translated.body)):
+        return False
+    if subject.stream is not None:
+        return False
+    try:
+        relational(subject)
+    except (Unsupported, LanguageError):
+        return False
+    return True
 
 
 def is_ordinary(subject: Mechanism) -> bool:
