@@ -17,6 +17,7 @@ from privproof import (
     public,
     queries,
     real,
+    records,
     tight_epsilon,
     truncated_geometric,
 )
@@ -426,3 +427,33 @@ def test_the_smallest_epsilon_of_noisy_max_is_approached():
     verdict = tight_epsilon(noisy_max)
     assert str(verdict.upper) == "ln(4)"
     assert verdict.lower.compare(epsilon("1.3862")) > 0
+
+
+@mechanism
+def sparse_vector(q: queries(), t: public(integer())):
+    threshold = geometric(t, alpha="1/2")
+    count, i = 0, 0
+    while i < len(q) and count < 2:
+        noisy = geometric(q[i], alpha="1/2") - threshold
+        if noisy >= 0:
+            yield noisy
+            count = count + 1
+        else:
+            yield -1
+        i = i + 1
+
+
+def test_sparse_vector_with_gaps_is_proved_for_every_length():
+    assert check(sparse_vector, "5*ln(2)").status == "proved"
+
+
+@mechanism(neighbours="add-remove")
+def count_of_yes(data: records("yes", "no")):
+    return geometric(sum(1 for r in data if r == "yes"), alpha="1/2")
+
+
+def test_records_that_are_added_or_removed_are_counted_for_every_length():
+    verdict = check(count_of_yes, "ln(2)")
+    assert (verdict.status, verdict.engine) == ("proved", "laplace")
+    assert "one element more" in str(verdict)
+    assert check(count_of_yes, "0.69").status == "refuted"

@@ -11,6 +11,7 @@ from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.probabilities import Probability, enclosed, is_zero
 from privproof.exact.texts import bound_words, outward, rounded
 from privproof.language import Mechanism
+from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.patterns import Between
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
@@ -132,14 +133,16 @@ def compared_words(question: ProgramQuestion) -> str:
     """Which data are compared, at which sizes."""
     mechanism = question.mechanism
     private = {name: declared for name, declared in mechanism.inputs.items() if not declared.public}
-    amounts = sorted({str(declared.within) for declared in private.values()})
+    amounts = sorted({"" if declared.within is None else str(declared.within) for declared in private.values()})
     amount = f"by at most {amounts[0]}" if len(amounts) == 1 else "by at most its sensitivity"
+    amount = "in any way" if amounts == [""] else amount
     single = all(declared.shape == "value" for declared in private.values()) and len(private) == 1
     name = next(iter(private))
     relation = {
         "each": f"every value may change {amount}",
         "one": f"one value changes {amount}",
         "monotone": f"all values that change go in one direction, each {amount}",
+        ADD_REMOVE: "one data set has one element more than the other",
     }[question.relation]
     parts = [f"{name} may change {amount}" if single else relation]
     lists = [n for n, d in mechanism.inputs.items() if d.shape == "list" and d.size is None]

@@ -16,6 +16,7 @@ from privproof.exact import Epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 
+_SHARES = "the shares of the budget that noise of different alphas and scales takes are more than the budget together"
 _PUMPS = (6, 16, 40)
 """Lengths of longer runs that an alignment must survive: the next one where it fails on larger sizes all the same."""
 
@@ -157,7 +158,8 @@ def _attempt(search: Synthesis, before: Sequence[Counterexample]) -> AlignmentPr
             spent = search.spent(alignment, instances(blocks))
             bounds = shared(budget, blocks, {g: rational(v) for g, v in spent.items()}, search.exact)
         if bounds is None:
-            return NoProof("the costs are no multiples of single public numbers and logarithms", search.last, blocks)
+            single = "the scales of the noise are no multiples of single public numbers"
+            return NoProof(_SHARES if blocks.logarithms else single, search.last, blocks)
         found = invariants(blocks, alignment, bounds, monitor.pause)
         if isinstance(found, Invariants):
             return AlignmentProof(blocks, alignment, found, budget)

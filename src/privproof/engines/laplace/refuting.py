@@ -226,7 +226,7 @@ class Refuter:
 
     def tied(self, size: int | None) -> Loss | None:
         """A loss above the budget where geometric noise is tied, of which costs know nothing: single outputs, at the corners around 0."""
-        if not is_geometric(self.mechanism):
+        if self.by_records or not is_geometric(self.mechanism):
             return None
         sizes = self.sizes(size)
         for one in sizes if len(sizes) == 1 else _TIED:
