@@ -7,9 +7,26 @@ import time
 
 import pytest
 
-from privproof import check, integer, laplace, mechanism, public, queries, real_queries, recheck, records
+from privproof import (
+    Row,
+    check,
+    geometric,
+    integer,
+    laplace,
+    mechanism,
+    one_of,
+    public,
+    queries,
+    real,
+    real_queries,
+    recheck,
+    records,
+    rows,
+    tight_epsilon,
+)
 from privproof.errors import LanguageError
 from privproof.evidence.checker import Rejected
+from privproof.exact import epsilon
 
 ADD_REMOVE = "add-remove"
 CITIES = ("A", "B", "C")
@@ -98,7 +115,30 @@ def each_with_noise(data: records(0, 1)):
     return [laplace(x, scale=1) for x in data]
 
 
+def adults(people: rows(age=integer(0, 120), city=one_of("A", "B"))):
+    return laplace(sum(1 for p in people if p.age >= 18 and p["city"] == "A"), scale=1)
+
+
+def adults_and_city(people: rows(age=integer(0, 120), city=one_of("A", "B"))):
+    grown, here = 0, 0
+    for person in people:
+        if person.age >= 18:
+            grown += 1
+        here += person.city == "A"
+    return laplace(grown, scale=1), laplace(here, scale=1)
+
+
+def incomes(people: rows(income=real(), city=one_of("A", "B"))):
+    return [laplace(sum(min(max(p.income, 0), 100) for p in people if p.city == c), scale=100) for c in ("A", "B")]
+
+
 KNOWN = [
+    (adults, "one", 1),
+    (adults, ADD_REMOVE, 1),
+    (adults_and_city, "one", 2),
+    (adults_and_city, ADD_REMOVE, 2),
+    (incomes, "one", 2),
+    (incomes, ADD_REMOVE, 1),
     (count, "one", 1),
     (count, ADD_REMOVE, 1),
     (count_by_method, "one", 1),
@@ -164,6 +204,53 @@ def test_the_certificate_says_which_sums_it_takes_from_the_compiler():
     numbers, texts = (check(mechanism(f, neighbours=ADD_REMOVE), 2).certificate for f in (sum_and_count, histogram))
     assert numbers["question"]["source"]["claims"] == "established"
     assert texts["question"]["source"]["claims"] == "taken"
+
+
+def test_the_tight_epsilon_of_sums_is_exact():
+    assert tight_epsilon(mechanism(histogram, neighbours="one")).tight == epsilon(2)
+    assert tight_epsilon(mechanism(incomes, neighbours=ADD_REMOVE)).tight == epsilon(1)
+
+
+def test_rows_are_read_by_finite_engines_and_by_runs_too():
+    def few(data: rows(a=integer(0, 1), b=one_of("x", "y"))):
+        return geometric(sum(1 for r in data if r.a == 1 and r["b"] == "x"), alpha="1/2")
+
+    assert tight_epsilon(mechanism(few), size=2).tight == epsilon("ln(2)")
+    found = check(mechanism(few, neighbours=ADD_REMOVE), "1/2", engine="runs", size=1)
+    assert found.status == "refuted"
+    assert Row(a=1, b="x") in (*found.witness.left["data"], *found.witness.right["data"])
+    assert not isinstance(recheck(found.certificate), Rejected)
+
+
+def test_what_is_no_field_is_refused():
+    for wrong in (lambda: rows(), lambda: rows(a=records(1, 2)), lambda: rows(a=3), lambda: rows(_a=integer(0, 1))):
+        with pytest.raises(LanguageError):
+            wrong()
+    with pytest.raises(AttributeError):
+        Row(a=1).b = 2
+
+
+def test_certificates_of_rows_are_refused_where_fields_are_changed():
+    certificate = check(mechanism(incomes, neighbours=ADD_REMOVE), 1).certificate
+    assert certificate["question"]["source"]["claims"] == "taken"
+    for change in (
+        lambda c: c["inputs"]["people"]["fields"].pop("city"),
+        lambda c: c["inputs"]["people"].update(fields={}),
+        lambda c: c["inputs"]["people"].update(sort="int"),
+        lambda c: c["inputs"]["people"]["fields"]["income"].update(sort="tag"),
+        lambda c: c["inputs"]["people"].update(public=True),
+    ):
+        changed = copy.deepcopy(certificate)
+        change(changed["question"])
+        assert isinstance(recheck(changed), Rejected)
+
+
+def test_reports_say_what_is_compared():
+    said = str(check(mechanism(incomes, neighbours=ADD_REMOVE), 1))
+    assert "one data set has one element more than the other; lists of every length" in said
+    said = str(check(mechanism(adults_and_city), 1))
+    assert "one value changes in any way; lists of every length" in said
+    assert "from privproof import Row, output_probability" in said
 
 
 # ---------------------------------------------------------------------------------------------------------------- traps

@@ -5,10 +5,10 @@ What is done for one key is then as plain as if it had been written for it alone
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from privproof.compiling.needs import exposed, read_counts
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -19,7 +19,6 @@ from privproof.language.syntax import (
     Each,
     Element,
     Expression,
-    If,
     Inline,
     Operation,
     Replace,
@@ -28,7 +27,7 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import blocks, mapped, reads, statements, variables, with_blocks, writes
+from privproof.language.walking import blocks, mapped, statements, with_blocks, writes
 
 _MOST_TURNS = 40
 """A loop with more keys stays a loop: every turn that is written out makes the paths that are looked at longer."""
@@ -116,34 +115,10 @@ def _leaves(block: Block) -> Iterator[bool]:
 
 def _own_names(loop: While, body: Block) -> list[str]:
     """The variables that belong to one turn: written before they are read there, and read nowhere else."""
-    inside, everywhere = (_readers(block) for block in ((loop,), body))
+    inside, everywhere = (read_counts(block) for block in ((loop,), body))
     written = dict.fromkeys(name for s in statements(loop.body) if (name := writes(s)) is not None)
-    exposed = _exposed(loop.body, set())[0]
-    return [n for n in written if n not in exposed and inside.get(n, 0) == everywhere.get(n, 0)]
-
-
-def _readers(block: Block) -> Counter[str]:
-    return Counter(name for s in statements(block) for expression in reads(s) for name in variables(expression))
-
-
-def _exposed(block: Block, written: set[str]) -> tuple[set[str], set[str]]:
-    """The variables that a block may read before it writes them, and those that it has surely written at its end."""
-    found: set[str] = set()
-    for statement in block:
-        found |= {name for expression in reads(statement) for name in variables(expression)} - written
-        name = writes(statement)
-        match statement:
-            case Append() | Replace():
-                found |= {statement.name} - written
-            case If(_, then, otherwise):
-                (a, one), (b, other) = (_exposed(branch, set(written)) for branch in (then, otherwise))
-                found, written = found | a | b, one & other
-            case _:
-                for inner in blocks(statement):
-                    found |= _exposed(inner, set(written))[0]
-        if name is not None and not isinstance(statement, Each):
-            written = written | {name}
-    return found, written
+    needed = exposed(loop.body, set())[0]
+    return [n for n in written if n not in needed and inside.get(n, 0) == everywhere.get(n, 0)]
 
 
 def _numbered(name: str, number: int) -> str:
@@ -178,7 +153,7 @@ def _renamed(block: Block, names: dict[str, str]) -> Block:
 
 def _without_keys(body: Block, keys: dict[str, tuple[Expression, ...]]) -> Block:
     """The statements without the tuples that nothing reads any more."""
-    read = _readers(body)
+    read = read_counts(body)
 
     def change(block: Block) -> Block:
         kept = (s for s in block if not (isinstance(s, Assign) and s.name in keys and not read[s.name]))

@@ -447,7 +447,7 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
             if differs(expression, frozenset(), mechanism):
                 raise Unsupported(f"a loop over {name}, which may have one element more, {place}")
             return
-        case Operation("record"):
+        case Operation("record" | "field"):
             return
         case Operation("total", (_, added)):
             _expression(added, mechanism)
@@ -462,7 +462,7 @@ def _expression(expression: Expression, mechanism: Mechanism) -> None:
             if mechanism.inputs.get(name) is None or mechanism.inputs[name].shape != "list":
                 raise Unsupported(f"an element of {name}, which is no input list, {place}")
             declared = mechanism.inputs[name]
-            other = input_sort(declared) not in ("int", "real")
+            other = bool(declared.fields) or input_sort(declared) not in ("int", "real")
             if not declared.public and (other or mechanism.neighbours == ADD_REMOVE):
                 raise Unsupported(f"a record of {name} is read outside of a sum over all of them, {place}")
             _expression(expression.index, mechanism)

@@ -70,6 +70,8 @@ def sort_of(expression: Expression, sorts: Mapping[str, Sort], mechanism: Mechan
             return "int"
         case Operation("record", (Variable(name),)):
             return input_sort(mechanism.inputs[name])
+        case Operation("field", (Operation("record", (Variable(name),)), Constant(field))):
+            return input_sort(field_of(mechanism.inputs[name], field))
         case Operation("total", (_, added)):
             return sort_of(added, sorts, mechanism)
         case Operation("/"):
@@ -105,6 +107,19 @@ def input_sort(declared: Input) -> Sort:
     return "real" if declared.real else "int"
 
 
+def is_listed(declared: Input) -> bool:
+    """Whether the values of an input are given one by one, and are no range of whole numbers."""
+    return declared.within is None and declared.values is not None and not declared.fields
+
+
+def field_of(declared: Input, name: object) -> Input:
+    """A field of records."""
+    found = dict(declared.fields).get(str(name))
+    if found is None:
+        raise Unsupported(f"{declared} has no field {name!r}")
+    return found
+
+
 def mixed_values(declared: Input) -> bool:
     """Whether the listed values of an input are of no common sort.
 
@@ -112,6 +127,8 @@ def mixed_values(declared: Input) -> bool:
     >>> mixed_values(records("a", None)), mixed_values(records(1, "a")), mixed_values(records(1, True))
     (False, True, True)
     """
+    if declared.fields:
+        return any(is_listed(each) and mixed_values(each) for _, each in declared.fields)
     kinds: list[set[type]] = [{bool}, {int, Fraction}, {str, type(None)}]
     found = {type(value) for value in declared.values or ()}
     return declared.values is not None and not any(found <= kind for kind in kinds)
@@ -126,9 +143,10 @@ def variable_sorts(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple
             sorts[name] = input_sort(declared)
 
     for declared in mechanism.inputs.values():
-        if declared.within is None and declared.values is not None and input_sort(declared) == "tag":
-            for value in declared.values:
-                tags.setdefault(value, len(tags))
+        for each in [field for _, field in declared.fields] or [declared]:
+            if is_listed(each) and input_sort(each) == "tag":
+                for value in each.values or ():
+                    tags.setdefault(value, len(tags))
 
     def note(expression: Expression) -> None:
         if isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, str)):
@@ -278,7 +296,7 @@ class _Settling:
                 return self.truth(inner)
             case Operation("not", (inner,)):
                 return replace(expression, arguments=(self.truth(inner),))
-            case Operation("len" | "turns" | "record"):
+            case Operation("len" | "turns" | "record" | "field"):
                 return expression
             case Operation("total", (source, added), place):
                 settled = Operation("total", (source, self.value(added)), place)

@@ -17,15 +17,16 @@ what the loop does not change.  What relates records to each other (an order, a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from privproof.compiling.measured import measured_lists
+from privproof.compiling.needs import exposed, read_counts
 from privproof.language.flow import Instruction, instruction_reads
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
 from privproof.language.syntax import (
-    Append,
     Assign,
     Block,
     Conditional,
@@ -39,7 +40,17 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import parts, reads, rewritten, statements, variables, with_blocks, with_reads, within
+from privproof.language.walking import (
+    blocks,
+    parts,
+    rewritten,
+    statements,
+    variables,
+    with_blocks,
+    with_reads,
+    within,
+    writes,
+)
 
 SUMMED = ("one", ADD_REMOVE)
 """The relations under which one record changes."""
@@ -116,12 +127,27 @@ class _Summaries:
     def __init__(self, lists: Mapping[str, Input], differing: set[str], *, lengths: bool) -> None:
         self.lists, self.lengths, self.differing = lists, lengths, differing
         self.made = 0
-        self.outside: dict[str, int] = {}
+        self.outside: Counter[str] = Counter()
 
     def block(self, body: Block) -> Block:
         """A whole body with its summaries."""
-        self.outside = _readers(body)
+        self.outside = read_counts(body)
+        for loop in self.loops(body):
+            own = {name for s in statements(loop.body) if (name := writes(s)) is not None} - exposed(loop.body, set())[
+                0
+            ]
+            self.outside -= Counter({name: n for name, n in read_counts((loop,)).items() if name in own})
         return self.change(body)
+
+    def loops(self, body: Block) -> Iterator[While]:
+        """The loops over records."""
+        for statement in body:
+            match statement:
+                case While(Operation("<", (_, Operation("turns" | "len", (Variable(name),))))) if name in self.lists:
+                    yield statement
+                case _:
+                    for inner in blocks(statement):
+                        yield from self.loops(inner)
 
     def change(self, block: Block) -> Block:
         result: list[Statement] = []
@@ -189,9 +215,9 @@ class _Summaries:
         totals: list[Statement] = []
         sums: list[Statement] = []
         source, place = turn.source, loop.place
-        inside = _readers((loop,))
+        inside, needed = read_counts((loop,)), exposed(loop.body, set())[0]
         for name, value in turn.values.items():
-            used_later = self.outside.get(name, 0) > inside.get(name, 0)
+            used_later = self.outside[name] > (inside[name] if name in needed else 0)
             if name == turn.counter:
                 if used_later:
                     return None
@@ -238,6 +264,8 @@ class _Summaries:
             match expression:
                 case Element(Variable(found), Variable(index), place) if (found, index) == (source.name, counter):
                     return record(source, place)
+                case Element(Operation("record") as whole, Constant(str()) as name, place):
+                    return Operation("field", (whole, name), place)
                 case _:
                     return None
 
@@ -258,18 +286,6 @@ class _Summaries:
 
 def _truth_values(declared: Input) -> bool:
     return declared.values is not None and all(isinstance(value, bool) for value in declared.values)
-
-
-def _readers(body: Block) -> dict[str, int]:
-    """How often every variable is read."""
-    found: dict[str, int] = {}
-    for statement in statements(body):
-        for expression in reads(statement):
-            for name in variables(expression):
-                found[name] = found.get(name, 0) + 1
-        if isinstance(statement, Append):
-            found[statement.name] = found.get(statement.name, 0) + 1
-    return found
 
 
 def _followed(block: Block, values: Mapping[str, Expression]) -> dict[str, Expression] | None:

@@ -234,7 +234,7 @@ def _arguments(inputs: Mapping[str, Input], size: int, chance: random.Random | C
             result[name] = _number(declared, chance)
         else:
             length = declared.size if declared.size is not None else size
-            result[name] = [_number(declared, chance) for _ in range(length)]
+            result[name] = [declared.some(lambda each: _number(each, chance)) for _ in range(length)]
     return result
 
 

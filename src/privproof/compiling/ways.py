@@ -82,7 +82,9 @@ def _open(name: str, declared: Input, size: int, chance: random.Random) -> Any:
     places = [name]
     if declared.shape != "value":
         places = [f"{name}[{i}]" for i in range(size if declared.size is None else declared.size)]
-    if declared.within is None and declared.values is not None:
+    if declared.fields:
+        filled = [declared.some(lambda each: _some(each, chance)) for _ in places]
+    elif declared.within is None and declared.values is not None:
         filled = [chance.choice(declared.values) for _ in places]
     else:
         filled = [Linear.atom(place) for place in places]
@@ -90,6 +92,16 @@ def _open(name: str, declared: Input, size: int, chance: random.Random) -> Any:
         low = 0 if declared.low is None else int(declared.low)
         filled = [chance.choice(declared.values) if declared.values else low + chance.randint(0, 3) for _ in places]
     return filled[0] if declared.shape == "value" else filled
+
+
+def _some(declared: Input, chance: random.Random) -> Any:
+    """Some value of an input, a field of a row."""
+    if declared.values is not None:
+        return chance.choice(declared.values)
+    low = Fraction(-3) if declared.low is None else fraction(declared.low)
+    high = low + 6 if declared.high is None else fraction(declared.high)
+    value = low + (high - low) * Fraction(chance.randint(0, 6), 6)
+    return value if declared.real and value.denominator > 1 else int(value)
 
 
 def _filled(value: Any, point: Point) -> Any:

@@ -206,6 +206,7 @@ def read_input(text: str) -> tuple[str, Input]:
 
 _DECLARE = (
     "records",
+    "rows",
     "one_of",
     "queries",
     "integer",

@@ -9,6 +9,7 @@ from .inputs import (
     real_queries,
     real_stream,
     records,
+    rows,
     stream,
     stream_of,
 )
@@ -28,12 +29,14 @@ from .noise import (
 )
 from .priors import Prior, prior
 from .randomness import seeded
+from .row import Row
 
 __all__ = [
     "NOISES",
     "Input",
     "Mechanism",
     "Prior",
+    "Row",
     "array",
     "bernoulli",
     "choice",
@@ -53,6 +56,7 @@ __all__ = [
     "real_queries",
     "real_stream",
     "records",
+    "rows",
     "seeded",
     "stream",
     "stream_of",

@@ -13,6 +13,8 @@ from fractions import Fraction
 from types import MappingProxyType, NoneType
 from typing import Any
 
+from privproof.language.row import Row
+
 ATOMS = (bool, int, str, Fraction, NoneType)
 _LONGEST = 120
 """A text longer than this is cut where constants are listed; the record of the program holds it whole."""
@@ -102,7 +104,7 @@ def fresh(value: Any) -> Any:
 
 
 def typed_document(value: Any) -> dict[str, Any]:
-    """A plain value as JSON data that tells 1, True and "1" apart.
+    """A plain value as JSON data that tells 1, True and "1" apart; a row as the tuple of its fields.
 
     >>> typed_document((1, Fraction(1, 3)))
     {'tuple': [{'int': '1'}, {'fraction': '1/3'}]}
@@ -122,6 +124,8 @@ def typed_document(value: Any) -> dict[str, Any]:
         return {"none": None}
     if kind is tuple or kind is list:
         return {kind.__name__: [typed_document(item) for item in value]}
+    if kind is Row:
+        return typed_document(tuple(value.items()))
     if kind is dict or kind is MappingProxyType:
         return {"dict": [[typed_document(key), typed_document(item)] for key, item in value.items()]}
     raise NotPlain(f"a {kind.__name__}", "a plain value")

@@ -172,6 +172,10 @@ class Expressions(Ordinary):
                 return self.constant(node, value, here)
             case ast.Name(id=name):
                 return self.name(node, name, here)
+            case ast.Attribute(value=ast.Name(id=name) as value, attr=field) if (
+                name in self.names and field in self.shared.fields
+            ):
+                return Element(self.name(value, name, here), Constant(field, here), here)
             case ast.Attribute():
                 return self.outside(node, here)
             case ast.BinOp(left=left, op=op, right=right):

@@ -2,6 +2,7 @@
 
     def noisy_max(q: queries(0, 2)): ...                     a list of integer answers, each between 0 and 2
     def survey(answers: records("yes", "no")): ...           a list of records from a finite set
+    def ages(data: rows(age=integer(0, 120))): ...           a list of records with named fields, read as r.age or r["age"]
     def report(x: integer(0, 5)): ...                        one integer
     def above(t: public(integer(0, 2)), s: stream(0, 2)):    a threshold that is no secret, and answers without end
 
@@ -11,13 +12,19 @@ two data sets are neighbours: by how much an answer may differ is its *sensitivi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
+from math import prod
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.exact import Number, Rational, rational
+from privproof.language.row import Row
+
+_MOST_ROWS = 5_000
+"""Rows with more values than this are not listed: then nothing that goes through all of them is done, and sums over them still are."""
 
 Shape: TypeAlias = Literal["value", "list", "stream"]
 
@@ -37,6 +44,7 @@ class Input:
         size: the length of a list, if the declaration fixes it.
         text: the declaration as it is written.
         array: whether a list is given as an array of numpy.
+        fields: of records with named fields, each with what it may be.
     """
 
     shape: Shape
@@ -49,6 +57,7 @@ class Input:
     public: bool = False
     size: int | None = None
     array: bool = False
+    fields: tuple[tuple[str, Input], ...] = ()
 
     def __repr__(self) -> str:
         return self.text
@@ -62,6 +71,8 @@ class Input:
         """
         if self.public:
             return False
+        if self.fields:
+            return any(replace(each, within=None).differs for _, each in self.fields)
         if self.values is not None:
             if self.within is None:
                 return len(self.values) > 1
@@ -70,6 +81,12 @@ class Input:
         if self.within is not None and not self.real and self.within < 1:
             return False
         return self.low is None or self.low != self.high
+
+    def some(self, choose: Callable[[Input], Any]) -> Any:
+        """A value: one that is chosen, or a row of such."""
+        if self.fields and self.values is None:
+            return Row(**{name: choose(each) for name, each in self.fields})
+        return choose(self)
 
     @property
     def relation(self) -> str:
@@ -138,6 +155,38 @@ def records(*values: object, size: int | None = None) -> Any:
     ('yes', 'no')
     """
     return Input("list", _distinct("records", values), None, _text("records", *values, size=size), size=_size(size))
+
+
+def rows(size: int | Input | None = None, **fields: Input) -> Any:
+    """A list of records with named fields, read as ``r.age`` or ``r["age"]``; neighbours differ in one record, in any way.
+
+    Args:
+        size: the length of the list; without it, the question fixes it, or every length is meant.  Given as an input, a field of that name.
+        fields: what each field may be: ``integer(...)``, ``real(...)`` or ``one_of(...)``.
+
+    >>> rows(age=integer(0, 120), city=one_of("A", "B"))
+    rows(age=integer(0, 120), city=one_of('A', 'B'))
+    >>> rows(age=integer(0, 1), city=one_of("A", "B")).values[1]
+    Row(age=0, city='B')
+    """
+    if isinstance(size, Input):
+        fields, size = {"size": size, **fields}, None
+    text = _text("rows", **fields, size=size)
+    if not fields:
+        raise LanguageError("input", "no field is given", place="rows", hint="rows(age=integer(0, 120))")
+    for name, each in fields.items():
+        if not isinstance(each, Input) or each.shape != "value" or each.public:
+            raise LanguageError(
+                "input", f"{name}={each!r} is no field", place=text, hint=f"{name}=integer(0, 120), one_of('A', 'B')"
+            )
+        if name.startswith("_") or name in ("keys", "items"):
+            raise LanguageError("input", f"{name!r} is no name of a field", place=text, hint="a name of its own")
+    values: tuple[Any, ...] | None = None
+    listed = [each.values for each in fields.values()]
+    if all(each is not None for each in listed) and prod(len(each or ()) for each in listed) <= _MOST_ROWS:
+        made = product(*(each or () for each in listed))
+        values = tuple(Row(**dict(zip(fields, each, strict=True))) for each in made)
+    return Input("list", values, None, text, size=_size(size), fields=tuple(fields.items()))
 
 
 def one_of(*values: object) -> Any:
@@ -233,6 +282,8 @@ def is_plain(value: object) -> bool:
     """Whether a value is of Python's own types, and of no subclass."""
     if type(value) is tuple:
         return all(is_plain(item) for item in value)
+    if type(value) is Row:
+        return all(is_plain(item) for _, item in value.items())
     return type(value) in (bool, int, str, Fraction, type(None))
 
 

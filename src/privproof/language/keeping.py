@@ -59,8 +59,10 @@ def current(
     streams = [name for name, shape in shapes.items() if shape == "stream"]
     running = recorder.running(called)
     lists = [name for name, shape in shapes.items() if shape == "list"]
+    fields = {name for declared in inputs.values() for name, _ in declared.fields}
+    known = [*inputs, *parameters, *unknown]
     try:
-        translated = translate(running, streams=streams, known=[*inputs, *parameters, *unknown], lists=lists)
+        translated = translate(running, streams=streams, known=known, lists=lists, fields=fields)
     except RecursionError:
         place = str(running.read.place(running.read.definition))
         raise LanguageError(

@@ -9,6 +9,7 @@ from typing import Any
 
 from privproof.exact.polynomials import Polynomial
 from privproof.language.indices import Index, Length, OpenList, Stuck, Turn, Wanting, first_turn, next_turn
+from privproof.language.row import Row
 from privproof.language.values import (
     FORGOTTEN,
     UNREAD,
@@ -362,6 +363,8 @@ def element(sequence: Any, index: Any) -> Any:
     """``sequence[index]``."""
     if isinstance(sequence, Lookup):
         hashable(index)
+        return sequence[index]
+    if isinstance(sequence, Row):
         return sequence[index]
     if isinstance(index, Tail):
         raise Stuck("an unbounded noisy number is an index")

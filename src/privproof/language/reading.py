@@ -75,7 +75,12 @@ class Translated:
 
 
 def translate(
-    running: Running, *, streams: Iterable[str], known: Iterable[str], lists: Iterable[str] = ()
+    running: Running,
+    *,
+    streams: Iterable[str],
+    known: Iterable[str],
+    lists: Iterable[str] = (),
+    fields: Iterable[str] = (),
 ) -> Translated:
     """The intermediate representation of a function.
 
@@ -84,9 +89,10 @@ def translate(
         streams: which of its arguments are streams.
         known: all of its arguments.
         lists: which of its arguments are lists.
+        fields: the names of the fields of their records.
     """
-    streams, known = frozenset(streams), tuple(known)
-    strict = Shared(streams, frozenset(known), lists=frozenset(lists))
+    streams, known, fields = frozenset(streams), tuple(known), frozenset(fields)
+    strict = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields)
     try:
         result = _translated(running, strict, known)
         if not any(type(value) is float for value in running.parameters.values()):
@@ -94,7 +100,7 @@ def translate(
         problem = None
     except LanguageError as refused:
         problem = refused
-    ordinary = Shared(streams, frozenset(known), lists=frozenset(lists), ordinary=True)
+    ordinary = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields, ordinary=True)
     try:
         found = _translated(running, ordinary, known)
     except LanguageError as refused:

@@ -148,8 +148,11 @@ def _declaration(declared: Input) -> dict[str, Any]:
     """A declared input as JSON data; whole numbers between two bounds are not listed one by one."""
     bounds = {name: getattr(declared, name) for name in ("low", "high", "within")}
     listed = (
-        None if declared.values is None or _is_range(declared) else [typed_document(value) for value in declared.values]
+        None
+        if declared.values is None or declared.fields or _is_range(declared)
+        else [typed_document(value) for value in declared.values]
     )
+    fields = {"fields": {name: _declaration(each) for name, each in declared.fields}} if declared.fields else {}
     return {
         "text": declared.text,
         "shape": declared.shape,
@@ -158,6 +161,7 @@ def _declaration(declared: Input) -> dict[str, Any]:
         **{name: None if bound is None else str(bound) for name, bound in bounds.items()},
         "public": declared.public,
         "size": declared.size,
+        **fields,
     }
 
 

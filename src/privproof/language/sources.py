@@ -48,6 +48,7 @@ class Shared:
         streams: the arguments that are streams.
         given: all arguments.
         lists: the arguments that are lists.
+        fields: the names of the fields of records.
         ordinary: whether noise of libraries is read as the ideal noise that it names, and floats are computed with as Python does.
         drawn: whether such noise was met.
     """
@@ -58,10 +59,12 @@ class Shared:
         given: frozenset[str] = frozenset(),
         *,
         lists: frozenset[str] = frozenset(),
+        fields: frozenset[str] = frozenset(),
         ordinary: bool = False,
     ) -> None:
         self.streams = streams
         self.lists = lists
+        self.fields = fields
         self.given = given
         self.ordinary = ordinary
         self.main: Running | None = None

@@ -11,6 +11,7 @@ from privproof.evidence.witnesses import AnyWitness
 from privproof.exact.balls import precision
 from privproof.exact.probabilities import Probability, enclosed, is_zero
 from privproof.exact.texts import enclosing
+from privproof.language.row import Row
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def tight_fact(verdict: Verdict, words: str) -> Fact:
 
 def plain_data(value: object) -> Any:
     """A value of a mechanism as JSON has it: fractions as texts, tuples as lists."""
-    if isinstance(value, dict):
+    if isinstance(value, dict | Row):
         return {str(name): plain_data(item) for name, item in value.items()}
     if isinstance(value, tuple | list):
         return [plain_data(item) for item in value]

@@ -133,9 +133,8 @@ def compared_words(question: ProgramQuestion) -> str:
     """Which data are compared, at which sizes."""
     mechanism = question.mechanism
     private = {name: declared for name, declared in mechanism.inputs.items() if not declared.public}
-    amounts = sorted({"" if declared.within is None else str(declared.within) for declared in private.values()})
-    amount = f"by at most {amounts[0]}" if len(amounts) == 1 else "by at most its sensitivity"
-    amount = "in any way" if amounts == [""] else amount
+    amounts = sorted({"in any way" if d.within is None else f"by at most {d.within}" for d in private.values()})
+    amount = amounts[0] if len(amounts) == 1 else "by at most its sensitivity"
     single = all(declared.shape == "value" for declared in private.values()) and len(private) == 1
     name = next(iter(private))
     relation = {
@@ -260,7 +259,8 @@ def python_lines(mechanism: Mechanism, witness: LossWitness) -> str:
         for v in (x if isinstance(x, list) else [x])
     )
     lines = ["from fractions import Fraction"] if fractions else []
-    lines += ["from privproof import output_probability", imported(mechanism)]
+    rows = "Row, " if any(declared.fields for declared in mechanism.inputs.values()) else ""
+    lines += [f"from privproof import {rows}output_probability", imported(mechanism)]
     for side in (witness.left, witness.right):
         given = "".join(f", {n}={v!r}" for n, v in side.items())
         lines.append(f"output_probability({called(mechanism)}, {event}{given})")

@@ -244,7 +244,7 @@ class Blocks:
         if self.program.relation == "one":
             if self.measured:
                 result["changed"] = z3.Int("changed")
-            sorts = {input_sort(self.program.inputs[name]) for name in self.private}
+            sorts = {input_sort(d) for name in self.private if not (d := self.program.inputs[name]).fields}
             if sorts & {"int", "real"}:
                 result["by"] = z3.Real("by") if "real" in sorts else z3.Int("by")
             if len(self.private) > 1:
@@ -284,7 +284,7 @@ class Blocks:
                 if declared.within is not None:
                     bound = number(declared.within)
                     found.append(z3.Implies(here, z3.And(real(by) <= bound, -bound <= real(by))))
-                if input_sort(declared) == "int" and z3.is_real(by):
+                if not declared.fields and input_sort(declared) == "int" and z3.is_real(by):
                     found.append(z3.Implies(here, z3.IsInt(by)))
             if len(self.private) > 1:
                 found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]

@@ -17,6 +17,7 @@ from privproof.language.branching import Leaf
 from privproof.language.constants import typed_document
 from privproof.language.linear import Linear
 from privproof.language.patterns import Between, pattern_text
+from privproof.language.row import Row
 from privproof.language.scripts import Draw, Drawn
 from privproof.language.scripts import Test as Branching
 
@@ -131,6 +132,8 @@ def _arguments(values: Mapping[str, object]) -> dict[str, object]:
     def plain(value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [plain(item) for item in value]
+        if isinstance(value, Row):
+            return {part: plain(item) for part, item in value.items()}
         return value if isinstance(value, bool) or value is None else str(value)
 
     return {name: plain(value) for name, value in values.items()}

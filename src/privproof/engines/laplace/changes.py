@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import islice, permutations
+from itertools import islice, permutations, product
 from typing import Any
 
 from privproof.exact import fraction
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.row import Row
 from privproof.language.syntax import Constant
 from privproof.language.walking import reads, statements, within
 
 _FEW = 10
 """Up to so many different records are tried; of more, those at the ends and at the program's constants."""
+_PARTS = 4
+"""So many values of a field are tried, together with those of the others."""
 _BESIDE = 3
 """So many different records stand beside the one that changes, each in a list of nothing else."""
 _MOST = 120
@@ -92,6 +95,11 @@ def _close(declared: Input, one: Any, other: Any) -> bool:
 
 def tried_values(declared: Input, constants: list[Fraction]) -> list[Any]:
     """Some values of an input, the most different ones first."""
+    if declared.fields:
+        parts = [tried_values(each, constants)[:_PARTS] for _, each in declared.fields]
+        names = [name for name, _ in declared.fields]
+        made = [Row(**dict(zip(names, each, strict=True))) for each in islice(product(*parts), _FEW * _FEW)]
+        return [made[0], *reversed(made[1:])][:_FEW]
     if declared.values is not None:
         listed = list(declared.values)
         if len(listed) <= _FEW:

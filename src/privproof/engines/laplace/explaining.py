@@ -66,6 +66,7 @@ _STRENGTH = {
     "//": 6,
     "%": 6,
 }
+_RECORD = "r"
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -75,7 +76,9 @@ class Writer:
     def __init__(self, body: Block) -> None:
         self.body = body
         self.made = {
-            s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#center")
+            s.name: s.value
+            for s in statements(body)
+            if isinstance(s, Assign) and s.name.startswith(("#center", "#total"))
         }
         self.tests = {s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#if")}
         named: dict[str, str] = {}
@@ -134,6 +137,12 @@ class Writer:
             case Operation("not", (inner,)):
                 shown = f"not {self.text(inner, 3)}"
                 return f"({shown})" if around > 3 else shown
+            case Operation("total", (source, added)):
+                return self.total(source, added)
+            case Operation("record"):
+                return _RECORD
+            case Operation("field", (inner, Constant(part))):
+                return f"{self.text(inner)}.{part}"
             case Operation("tuple of", parts):
                 return f"({', '.join(self.text(p) for p in parts)})"
             case Operation(name, (left, right)) if _INFIX.get(name, name) in (*_STRENGTH, "is", "is not"):
@@ -146,6 +155,14 @@ class Writer:
             case Operation(name, parts):
                 return f"{name}({', '.join(self.text(p) for p in parts)})"
         raise AssertionError(expression)
+
+    def total(self, source: Expression, added: Expression) -> str:
+        """A sum over all records."""
+        match added:
+            case Conditional(test, then, Constant(0)):
+                return f"sum({self.text(then)} for {_RECORD} in {self.text(source)} if {self.text(test)})"
+            case _:
+                return f"sum({self.text(added, 1)} for {_RECORD} in {self.text(source)})"
 
     def decided(self, test: Expression, *, outcome: bool) -> str:
         """A test with its outcome, as one comparison where it can be."""

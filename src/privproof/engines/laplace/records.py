@@ -12,12 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.sorts import Sort, input_sort
+from privproof.compiling.sorts import Sort, field_of, input_sort, is_listed
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.values import Term, Value, number, real, symbol
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE
-from privproof.language.syntax import Operation, Variable
+from privproof.language.row import Row
+from privproof.language.syntax import Constant, Operation, Variable
 
 if TYPE_CHECKING:
     from privproof.engines.laplace.blocks import Blocks
@@ -47,26 +48,35 @@ class Records:
 
     def symbols(self, name: str) -> Iterator[tuple[str, Sort]]:
         """The symbols of a list, with their sorts."""
-        sort = input_sort(self.program.inputs[name])
-        yield record_symbol(name), sort
-        if self.program.relation == "one" and sort not in ("int", "real"):
-            yield record_symbol(name, 2), sort
+        for place, declared in self._parts(name):
+            sort = input_sort(declared)
+            yield record_symbol(place), sort
+            if self.program.relation == "one" and (place != name or sort not in ("int", "real")):
+                yield record_symbol(place, 2), sort
 
     def facts(self, name: str) -> list[Term]:
         """What a record may be, in both runs."""
-        declared = self.program.inputs[name]
-        found = self.allowed(declared, self._record(name, 1))
-        if self.program.relation == "one":
-            found += self.allowed(declared, self._record(name, 2))
+        found: list[Term] = []
+        for place, declared in self._parts(name):
+            for run in (1, 2) if self.program.relation == "one" else (1,):
+                found += self.allowed(declared, self._record(name, place, run))
         return found
 
     def value(self, expression: Operation, run: int) -> Value:
-        """The record of a run, or a part of it."""
+        """The record of a run, or a field of it."""
         match expression:
-            case Operation("record", (Variable(name),)) if run:
-                return Value(input_sort(self.program.inputs[name]), self._record(name, run))
+            case Operation("record", (Variable(name),)) if run and not self.program.inputs[name].fields:
+                return Value(input_sort(self.program.inputs[name]), self._record(name, name, run))
+            case Operation("field", (Operation("record", (Variable(name),)), Constant(str() as part))) if run:
+                sort = input_sort(field_of(self.program.inputs[name], part))
+                return Value(sort, self._record(name, f"{name}.{part}", run))
             case _:
-                raise Unsupported(f"a record outside of a sum over all of them, {expression.place}")
+                raise Unsupported(f"a record outside of a sum over all of them, or as a whole, {expression.place}")
+
+    def _parts(self, name: str) -> list[tuple[str, Input]]:
+        """What a record consists of: its fields, or itself; each by the name of its symbol."""
+        declared = self.program.inputs[name]
+        return [(f"{name}.{part}", each) for part, each in declared.fields] or [(name, declared)]
 
     def moved(self, name: str, one: Term, two: Term) -> Term:
         """By how much a total changes, from what the record adds to it in both runs."""
@@ -79,39 +89,43 @@ class Records:
 
     def sides(self, name: str, known: Sequence[tuple[Term, Term]]) -> tuple[list[Any], list[Any]]:
         """The record in both runs, from the values of symbols; in a list of nothing else, which is empty where it is not there."""
-        declared = self.program.inputs[name]
         here = True
         if len(self.blocks.private) > 1:
             here = _plain(self.blocks.fixed["which"], known) == self.blocks.private.index(name)
         found = []
         for run in (1, 2) if here else (1, 1):
-            value = _plain(self._record(name, run), known)
-            if input_sort(declared) == "tag":
-                value = next(tag for tag, number_ in self.program.tags.items() if number_ == value)
-            found.append([value])
+            parts = {place: self._shown(name, place, each, run, known) for place, each in self._parts(name)}
+            plain = {place.partition(".")[2]: value for place, value in parts.items()}
+            found.append([parts[name] if name in parts else Row(**plain)])
         if self.program.relation == ADD_REMOVE:
             found[0 if _plain(self.blocks.fixed["added"], known) else 1] = []
         return found[0], found[1]
 
-    def _record(self, name: str, run: int) -> Term:
-        declared = self.program.inputs[name]
-        sort = input_sort(declared)
-        one = symbol(record_symbol(name), sort)
+    def _shown(self, name: str, place: str, declared: Input, run: int, known: Sequence[tuple[Term, Term]]) -> Any:
+        value = _plain(self._record(name, place, run), known)
+        if input_sort(declared) != "tag":
+            return value
+        return next(tag for tag, number_ in self.program.tags.items() if number_ == value)
+
+    def _record(self, name: str, place: str, run: int) -> Term:
+        sort = input_sort(dict(self._parts(name))[place])
+        one = symbol(record_symbol(place), sort)
         if run == 1 or self.program.relation == ADD_REMOVE:
             return one
-        if sort not in ("int", "real"):
-            return symbol(record_symbol(name, 2), sort)
+        if place != name or sort not in ("int", "real"):
+            return symbol(record_symbol(place, 2), sort)
         by = self.blocks.fixed["by"]
         return one + (z3.ToInt(by) if sort == "int" and z3.is_real(by) else by)
 
     def allowed(self, declared: Input, term: Term) -> list[Term]:
         """That a value is one of those declared."""
-        if declared.within is None and declared.values is not None:
+        if is_listed(declared):
+            values = declared.values or ()
             tags = self.program.tags
             if z3.is_bool(term):
-                return [z3.Or(*(term == z3.BoolVal(value) for value in declared.values))]
+                return [z3.Or(*(term == z3.BoolVal(value) for value in values))]
             if input_sort(declared) == "tag":
-                return [z3.Or(*(term == tags[value] for value in declared.values))]
-            return [z3.Or(*(real(term) == number(value) for value in declared.values))]
+                return [z3.Or(*(term == tags[value] for value in values))]
+            return [z3.Or(*(real(term) == number(value) for value in values))]
         found = [] if declared.low is None else [real(term) >= number(declared.low)]
         return found if declared.high is None else [*found, real(term) <= number(declared.high)]

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.sorts import CONTINUOUS
+from privproof.engines.laplace.changes import summed_alone
 from privproof.engines.laplace.proving import FORMS, AlignmentProof, prove
 from privproof.engines.laplace.refuting import publics
 from privproof.engines.laplace.tight import formula
@@ -73,7 +74,7 @@ def repairs(
     mechanism: Mechanism, relation: str, claim: Affine, monitor: Monitor, *, size: int | None = None
 ) -> Iterator[Repair]:
     """Changes after which a claim is proved, the simplest first."""
-    guessed = formula(mechanism, relation, size, monitor)
+    guessed = None if summed_alone(mechanism) else formula(mechanism, relation, size, monitor)
     if guessed is not None and guessed != claim:
         found = prove(mechanism, guessed, monitor, size=size)
         if isinstance(found, AlignmentProof):

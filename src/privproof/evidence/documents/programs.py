@@ -5,11 +5,21 @@ from __future__ import annotations
 from fractions import Fraction
 
 from privproof.compiling.relational import Program
-from privproof.compiling.sorts import CONTINUOUS, OTHERS, PLACE, RANKED, input_sort, mixed_values, output_parts
+from privproof.compiling.sorts import (
+    CONTINUOUS,
+    OTHERS,
+    PLACE,
+    RANKED,
+    input_sort,
+    is_listed,
+    mixed_values,
+    output_parts,
+)
 from privproof.evidence.questions import OtherQuestion, with_source
 from privproof.evidence.sources import program_source
 from privproof.exact.affine import Affine
 from privproof.language.flow import Instruction, Jump, Next, Test
+from privproof.language.inputs import Input
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -52,13 +62,10 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
             "high": None if declared.high is None else str(declared.high),
             "size": declared.size,
         }
-        if (
-            not declared.public
-            and declared.within is None
-            and declared.values is not None
-            and not mixed_values(declared)
-        ):
-            inputs[name]["values"] = [v if isinstance(v, bool | str | None) else str(v) for v in declared.values]
+        if declared.fields:
+            inputs[name] |= {"sort": "row", "fields": {part: _field(each) for part, each in declared.fields}}
+        elif not declared.public and is_listed(declared) and not mixed_values(declared):
+            inputs[name]["values"] = _values(declared)
     result: dict[str, object] = {
         "kind": "program",
         "title": question.name,
@@ -76,6 +83,20 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
         result["sorts"] = {name: sort for name, sort in program.sorts.items() if name not in program.lists}
         result["code"] = [_instruction(step, program) for step in program.code]
     return result
+
+
+def _field(declared: Input) -> dict[str, object]:
+    """A field of records."""
+    return {
+        "sort": input_sort(declared),
+        "low": None if declared.low is None else str(declared.low),
+        "high": None if declared.high is None else str(declared.high),
+        "values": _values(declared) if is_listed(declared) else None,
+    }
+
+
+def _values(declared: Input) -> list[object]:
+    return [v if isinstance(v, bool | str | None) else str(v) for v in declared.values or ()]
 
 
 def _affine(value: Affine) -> dict[str, object]:

@@ -34,7 +34,7 @@ class Expression:
         sort: ``int``, ``real``, ``bool`` or ``tag``.
         place: where it stands in the document.
         parts: the operands; of a read, the index; of a total, what every record adds.
-        name: the variable, or the list.
+        name: the variable, or the list; of a field of a record, both: ``data.age``.
         value: the literal: a number, a truth value, or the number of a tag.
         constant: the number, if the expression is made of literals alone.
     """
@@ -129,6 +129,8 @@ class Reader:
             refuse(f"{name[:40]!r} is not a list", place)
         if self._summed:
             refuse(f"a total depends on {head} of a list", place)
+        if head == "read" and declared.fields:
+            refuse("a row is read field by field, in totals alone", place)
         if head == "length":
             return Expression("length", "int", place, name=name)
         index = self.expression(rest[1], f"{place}[2]")
@@ -152,10 +154,17 @@ class Reader:
         return Expression("total", added.sort, place, (added,), name)
 
     def _record(self, rest: list[object], place: str) -> Expression:
-        name = a_text(_exactly(rest, 1, place)[0], place)
+        name = a_text(rest[0] if rest else None, place)
         if not self._summed or name != self._summed:
             refuse("a record outside of a total over its list", place)
-        return Expression("record", self.inputs[name].sort, place, name=name)
+        declared = self.inputs[name]
+        if not declared.fields:
+            _exactly(rest, 1, place)
+            return Expression("record", declared.sort, place, name=name)
+        part = a_text(_exactly(rest, 2, place)[1], place)
+        if part not in declared.fields:
+            refuse(f"a record has no field {part[:40]!r}", place)
+        return Expression("record", declared.fields[part].sort, place, name=declared.fields[part].name)
 
     def _operation(self, head: str, parts: tuple[Expression, ...], place: str) -> Expression:
         sorts = [part.sort for part in parts]

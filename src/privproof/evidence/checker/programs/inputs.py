@@ -1,6 +1,7 @@
 """The inputs of a mechanism and the claim about it: what is public, which inputs are neighbours, what is promised.
 
-An input is a value, a list or a stream of integers, reals, truth values or tags (null or a text).  A public input is
+An input is a value, a list or a stream of integers, reals, truth values or tags (null or a text); or a private list of rows,
+whose fields are such.  A public input is
 the same in both runs.  Private inputs differ as the relation says: ``each`` entry by at most its ``within``; at most
 ``one`` entry of one input; ``monotone``: each, but all in one direction; or ``add-remove``: the one private input is a list,
 and has one entry more, anywhere, in one of the runs.  Without ``within`` an entry may differ in any way.  A claim is an
@@ -12,7 +13,7 @@ Whatever would make the set of neighbours empty is refused, so that nothing is p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from privproof.evidence.checker.claims import read_epsilon
 from privproof.evidence.checker.documents import (
@@ -30,11 +31,12 @@ from privproof.exact import ZERO, Epsilon, Rational
 
 SHAPES = ("value", "list", "stream")
 SORTS = ("int", "real", "bool", "tag")
+ROW = "row"
 ADD_REMOVE = "add-remove"
 RELATIONS = ("each", "one", "monotone", ADD_REMOVE)
 SIZE = "size"
 
-_MEMBERS = ("shape", "sort", "public", "within", "low", "high", "size", "values")
+_MEMBERS = ("shape", "sort", "public", "within", "low", "high", "size", "values", "fields")
 _MOST_INPUTS = 100
 """A mechanism may declare so many inputs; beyond, the question is refused."""
 _LARGEST_SIZE = 1_000_000
@@ -58,6 +60,7 @@ class Input:
         high: the largest value, if there is one.
         size: the length of a list, if it is fixed by itself.
         values: the values allowed, if they are listed.
+        fields: of the sort ``row``: what each entry is made of, by name.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Input:
     high: Rational | None
     size: int | None
     values: tuple[Scalar, ...] | None
+    fields: Mapping[str, Input] = field(default_factory=dict)
 
     @property
     def numeric(self) -> bool:
@@ -249,6 +253,10 @@ def _input(name: str, value: object, place: str, limits: Limits) -> Input:
     given = an_object(value, place)
     only_members(given, _MEMBERS, place)
     shape = _among(given.get("shape"), SHAPES, f"{place}.shape")
+    if given.get("sort") == ROW:
+        return _rows(name, given, place, limits)
+    if "fields" in given:
+        refuse("only rows have fields", f"{place}.fields")
     sort = _among(given.get("sort"), SORTS, f"{place}.sort")
     public = a_flag(given.get("public"), f"{place}.public")
     low, high, apart = (_optional(given.get(name), f"{place}.{name}", limits) for name in ("low", "high", "within"))
@@ -276,6 +284,32 @@ def _input(name: str, value: object, place: str, limits: Limits) -> Input:
     return Input(name, shape, sort, public, apart, low, high, size, values)
 
 
+def _rows(name: str, given: dict[str, object], place: str, limits: Limits) -> Input:
+    """A private list of rows."""
+    if given.get("shape") != "list" or a_flag(given.get("public"), f"{place}.public"):
+        refuse("rows are the entries of a private list", place)
+    if any(given.get(member) is not None for member in ("within", "low", "high", "values")):
+        refuse("what a row may be is said by its fields", place)
+    listed = an_object(given.get("fields"), f"{place}.fields")
+    within(len(listed), _MOST_INPUTS, "fields", f"{place}.fields")
+    if not listed:
+        refuse("a row has a field", f"{place}.fields")
+    fields = {}
+    for part, item in listed.items():
+        here = f"{place}.fields.{part}"
+        only_members(an_object(item, here), ("sort", "low", "high", "values"), here)
+        plain_name(part, here)
+        fields[part] = _input(
+            f"{name}.{part}", {"shape": "value", "public": False, **an_object(item, here)}, here, limits
+        )
+        if fields[part].sort == ROW:
+            refuse("a field is no row", here)
+    size = _size(given.get("size"), f"{place}.size")
+    return Input(
+        name, "list", ROW, public=False, within=None, low=None, high=None, size=size, values=None, fields=fields
+    )
+
+
 def _one_open_list(private: list[Input], size: int | None) -> None:
     """Refuse private inputs to which no entry can be added, or to several of which one can."""
     if len(private) != 1 or private[0].shape != "list" or private[0].size is not None:
@@ -289,6 +323,8 @@ def _can_differ(declared: Input, size: int | None) -> bool:
     length = size if declared.size is None else declared.size
     if declared.public or (declared.shape == "list" and length == 0):
         return False
+    if declared.fields:
+        return any(_can_differ(each, size) for each in declared.fields.values())
     if declared.low is not None and declared.low == declared.high:
         return False
     return declared.values is None or len(declared.values) > 1

@@ -27,7 +27,9 @@ _LARGEST_CLAIM = 10_000
 _SIMPLE = 1_000
 """Denominators up to this are tried for a loss that is a fraction."""
 
-Arguments = dict[str, tuple[Scalar, ...]]
+Row = tuple[Scalar, ...]
+"""An entry with fields."""
+Arguments = dict[str, tuple[Scalar | Row, ...]]
 """The entries of each input; of a value, the one entry."""
 
 
@@ -113,14 +115,28 @@ def read_arguments(value: object, declared: Declared, place: str, limits: Limits
             refuse("the input is not given", here)
         listed = [given[each.name]] if each.shape == "value" else a_list(given[each.name], here)
         within(len(listed), limits.horizon, "entries", here)
-        entries = tuple(scalar(item, each.sort, f"{here}[{i}]", limits) for i, item in enumerate(listed))
-        for i, entry in enumerate(entries):
-            allowed(entry, each, f"{here}[{i}]")
+        entries = tuple(_entry(item, each, f"{here}[{i}]", limits) for i, item in enumerate(listed))
         if each.size is not None and len(entries) != each.size:
             refuse(f"the list has length {len(entries)} instead of {each.size}", here)
         result[each.name] = entries
     _length(declared, result, place)
     return result
+
+
+def _entry(value: object, declared: Input, place: str, limits: Limits) -> Scalar | Row:
+    """One entry of an input, within its declaration; a row is the tuple of its fields, in the order of the declaration."""
+    if declared.fields:
+        given = an_object(value, place)
+        if list(given) != list(declared.fields):
+            refuse("the fields are not those declared", place)
+        return tuple(_scalar(given[part], each, f"{place}.{part}", limits) for part, each in declared.fields.items())
+    return _scalar(value, declared, place, limits)
+
+
+def _scalar(value: object, declared: Input, place: str, limits: Limits) -> Scalar:
+    found = scalar(value, declared.sort, place, limits)
+    allowed(found, declared, place)
+    return found
 
 
 def _length(declared: Declared, arguments: Arguments, place: str) -> int | None:
@@ -138,12 +154,12 @@ def _neighbours(declared: Declared, left: Arguments, right: Arguments) -> None:
     if declared.relation == ADD_REMOVE:
         _one_more(declared, left, right)
         return
-    changes: list[tuple[Input, Scalar, Scalar]] = []
+    changes: list[tuple[Input, Scalar | Row, Scalar | Row]] = []
     for each in declared.inputs.values():
         one, two = left[each.name], right[each.name]
         if len(one) != len(two):
             refuse(f"the input {each.name!r} has different lengths on the two sides", "evidence.right.arguments")
-        changed = [(each, a, b) for a, b in zip(one, two, strict=True) if not same(a, b)]
+        changed = [(each, a, b) for a, b in zip(one, two, strict=True) if not _same(a, b)]
         if changed and each.public:
             refuse(f"the public input {each.name!r} differs", "evidence.right.arguments")
         changes += changed
@@ -176,8 +192,14 @@ def _one_more(declared: Declared, left: Arguments, right: Arguments) -> None:
         refuse("no list is the other with one entry removed", "evidence.right.arguments")
 
 
-def _alike(left: tuple[Scalar, ...], right: tuple[Scalar, ...]) -> bool:
-    return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
+def _alike(left: tuple[Scalar | Row, ...], right: tuple[Scalar | Row, ...]) -> bool:
+    return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
+
+
+def _same(left: Scalar | Row, right: Scalar | Row) -> bool:
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return _alike(left, right)
+    return not isinstance(left, tuple) and not isinstance(right, tuple) and same(left, right)
 
 
 def _budget(declared: Declared, arguments: Arguments) -> Epsilon:

@@ -5,7 +5,8 @@ A low variable x has one symbol, ``x``.  A high number has its value in run 1, `
 throughout, and so have the common length of the lists (``size``), what changes under the relation ``one`` (``changed``,
 ``by``, and ``which`` if there are several private inputs), the direction under ``monotone`` (``up``), whether run 2 has the
 entry more under ``add-remove`` (``added``), the one record that changes in a list that is totalled (``record: data``, and
-``record: data: other`` in run 2 where it is no number; a number is ``by`` more) and the foretold parts of the result (``output 0``).
+``record: data: other`` in run 2 where it is no number; a number is ``by`` more; of rows ``record: data.age`` and its
+``other`` for every field) and the foretold parts of the result (``output 0``).
 ``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the noise with scales in multiples of N has
 cost, ``cost ln(2)``, an integer, how many times this logarithm, and ``ok`` says whether everything asked so far held,
 where the result is foretold.
@@ -120,13 +121,19 @@ class State:
         """The sort of the one change: an integer where all private numbers are integers."""
         return REAL if any(each.sort == "real" for each in self.declared.private) else INT
 
-    def _recorded(self, each: Input) -> Iterator[tuple[str, str]]:
+    def _recorded(self, declared: Input) -> Iterator[tuple[str, str]]:
         """The symbols of the record that changes in a list."""
         if self.declared.relation not in ("one", ADD_REMOVE):
             refuse("totals are known where one record changes", "question.relation")
-        yield record_of(each.name), KINDS[each.sort]
-        if self.declared.relation == "one" and not each.numeric:
-            yield other_of(record_of(each.name)), KINDS[each.sort]
+        for each in self._parts(declared):
+            yield record_of(each.name), KINDS[each.sort]
+            if self.declared.relation == "one" and not (each is declared and each.numeric):
+                yield other_of(record_of(each.name)), KINDS[each.sort]
+
+    @staticmethod
+    def _parts(declared: Input) -> list[Input]:
+        """What a record consists of: its fields, or itself."""
+        return list(declared.fields.values()) or [declared]
 
     def _moving(self) -> Iterator[tuple[str, str]]:
         for name, sort in self.flow.program.variables.items():
@@ -158,8 +165,9 @@ class State:
         if self.declared.relation == "one":
             known += self._change()
         for name in self.flow.summed:
-            for run in (1, 2):
-                known += self.bounded(self.declared.inputs[name], self.record(name, run))
+            for each in self._parts(self.declared.inputs[name]):
+                for run in (1, 2):
+                    known += self.bounded(each, self.record(each.name, run))
         for each in self.declared.inputs.values():
             if each.shape != "value":
                 continue
@@ -180,14 +188,13 @@ class State:
         return [*known, self.own("ok")] if self.flow.prophecy else known
 
     def record(self, name: str, run: int) -> str:
-        """The record that changes in a list, in one of the runs."""
-        declared = self.declared.inputs[name]
+        """The record that changes in a list, or a field of it, in one of the runs."""
         one = self.own(record_of(name))
         if run == 1 or self.declared.relation == ADD_REMOVE:
             return one
-        if not declared.numeric:
+        if other_of(record_of(name)) in self.symbols:
             return self.own(other_of(record_of(name)))
-        by = self.own("by")
+        by, declared = self.own("by"), self.declared.inputs[name]
         return plus(one, f"(to_int {by})" if (declared.sort, self._by) == ("int", REAL) else by)
 
     def moved(self, name: str, one: str, two: str, sort: str) -> str:

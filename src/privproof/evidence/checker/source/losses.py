@@ -16,7 +16,7 @@ from privproof.evidence.checker.documents import a_list, a_number, an_object
 from privproof.evidence.checker.integrals.probabilities import Integrator, Law
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.programs.inputs import Declared, Scalar, read_declared
-from privproof.evidence.checker.programs.losses import Arguments, event_probability, read_arguments
+from privproof.evidence.checker.programs.losses import Arguments, Row, event_probability, read_arguments
 from privproof.evidence.checker.programs.trees import Draw, Leaf, Linear, Step, Test, probability, step_of
 from privproof.evidence.checker.source.forms import Deciding, Form, knowing
 from privproof.evidence.checker.source.laws import Continuous, Geometric
@@ -310,7 +310,7 @@ def _linear(form: Form) -> Linear:
     return Linear(terms, rational(form.constant))
 
 
-def _entry(value: Scalar, declared: Input) -> Value:
+def _entry(value: Scalar | Row, declared: Input) -> Value:
     """An entry of an input, as Python holds it."""
     found: Value = value
     if isinstance(value, Rational):

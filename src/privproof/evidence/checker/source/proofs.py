@@ -42,6 +42,9 @@ _MOST_CUTS = 500
 """Pairs of loop heads that are compared; beyond them the comparison gives up."""
 _MOST_STEPS = 4_000
 """Steps of the comparison; beyond them it gives up."""
+_MOST_TOTALLED = 300
+"""The same where the instructions have totals: what is to be found about their loops is found in the first steps, and lists that the
+text keeps beside them make ever new states."""
 _LONGEST_RUN = 200
 """Steps of one run on sampled numbers, where a difference is looked for."""
 _RUNS = 100
@@ -87,7 +90,9 @@ class Comparison:
     ) -> None:
         self.source, self.work = source, work
         self.path = Path()
-        self.program = unfolded(read_program(asked, declared, limits))
+        written = read_program(asked, declared, limits)
+        self.program = unfolded(written)
+        self.most = _MOST_STEPS if len(self.program.code) == len(written.code) else _MOST_TOTALLED
         self.given = Given(source, declared, self.path)
         self.instructed = Instructed(self.program, self.path, work, self.given.lists)
         emits = any(isinstance(step, Emit) for step in self.program.code)
@@ -123,7 +128,7 @@ class Comparison:
             self.sampled = Sampled(self.path, random)
             variables, arguments = random.choice(beginnings)
             run = self.follower.begin({**self.source.parameters, **arguments})
-            self.steps = max(0, _MOST_STEPS - _LONGEST_RUN)
+            self.steps = max(0, self.most - _LONGEST_RUN)
             try:
                 self._follow(Both(Executing(0, variables), Following(run), Facts(self.path.atoms)))
             except Beyond:
@@ -139,8 +144,8 @@ class Comparison:
             both = waiting.pop()
             self.work.spend(_STEP)
             self.steps += 1
-            if self.steps > _MOST_STEPS:
-                raise Beyond(f"the comparison takes more than {_MOST_STEPS} steps", PLACE)
+            if self.steps > self.most:
+                raise Beyond(f"the comparison takes more than {self.most} steps", PLACE)
             self.path.facts = both.facts
             try:
                 following = self._onward(both)

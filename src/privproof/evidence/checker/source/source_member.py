@@ -234,6 +234,8 @@ def _as_written(each: Input, annotation: ast.expr | None) -> bool:
 def _input(name: str, value: object, length: int | None, limits: Limits) -> Input:
     place = f"{PLACE}.program.inputs.{name}"
     given = an_object(value, place)
+    if given.get("fields") is not None:
+        raise Beyond(f"the records of {name!r} have named fields", place)
     only_members(given, ("text", "shape", "values", "real", "low", "high", "within", "public", "size"), place)
     a_text_or_null(given.get("text"), f"{place}.text")
     shape = a_text(given.get("shape"), f"{place}.shape")
