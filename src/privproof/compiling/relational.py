@@ -22,6 +22,7 @@ from fractions import Fraction
 from flint import fmpz
 
 from privproof.compiling.keys import written_out
+from privproof.compiling.levelling import common_draws, counted_from_zero, renamed
 from privproof.compiling.rewriting import (
     Unsupported,
     centred,
@@ -196,17 +197,18 @@ def prepare_program(
         raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
     for name, declared in mechanism.inputs.items():
         _supported_input(name, declared, mechanism)
-    body, least = written_out(filled(mechanism.translated.body, mechanism.parameters)), 0
+    body, least = written_out(renamed(filled(mechanism.translated.body, mechanism.parameters), mechanism)), 0
     if select:
         found = selected(body, mechanism)
         if found is None:
             raise Unsupported("it has no loop that only finds the largest of its noisy values")
         body, least = found
-    body = summarised(body, mechanism, _explicit(body, mechanism))
+    body = summarised(counted_from_zero(body, mechanism), mechanism, _explicit(body, mechanism))
     refuse_outside(body, mechanism)
     body, offset = unshifted(released_list(unclamped(body)))
     body, flags = optional(centred(hoisted(body, mechanism)))
     if convert:
+        body = common_draws(body)
         body = converted(body, _explicit(body, mechanism))
     lists = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
     made = flow(body, lists, given=(*mechanism.inputs, *mechanism.parameters))

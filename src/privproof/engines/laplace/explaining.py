@@ -17,7 +17,8 @@ from privproof.compiling.sorts import SHIFTED
 from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases
 from privproof.engines.laplace.blocks import Drawn, Path
 from privproof.engines.laplace.certificates import conditions
-from privproof.engines.laplace.horn import Bound, counter
+from privproof.engines.laplace.conjectures import counter
+from privproof.engines.laplace.horn import Bound
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import fraction, log
@@ -44,7 +45,7 @@ from privproof.language.syntax import (
     While,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import statements
+from privproof.language.walking import statements, variables
 
 _LONGEST_UNIT = 20
 """A logarithm with a longer text, of an alpha that was rounded, is shown as a decimal number."""
@@ -78,7 +79,7 @@ class Writer:
         self.made = {
             s.name: s.value
             for s in statements(body)
-            if isinstance(s, Assign) and s.name.startswith(("#center", "#total"))
+            if isinstance(s, Assign) and s.name.startswith(("#center", "#total")) and s.name not in variables(s.value)
         }
         self.tests = {s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#if")}
         named: dict[str, str] = {}

@@ -8,12 +8,13 @@ for every logarithm: noise with alpha = 1/4 shifted by 3 adds 6 to the counter o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
 from privproof.engines.laplace.blocks import Blocks, Path
+from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
 from privproof.engines.laplace.solver import false, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.exact import Epsilon, Rational, log, rational
@@ -53,11 +54,6 @@ def affine(expression: Affine, blocks: Blocks) -> Term:
     return total
 
 
-def counter(group: tuple[str, ...]) -> str:
-    """The name of the counter of a group."""
-    return " ".join(("cost", *group))
-
-
 @dataclass(frozen=True)
 class Invariants:
     """Formulas for the cuts, over the symbols of the state and the fixed ones."""
@@ -69,32 +65,24 @@ class Invariants:
 Outcome = Literal["fails", "unknown"]
 
 
-def symbols(blocks: Blocks, cut: int) -> dict[str, Term]:
-    """All symbols that an invariant may speak of."""
-    result = {**blocks.fixed, **blocks.state(cut)}
-    for group in blocks.groups:
-        made = z3.Int if group in blocks.logarithms else z3.Real
-        result[counter(group)] = made(counter(group))
-    if blocks.prophesied:
-        result["ok"] = z3.Bool("ok")
-    return result
-
-
 def invariants(
     blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...], pause: Callable[[], None] = lambda: None
 ) -> Invariants | Outcome:
     """Invariants that prove an alignment, or why there are none."""
+    steps = implications(blocks, alignment, bounds)
     for effort, seeds in _EFFORTS:
         for seed in seeds:
             pause()
-            found = _attempt(blocks, alignment, bounds, effort, seed)
+            found = _attempt(blocks, steps, bounds, effort, seed)
             if found != "unknown":
                 return found
+        if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, pause)) is not None:
+            return Invariants(simple, bounds)
     return "unknown"
 
 
 def _attempt(
-    blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...], effort: int, seed: int
+    blocks: Blocks, steps: Sequence[Implication], bounds: tuple[Bound, ...], effort: int, seed: int
 ) -> Invariants | Outcome:
     z3.set_param("fp.spacer.random_seed", seed)
     solver = z3.SolverFor("HORN")
@@ -104,18 +92,10 @@ def _attempt(
     for cut in blocks.program.cuts:
         sorts = [term.sort() for term in symbols(blocks, cut).values()]
         relations[cut] = z3.Function(f"at {cut}", *sorts, z3.BoolSort())
-    start = symbols(blocks, 0)
-    initial = [blocks.facts]
-    for name, term in start.items():
-        if name.startswith(("cost", "read: ")):
-            initial.append(term == 0)
-        elif name == "ok":
-            initial.append(term)
-    solver.add(_clause(list(start.values()), z3.And(*initial), relations[0](*start.values())))
-    for path in blocks.paths:
-        for case in cases(blocks, path):
-            for clause in clauses(blocks, alignment, path, case, bounds, relations):
-                solver.add(clause)
+    for step in steps:
+        before = [] if step.source is None else [relations[step.source](*step.before)]
+        head = false() if step.target is None else relations[step.target](*step.after)
+        solver.add(_clause([*step.before, *step.fresh], z3.And(*before, step.body), head))
     verdict = solver.check()
     if verdict == z3.unsat:
         return "fails"
@@ -151,10 +131,25 @@ def _clause(variables: list[Term], body: Term, head: Term) -> Term:
     return z3.ForAll(variables, z3.Implies(body, head)) if variables else z3.Implies(body, head)
 
 
-def clauses(
-    blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: tuple[Bound, ...], relations: Mapping[int, Any]
-) -> list[Term]:
-    """What a path must keep, as clauses."""
+def implications(blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...]) -> list[Implication]:
+    """What must hold at the start and along every path."""
+    start = symbols(blocks, 0)
+    initial = [blocks.facts]
+    for name, term in start.items():
+        if name.startswith(("cost", "read: ")):
+            initial.append(term == 0)
+        elif name == "ok":
+            initial.append(term)
+    terms = tuple(start.values())
+    result = [Implication(None, terms, (), z3.And(*initial), 0, terms)]
+    for path in blocks.paths:
+        for case in cases(blocks, path):
+            result += _along(blocks, alignment, path, case, bounds)
+    return result
+
+
+def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: tuple[Bound, ...]) -> list[Implication]:
+    """What a path must keep."""
     before = symbols(blocks, path.source)
     shifts = {d.instruction: applied(alignment.shift(path, case, d.instruction), path, d) for d in path.drawn}
     inner = [(d.shift, shifts[d.instruction]) for d in path.drawn]
@@ -162,8 +157,8 @@ def clauses(
     def put(term: Term) -> Term:
         return z3.substitute(term, *inner) if inner else term
 
-    variables = [*before.values(), *path.fresh]
-    taken = [relations[path.source](*before.values()), blocks.facts, put(path.condition), condition(blocks, path, case)]
+    terms = tuple(before.values())
+    taken = [blocks.facts, put(path.condition), condition(blocks, path, case)]
     costs = {counter(group): before[counter(group)] for group in blocks.groups}
     for drawn in path.drawn:
         name = counter(drawn.group)
@@ -174,7 +169,7 @@ def clauses(
     result = []
 
     def never(*bad: Term) -> None:
-        result.append(_clause(variables, z3.And(*taken, *bad), false()))
+        result.append(Implication(path.source, terms, path.fresh, z3.And(*taken, *bad), None, ()))
 
     for safe in path.safety:
         never(z3.Not(put(safe.condition)))
@@ -203,7 +198,7 @@ def clauses(
             values.append(ok)
         else:
             values.append(put(path.after[name]))
-    result.append(_clause(variables, z3.And(*taken), relations[path.target](*values)))
+    result.append(Implication(path.source, terms, path.fresh, z3.And(*taken), path.target, tuple(values)))
     return result
 
 

@@ -65,6 +65,7 @@ class Form:
         ahead: whether shifts may depend on how the loop goes on.
         half: whether coefficients may be halves.
         tied: whether shifts depend only on the tests that data or noise take part in.
+        own: whether the shift of a noise depends only on the tests and outputs that it has a part in, and on data that meet it there.
         select: whether a loop that only finds the largest of its noisy values is a selection.
     """
 
@@ -72,12 +73,14 @@ class Form:
     ahead: bool = False
     half: bool = False
     tied: bool = False
+    own: bool = False
     select: bool = False
 
 
 FORMS = (
+    Form(convert=True, own=True),
+    Form(convert=True, own=True, select=True),
     Form(convert=True, tied=True),
-    Form(convert=True, tied=True, select=True),
     Form(convert=True),
     Form(convert=False, tied=True),
     Form(convert=False),
@@ -126,9 +129,9 @@ def attempts(
             continue
         blocks, before = known[shape_of]
         program = blocks.program
-        search = Synthesis(blocks, budget, monitor, form.half, form.tied, exact=exact)
+        search = Synthesis(blocks, budget, monitor, form.half, form.tied, form.own, exact=exact)
         told = tuple(search.where(path, ()) for path in blocks.paths)
-        shape = (program.code, program.cuts, form.half, told)
+        shape = (program.code, program.cuts, form.half, form.own, told)
         if shape in seen:
             continue
         seen.add(shape)

@@ -27,7 +27,8 @@ from privproof.engines.laplace.alignments import (
     condition,
     features,
 )
-from privproof.engines.laplace.blocks import Blocks, Obligation, Path
+from privproof.engines.laplace.blocks import Blocks, Drawn, Obligation, Path
+from privproof.engines.laplace.locality import Locality
 from privproof.engines.laplace.solver import Substitution, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
@@ -106,6 +107,7 @@ class Synthesis:
     monitor: Monitor
     half: bool = False
     tied: bool = False
+    own: bool = False
     last: Counterexample | None = None
     exact: Epsilon | None = None
 
@@ -119,6 +121,7 @@ class Synthesis:
         self.by_source: dict[int, list[Path]] = {}
         for path in self.blocks.paths:
             self.by_source.setdefault(path.source, []).append(path)
+        self.locality = Locality(self.blocks) if self.own else None
         self.units = {group: _near(log(ratio)) for group, ratio in self.blocks.logarithms.items()}
 
     # --------------------------------------------------------------------------------------------------------- searching
@@ -195,14 +198,23 @@ class Synthesis:
         for path in self.blocks.paths:
             for case in self.split[path]:
                 for drawn in path.drawn:
-                    factors = found.get((self.where(path, case), drawn.instruction), {})
-                    known = features(path, drawn)
+                    factors = found.get((self.where(path, case, drawn), drawn.instruction), {})
+                    known = self.features(path, drawn)
                     kept = {feature: factor for feature, factor in factors.items() if feature in known}
                     shifts[((path.source, path.tests, case), drawn.instruction)] = Shift(kept)
         return Alignment(shifts)
 
-    def where(self, path: Path, case: Case) -> Where:
-        """What the shifts on a path may depend on: its tests, or (tied) only those that data or noise take part in."""
+    def features(self, path: Path, drawn: Drawn) -> dict[Feature, Term]:
+        """What the shift of a noise may be a multiple of: (own) only what meets the noise."""
+        return features(path, drawn) if self.locality is None else self.locality.features(path, drawn)
+
+    def where(self, path: Path, case: Case, drawn: Drawn | None = None) -> Where:
+        """What the shift of a noise on a path may depend on: its tests and what is foretold.
+
+        Tied: only the tests that data or noise take part in.  Own: only the tests and outputs that this noise has a part in.
+        """
+        if self.locality is not None and drawn is not None:
+            return path.source, self.locality.tests(path, drawn.instruction), self.locality.foretold(path, case, drawn)
         if not self.tied:
             return path.source, path.tests, case
         program = self.blocks.program
@@ -307,9 +319,9 @@ class Synthesis:
                 place.append((old, found.values[new.decl().name()]))
             shifts: dict[int, Term] = {}
             for drawn in path.drawn:
-                where = self.where(path, step.case)
+                where = self.where(path, step.case, drawn)
                 total = z3.IntVal(0) if drawn.whole else z3.RealVal(0)
-                for feature, term in features(path, drawn).items():
+                for feature, term in self.features(path, drawn).items():
                     coefficient = self.unknown(where, drawn.instruction, feature)
                     if not drawn.whole:
                         coefficient = z3.ToReal(coefficient) * number(unit)

@@ -1,0 +1,213 @@
+"""Rewriting of what the two runs do alike although it is written differently.
+
+Noise of one law that both branches of a test on data draw is drawn once, around a centre that depends on the test: the runs may take
+different branches, and what they draw is matched in order.  A counter that begins at a public expression, such as ``2 * N``, counts from 0,
+and the expression is added where it is read: what is spent is then a multiple of the counter, and no invariant has to speak of where it
+began.  A variable that is called like something that proofs speak of, such as ``cost``, gets another name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from privproof.compiling.sorts import CONTINUOUS
+from privproof.language.mechanism import Mechanism
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Conditional,
+    Constant,
+    Each,
+    Expression,
+    If,
+    Operation,
+    Place,
+    Replace,
+    Sample,
+    Statement,
+    Variable,
+)
+from privproof.language.walking import (
+    parts,
+    reads,
+    statements,
+    variables,
+    with_blocks,
+    with_parts,
+    with_reads,
+    writes,
+)
+
+_NOWHERE = Place("", 0, 0)
+
+
+def common_draws(body: Block) -> Block:
+    """Noise of the same laws in both branches of a test that no noise has a part in, drawn outside of the branches."""
+    noisy = _noisy(body)
+    counter = iter(range(10**6))
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, If) and not noisy.intersection(variables(statement.test)):
+                then, otherwise = change(statement.then), change(statement.otherwise)
+                draws = [[s for s in side if isinstance(s, Sample)] for side in (then, otherwise)]
+                straight = all(isinstance(s, Assign | Sample) for s in (*then, *otherwise))
+                if straight and draws[0] and list(map(_law, draws[0])) == list(map(_law, draws[1])):
+                    result += _joined(statement, then, otherwise, next(counter))
+                    continue
+                result.append(replace(statement, then=then, otherwise=otherwise))
+            else:
+                result.append(with_blocks(statement, change))
+        return tuple(result)
+
+    return change(body)
+
+
+def _joined(statement: If, then: Block, otherwise: Block, number: int) -> Iterator[Statement]:
+    """The branches cut at their draws, which are drawn between them."""
+    here = statement.place
+    test = Variable(f"#branch{number}", here)
+    yield Assign(test.name, statement.test, here)
+    sides = (list(_segments(then)), list(_segments(otherwise)))
+    before: tuple[Block, Block] = ((), ())
+    for k, ((one, first), (other, second)) in enumerate(zip(*sides, strict=True)):
+        yield If(test, (*before[0], *one), (*before[1], *other), here)
+        if first is None or second is None:
+            return
+        drawn = Variable(f"#drawn{number} {k}", here)
+        center = Variable(f"#center of {number} {k}", here)
+        yield Assign(center.name, Conditional(test, first.arguments[0], second.arguments[0], here), here)
+        yield replace(first, name=drawn.name, arguments=(center, *first.arguments[1:]))
+        before = ((Assign(first.name, drawn, here),), (Assign(second.name, drawn, here),))
+
+
+def _segments(block: Block) -> Iterator[tuple[Block, Sample | None]]:
+    """The statements before every draw, with the draw; at last those after all of them."""
+    waiting: list[Statement] = []
+    for statement in block:
+        if isinstance(statement, Sample):
+            yield tuple(waiting), statement
+            waiting = []
+        else:
+            waiting.append(statement)
+    yield tuple(waiting), None
+
+
+def _law(sample: Sample) -> tuple[str, tuple[Expression, ...]]:
+    """The noise and its scale, wherever it stands; discrete noise has none, and matches nothing."""
+    if sample.noise not in CONTINUOUS:
+        return f"{sample.noise} {sample.site}", ()
+    return sample.noise, tuple(map(_placeless, sample.arguments[1:]))
+
+
+def _placeless(expression: Expression) -> Expression:
+    return replace(with_parts(expression, tuple(map(_placeless, parts(expression)))), place=_NOWHERE)
+
+
+RESERVED = ("cost", "ok", "size", "up", "by", "changed", "which", "added")
+"""What proofs call the costs, the length of lists and how neighbours differ."""
+
+
+def renamed(body: Block, mechanism: Mechanism) -> Block:
+    """The body with other names for variables that are called like something that proofs speak of."""
+    taken = {writes(s) for s in statements(body)} | set(mechanism.inputs)
+    names = {name: f"{name}_" for name in RESERVED if name in taken and name not in mechanism.inputs}
+    for name in names:
+        while names[name] in taken:
+            names[name] += "_"
+
+    def change(expression: Expression) -> Expression | None:
+        match expression:
+            case Variable(name, place) if name in names:
+                return Variable(names[name], place)
+            case _:
+                return None
+
+    def block(given: Block) -> Block:
+        result: list[Statement] = []
+        for statement in given:
+            made = with_blocks(with_reads(statement, change), block)
+            match made:
+                case Assign(name) | Append(name) | Replace(name) | Sample(name) | Each(name) if name in names:
+                    made = replace(made, name=names[name])
+                case _:
+                    pass
+            result.append(made)
+        return tuple(result)
+
+    return block(body) if names else body
+
+
+def _noisy(body: Block) -> set[str]:
+    """The variables that noise flows into."""
+    found = {s.name for s in statements(body) if isinstance(s, Sample)}
+    while True:
+        before = len(found)
+        for statement in statements(body):
+            name = writes(statement)
+            if name is not None and any(found.intersection(variables(e)) for e in reads(statement)):
+                found.add(name)
+        if len(found) == before:
+            return found
+
+
+def counted_from_zero(body: Block, mechanism: Mechanism) -> Block:
+    """The body with its counters beginning at 0 that begin at expressions in public numbers."""
+    for statement in body:
+        if isinstance(statement, Assign) and _counter(statement, body, mechanism):
+            body = _from_zero(body, statement)
+    return body
+
+
+def _counter(begin: Assign, body: Block, mechanism: Mechanism) -> bool:
+    """Whether a variable begins at an expression in public numbers, and only constants are added to it."""
+    names = set(variables(begin.value))
+    if not names or not names <= set(mechanism.public_numbers) or not _linear(begin.value):
+        return False
+    others = [s for s in statements(body) if writes(s) == begin.name and s is not begin]
+    return bool(others) and all(isinstance(s, Assign) and _steps(s.value, begin.name) for s in others)
+
+
+def _linear(expression: Expression) -> bool:
+    match expression:
+        case Constant(int()) | Variable():
+            return True
+        case Operation("+" | "-", (left, right)):
+            return _linear(left) and _linear(right)
+        case Operation("*", (Constant(int()), other) | (other, Constant(int()))):
+            return _linear(other)
+        case _:
+            return False
+
+
+def _steps(value: Expression, name: str) -> bool:
+    match value:
+        case Operation("+" | "-", (Variable(read), Constant(int()))):
+            return read == name
+        case _:
+            return False
+
+
+def _from_zero(body: Block, begin: Assign) -> Block:
+    def moved(expression: Expression) -> Expression | None:
+        match expression:
+            case Variable(name, place) if name == begin.name:
+                return Operation("+", (begin.value, expression), place)
+            case _:
+                return None
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            if statement is begin:
+                result.append(replace(begin, value=Constant(0, begin.place)))
+            elif writes(statement) == begin.name:
+                result.append(statement)
+            else:
+                result.append(with_blocks(with_reads(statement, moved), change))
+        return tuple(result)
+
+    return change(body)

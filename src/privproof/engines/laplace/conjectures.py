@@ -1,0 +1,154 @@
+"""Invariants by conjecture: simple bounds are assumed at every cut, and dropped until those that are left keep each other.
+
+Spacer finds invariants of any form, but whether it finds one at all is a matter of luck where counters, costs and public numbers meet.
+What is needed there is simple as a rule: a cost is at most a multiple of a counter, a distance lies between two constants, a counter is
+at most what the test of its loop says and one step more.  All such bounds are assumed together; a path that breaks some of them drops
+these; what is left in the end holds (Flanagan and Leino 2001, "Houdini, an annotation assistant for ESC/Java").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privproof.engines.laplace.blocks import Blocks
+from privproof.engines.laplace.solver import true, z3
+from privproof.engines.laplace.values import Term, number, real
+
+_FACTORS = (*tuple(Fraction(1, k) for k in (8, 6, 4, 3, 2)), Fraction(1), Fraction(3, 2), Fraction(2))
+"""Multiples of a counter that a cost may be at most: what noise of the usual scales costs in one step."""
+_ENDS = tuple(Fraction(k, 2) for k in range(-4, 5))
+"""Constants between which distances and costs may lie."""
+_STEPS = (-2, -1, 0, 1, 2)
+"""What may be added to a multiple of a public number that bounds a counter."""
+_EFFORT = 400_000
+"""Z3's resource limit of one question; a conjecture that is not settled by then is dropped."""
+
+
+@dataclass(frozen=True)
+class Implication:
+    """What must hold at a cut after a path, given what holds at the cut before it.
+
+    Attributes:
+        source: the cut before; None for the start.
+        before: the symbols there.
+        fresh: the symbols of what is read and drawn on the path.
+        body: when the path is taken.
+        target: the cut after; None where the path must not be taken at all.
+        after: the terms of the symbols there.
+    """
+
+    source: int | None
+    before: tuple[Term, ...]
+    fresh: tuple[Term, ...]
+    body: Term
+    target: int | None
+    after: tuple[Term, ...]
+
+
+def counter(group: tuple[str, ...]) -> str:
+    """The name of the counter of a group."""
+    return " ".join(("cost", *group))
+
+
+def symbols(blocks: Blocks, cut: int) -> dict[str, Term]:
+    """All symbols that an invariant may speak of."""
+    result = {**blocks.fixed, **blocks.state(cut)}
+    for group in blocks.groups:
+        made = z3.Int if group in blocks.logarithms else z3.Real
+        result[counter(group)] = made(counter(group))
+    if blocks.prophesied:
+        result["ok"] = z3.Bool("ok")
+    return result
+
+
+def conjectured(
+    blocks: Blocks, steps: Sequence[Implication], pause: Callable[[], None] = lambda: None
+) -> dict[int, Term] | None:
+    """Formulas for the cuts, made of simple bounds, if such are enough."""
+    held = {cut: list(_conjectures(blocks, cut)) for cut in blocks.program.cuts}
+    before = -1
+    while before != (before := sum(map(len, held.values()))):
+        for step in steps:
+            if step.target is not None:
+                pause()
+                _drop(blocks, step, held)
+    for step in steps:
+        if step.target is None and _asked(step, held).check() != z3.unsat:
+            return None
+    return {cut: z3.And(*terms) if terms else true() for cut, terms in held.items()}
+
+
+def _asked(step: Implication, held: Mapping[int, list[Term]]) -> Term:
+    """A solver that knows when a path is taken, and what is assumed where it begins."""
+    solver = z3.SolverFor("QF_LIRA")
+    solver.set("rlimit", _EFFORT)
+    solver.add(step.body)
+    if step.source is not None:
+        solver.add(*held[step.source])
+    return solver
+
+
+def _drop(blocks: Blocks, step: Implication, held: dict[int, list[Term]]) -> None:
+    """Drop the conjectures that a path breaks."""
+    assert step.target is not None
+    names = symbols(blocks, step.target).values()
+    solver = _asked(step, held)
+    left = list(held[step.target])
+    put = {term.get_id(): z3.substitute(term, *zip(names, step.after, strict=True)) for term in left}
+    while left:
+        solver.push()
+        solver.add(z3.Not(z3.And(*(put[term.get_id()] for term in left))))
+        answer = solver.check()
+        if answer == z3.sat:
+            model = solver.model()
+            left = [t for t in left if z3.is_true(model.eval(put[t.get_id()], model_completion=True))]
+        solver.pop()
+        if answer == z3.unsat:
+            break
+        if answer == z3.unknown:
+            left = [t for t in left if _follows(solver, put[t.get_id()])]
+            break
+    held[step.target] = left
+
+
+def _follows(solver: Term, term: Term) -> bool:
+    solver.push()
+    solver.add(z3.Not(term))
+    answer = solver.check()
+    solver.pop()
+    return bool(answer == z3.unsat)
+
+
+def _conjectures(blocks: Blocks, cut: int) -> Iterator[Term]:
+    """Simple bounds of the state at a cut."""
+    state = blocks.state(cut)
+    costs = [z3.Real(counter(group)) for group in blocks.groups if group not in blocks.logarithms]
+    public = [blocks.fixed[name] for name in blocks.mechanism.public_numbers if name in blocks.fixed]
+    sizes = [blocks.fixed["size"]] if "size" in blocks.fixed else []
+    counters = [
+        term
+        for name, term in state.items()
+        if blocks.program.sorts.get(name) == "int" and name not in blocks.program.high
+    ]
+    for cost in costs:
+        yield cost >= 0
+        for end in _ENDS:
+            if end >= 0:
+                yield cost <= number(end)
+        for count in counters:
+            for factor in _FACTORS:
+                yield cost <= number(factor) * real(count)
+    for count in counters:
+        for step in _STEPS:
+            yield count >= step
+            for top in (*sizes, *public):
+                yield count <= top + step
+            for top in public:
+                yield count <= 2 * top + step
+    for name, term in state.items():
+        if name.endswith(": distance"):
+            for end in _ENDS:
+                yield real(term) <= number(end)
+                yield real(term) >= number(end)
