@@ -27,7 +27,7 @@ from privproof.engines.laplace.horn import Invariants, invariants
 from privproof.engines.laplace.proving import AlignmentProof, prove
 from privproof.engines.laplace.refuting import Refuter, publics
 from privproof.engines.laplace.tight import approached
-from privproof.engines.monitor import Stopped
+from privproof.engines.monitor import Allowance, Stopped
 from privproof.errors import LanguageError
 from privproof.evidence.checker.outcomes import Accepted, Rejected
 from privproof.evidence.gate import Answer
@@ -289,14 +289,8 @@ def test_a_changed_alignment_is_no_proof_or_one_that_the_checker_accepts(folder,
         feature = random.choice(list(factors))
         factors[feature] += random.choice((-2, -1, 1, 2)) * Fraction(1, random.choice((1, 2, 10)))
         changed = Alignment({**proof.alignment.shifts, place: Shift(factors)})
-        turns = iter(range(3))
-
-        def pause(turns=turns):
-            if next(turns, None) is None:
-                raise Stopped
-
         try:
-            found = invariants(proof.blocks, changed, proof.bounds, pause)
+            found = invariants(proof.blocks, changed, proof.bounds, Allowance(Monitor(), 3))
         except Stopped:
             found = "unknown"
         if isinstance(found, Invariants):

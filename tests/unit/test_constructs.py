@@ -147,3 +147,21 @@ def test_variables_may_be_called_like_what_proofs_speak_of():
 def test_simple_invariants_are_found_by_conjecture_alone(monkeypatch):
     monkeypatch.setattr(horn, "_attempt", lambda *_: "unknown")
     proved(adaptive, 1)
+
+
+def test_a_large_claim_on_a_loss_that_grows_with_the_size_is_refuted_at_once():
+    @mechanism
+    def histogram(q: real_queries()):
+        return [laplace(v, scale=1) for v in q]
+
+    verdict = check(histogram, 100)
+    assert verdict.status == "refuted"
+    assert len(verdict.witness.left["q"]) == 101
+
+
+def test_a_large_claim_that_holds_is_still_proved():
+    @mechanism(neighbours="one")
+    def total(q: real_queries()):
+        return laplace(sum(q), scale=1)
+
+    proved(total, 20)

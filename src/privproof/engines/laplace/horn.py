@@ -8,7 +8,8 @@ for every logarithm: noise with alpha = 1/4 shifted by 3 adds 6 to the counter o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from privproof.engines.laplace.blocks import Blocks, Path
 from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
 from privproof.engines.laplace.solver import false, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
+from privproof.engines.monitor import Monitor
 from privproof.exact import Epsilon, Rational, log, rational
 from privproof.exact.affine import Affine
 from privproof.exact.balls import rational_bounds
@@ -66,28 +68,31 @@ Outcome = Literal["fails", "unknown"]
 
 
 def invariants(
-    blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...], pause: Callable[[], None] = lambda: None
+    blocks: Blocks, alignment: Alignment, bounds: tuple[Bound, ...], monitor: Monitor | None = None
 ) -> Invariants | Outcome:
     """Invariants that prove an alignment, or why there are none."""
     steps = implications(blocks, alignment, bounds)
+    watch = Monitor() if monitor is None else monitor
     for effort, seeds in _EFFORTS:
         for seed in seeds:
-            pause()
-            found = _attempt(blocks, steps, bounds, effort, seed)
+            watch.pause()
+            found = _attempt(blocks, steps, bounds, effort, seed, watch)
             if found != "unknown":
                 return found
-        if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, pause)) is not None:
+        if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, watch.pause)) is not None:
             return Invariants(simple, bounds)
     return "unknown"
 
 
 def _attempt(
-    blocks: Blocks, steps: Sequence[Implication], bounds: tuple[Bound, ...], effort: int, seed: int
+    blocks: Blocks, steps: Sequence[Implication], bounds: tuple[Bound, ...], effort: int, seed: int, monitor: Monitor
 ) -> Invariants | Outcome:
     z3.set_param("fp.spacer.random_seed", seed)
     solver = z3.SolverFor("HORN")
     solver.set("rlimit", effort)
     solver.set("random_seed", seed)
+    if monitor.deadline is not None:  # what is not found by then is not asked for any more
+        solver.set("timeout", max(1, int(1000 * (monitor.deadline - time.monotonic()))))
     relations: dict[int, Any] = {}
     for cut in blocks.program.cuts:
         sorts = [term.sort() for term in symbols(blocks, cut).values()]

@@ -163,7 +163,7 @@ def _attempt(search: Synthesis, before: Sequence[Counterexample]) -> AlignmentPr
         if bounds is None:
             single = "the scales of the noise are no multiples of single public numbers"
             return NoProof(_SHARES if blocks.logarithms else single, search.last, blocks)
-        found = invariants(blocks, alignment, bounds, monitor.pause)
+        found = invariants(blocks, alignment, bounds, monitor)
         if isinstance(found, Invariants):
             return AlignmentProof(blocks, alignment, found, budget)
         reason = {

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, product
+from math import ceil
 from typing import Any
 
 from privproof.engines.laplace.blocks import Blocks
@@ -55,6 +56,10 @@ _LONGER = (8, 12, 20, 32, 48)
 """Sizes that are tried beyond the small ones, as long as the least cost grows with them."""
 _CORNERS = 16
 """So many corners are tried where noise is tied: all of four values that go up and down."""
+_GROWING = (4, 8)
+"""The sizes whose costs tell how they grow: small, and different enough for a rate."""
+_LONGEST = 350
+"""The largest size that a claim far from the truth is refuted at; a run may leave 400 noises open."""
 _WORDS = 24
 """So many words above the budget are tried at a size, the costliest first."""
 _BLIND = 8
@@ -249,6 +254,27 @@ class Refuter:
                     self.monitor.pause()
                     event = point(pattern, silent)
                     found = self.decided(left, right, event, allowed) or self.decided(right, left, event, allowed)
+                    if found is not None:
+                        return found
+        return None
+
+    def far(self, size: int | None) -> Loss | None:
+        """A loss above the budget at the size at which costs exceed it, if they grow with the size as they do from four to eight values."""
+        if size is not None or len(self.sizes(size)) == 1 or self.by_records:
+            return None
+        few, more = _GROWING
+        for public in publics(self.mechanism, numbers=(1,)):
+            least, costs = self.ranked_long(few, public), self.ranked_long(more, public)
+            if not least or not costs or costs[0].cost <= least[0].cost + 1e-9:
+                continue
+            allowed = self.allowed(public, more)
+            rate = (costs[0].cost - least[0].cost) / (more - few)
+            needed = more + ceil((_float(allowed) - costs[0].cost) / rate) + 1
+            if not more < needed <= _LONGEST:
+                continue
+            with few_ways():
+                for one in self.ranked_long(needed, public)[:1]:
+                    found = self.along(one, public, needed, self.allowed(public, needed))
                     if found is not None:
                         return found
         return None
