@@ -130,12 +130,16 @@ class Explorer:
                 start = store.get(window.variable)
                 if isinstance(start, int) and start + window.offset > 0:
                     gone = min(start + window.offset, len(value))
-                    value = Answers((*((FORGOTTEN,) * gone), *value[gone:]))
+                    if (
+                        gone and value[gone - 1] is not FORGOTTEN
+                    ):  # from the front on, so all before it are forgotten too
+                        value = Answers((*((FORGOTTEN,) * gone), *value[gone:]))
             values.append(value)
         numbers: dict[int, int] = {}
         for value in values:
-            for tail in tails(value):
-                numbers.setdefault(tail.identity, len(numbers))
+            if type(value) is not int:
+                for tail in tails(value):
+                    numbers.setdefault(tail.identity, len(numbers))
         if numbers:
             values = [with_tails(v, lambda t: replace(t, identity=numbers[t.identity])) for v in values]
         return State(at, tuple(values), (at, tuple(map(key, values))))

@@ -35,6 +35,7 @@ _WORDS: tuple[Family, ...] = ("words",)
 
 ENGINES: tuple[Registered, ...] = (
     Registered("table", _WORDS, "words.table", "TableEngine"),
+    Registered("worst-way", _WORDS, "words.worst_way", "WorstWayEngine"),
     Registered("tensors", _WORDS, "words.bounded", "TensorEngine"),
     Registered("frontier", _WORDS, "words.bounded", "FrontierEngine"),
     Registered("ratios", _WORDS, "words.ratios", "RatioEngine"),

@@ -284,21 +284,26 @@ def key(value: Any) -> Any:
     """Something hashable that tells values apart that Python's ``==`` does not: 1, True and Fraction(1)."""
     if type(value) in _SIMPLE:
         return value
+    if isinstance(value, tuple):
+        return ("tuple", _keys(value))
     match value:
         case bool():
             return ("bool", value)
         case Fraction():
             return ("fraction", value)
         case Cells(inner, is_shared):
-            return ("list", is_shared, tuple(map(key, inner)))
-        case tuple():
-            return ("tuple", tuple(map(key, value)))
+            return ("list", is_shared, _keys(inner))
         case Lookup(rows):
             return ("table", tuple((key(a), key(b)) for a, b in rows))
         case Index() | OpenList():
             return index_key(value)
         case _:
             return value
+
+
+def _keys(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The keys of values, at once where they are their own keys."""
+    return tuple(values) if _SIMPLE.issuperset(map(type, values)) else tuple(map(key, values))
 
 
 def text(value: Any) -> str:

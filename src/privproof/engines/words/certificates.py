@@ -10,7 +10,7 @@ from typing import TypeAlias
 from privproof.compiling import Begin, Classes, Compiled
 from privproof.engines.words.cone_trimming import trim_cone
 from privproof.engines.words.dominance import Dominated
-from privproof.engines.words.findings import ConeProof, EnumerationProof, Proof, RatioProof
+from privproof.engines.words.findings import ConeProof, EnumerationProof, Proof, RatioProof, WorstWayProof
 from privproof.engines.words.frontier import Counted, Place, Trace
 from privproof.engines.words.letters import letter_document, numbers_document
 from privproof.engines.words.margins import margins
@@ -84,6 +84,8 @@ def proof_evidence(compiled: Compiled, proof: Proof) -> dict[str, object]:
         return trim_cone(_Cone(compiled, proof.trace).evidence())
     if isinstance(proof, RatioProof):
         return ratio_evidence(proof.compiled, proof.cones)
+    if isinstance(proof, WorstWayProof):
+        return {"method": "worst way"}
     return {"method": "enumeration" if isinstance(proof, EnumerationProof) else "tensors"}
 
 

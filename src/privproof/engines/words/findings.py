@@ -26,6 +26,11 @@ class TensorProof:
 
 
 @dataclass(frozen=True)
+class WorstWayProof:
+    """The ratios of all moves were multiplied along the worst way; a checker does the same on its own."""
+
+
+@dataclass(frozen=True)
 class EnumerationProof:
     """All words were looked at; a checker does the same on its own."""
 
@@ -38,7 +43,7 @@ class RatioProof:
     cones: RatioCones
 
 
-Proof: TypeAlias = "ConeProof | TensorProof | EnumerationProof | RatioProof"
+Proof: TypeAlias = "ConeProof | TensorProof | WorstWayProof | EnumerationProof | RatioProof"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, inf, lcm
+from math import gcd, inf, lcm, log2
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,6 +37,12 @@ Window: TypeAlias = tuple[tuple[int, ...], ...]
 
 _LARGEST = 20_000_000
 """Inputs in all, times outputs: several arrays of inputs are in memory at once, and the checker goes through all of them."""
+_MOST_BYTES = 1 << 30
+"""What the arrays of one output may take; beyond, another engine is asked."""
+_ARRAYS = 4
+"""Arrays of all inputs that are in memory at once: the numbers, their erosion, their ratios, and one in the making."""
+_OBJECT = 48
+"""Bytes of an integer of any size and the reference to it, besides its digits."""
 _BAND = 1e-12
 """Ratios this near to the largest one, rounded, are compared exactly; rounding is off by less."""
 _FEW = 200
@@ -56,9 +62,23 @@ def reason_against(compiled: Compiled) -> str | None:
         return "the neighbours are not given coordinate by coordinate"
     if any(begin.pair.left != begin.pair.right for begin in compiled.begins):
         return "the two sides start differently"
+    room = _bytes(model)
+    if room > _MOST_BYTES:
+        return f"arrays of {len(model.inputs)}^{len(model.steps)} exact numbers take {room >> 20} MiB, more than {_MOST_BYTES >> 20}"
     if len(model.outputs) * len(model.inputs) ** len(model.steps) > _LARGEST:
         return f"{len(model.inputs)}^{len(model.steps)} inputs and {len(model.outputs)} outputs are more than {_LARGEST} together"
     return None
+
+
+def _bytes(model: Transducer) -> int:
+    """What the arrays of one output take, about: numbers beyond 62 bits are objects."""
+    digits = 0.0
+    for step in model.steps:
+        rows = (branch.probability for row in step.values() for branches in row.values() for branch in branches)
+        digits += log2(lcm(1, *{int(p.q) for p in rows}))
+    size = 8 if digits < 62 else _OBJECT + int(digits) // 8
+    entries: int = len(model.inputs) ** len(model.steps)
+    return _ARRAYS * size * entries
 
 
 @dataclass(frozen=True)

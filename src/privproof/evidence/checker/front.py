@@ -29,6 +29,7 @@ from privproof.evidence.checker.systems import Question
 from privproof.evidence.checker.telling import explained
 from privproof.evidence.checker.tensors import proved_by_tensors
 from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
+from privproof.evidence.checker.worst_way import proved_by_the_worst_way
 from privproof.exact import INFINITE, Epsilon, epsilon
 
 Method = Callable[[Question, dict[str, object], Limits], Accepted]
@@ -39,6 +40,7 @@ _METHODS: Mapping[str, Mapping[str, Method]] = {
         "cone": proved_by_cone,
         "enumeration": proved_by_enumeration,
         "ratios": proved_by_ratios,
+        "worst way": proved_by_the_worst_way,
         "tensors": proved_by_tensors,
     },
     "refuted": {"word": refuted_by_word, "event": refuted_by_event, "pump": refuted_by_pump},

@@ -28,6 +28,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("words", "cone"): ("witnessed", "a cone of vectors, of which every start, step and end was compared"),
     ("words", "ratios"): ("witnessed", "ratios of futures, of which every start, step and end was compared"),
     ("words", "enumeration"): ("recomputed", "all compared words"),
+    ("words", "worst way"): ("recomputed", "the ratios of all moves, multiplied along the worst way"),
     ("words", "tensors"): ("recomputed", "the output law of every input"),
     ("program", "alignment"): ("solver", "an alignment, whose conditions a solver showed"),
     ("program", "loss"): ("witnessed", "an event, whose two probabilities were integrated again"),
