@@ -149,7 +149,10 @@ def largest_product(question: Question, monitor: Monitor) -> Rational | None:
     for number, table in enumerate(tables):
         monitor.pause()
         memories = {memory for _, memory in reached[-1]}
-        letters.append({memory: list(choices(number, memory)) for memory in memories})
+        both = {memory: list(choices(number, memory)) for memory in memories}
+        letters.append(
+            {m: [(x, y, after) for x, y, after in c if x is not None and y is not None] for m, c in both.items()}
+        )
         onward = set()
         for state, memory in reached[-1]:
             targets = {target for row in table[state].values() for _, target in row}

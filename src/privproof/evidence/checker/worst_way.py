@@ -41,7 +41,9 @@ def proved_by_the_worst_way(question: Question, evidence: dict[str, object], lim
         for state, memory in levels[-1]:
             compared += len(machine.choices(memory))
             within(compared, limits.explored, "pairs of inputs", "evidence")
-            for left, _, after in machine.choices(memory):
+            for left, right, after in machine.choices(memory):
+                if left is None or right is None:
+                    refuse("an input is read on one side only", "evidence.method")
                 following |= {(j, after) for branches in step[state][left].values() for j, _ in branches}
         levels.append(following)
     bounds = dict.fromkeys(levels.pop(), ONE)
@@ -51,6 +53,8 @@ def proved_by_the_worst_way(question: Question, evidence: dict[str, object], lim
         for state, memory in level:
             largest = ZERO
             for left, right, after in machine.choices(memory):
+                assert left is not None
+                assert right is not None
                 other = {(o, j): p for o, branches in step[state][right].items() for j, p in branches}
                 for output, branches in step[state][left].items():
                     for j, p in branches:
