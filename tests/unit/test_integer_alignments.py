@@ -21,9 +21,10 @@ from privproof import (
     tight_epsilon,
     truncated_geometric,
 )
-from privproof.errors import CertificateRefused
+from privproof.errors import BudgetError, CertificateRefused
 from privproof.evidence.checker import Accepted, recheck
 from privproof.exact import epsilon
+from privproof.exact.affine import read_affine
 
 
 @mechanism
@@ -457,3 +458,88 @@ def test_records_that_are_added_or_removed_are_counted_for_every_length():
     assert (verdict.status, verdict.engine) == ("proved", "laplace")
     assert "one element more" in str(verdict)
     assert check(count_of_yes, "0.69").status == "refuted"
+
+
+# ------------------------------------------------------------------------------------------------- claims in public numbers
+
+
+@mechanism(epsilon="(1 + 2*N)*ln(2)")
+def sparse_vector_of_many(q: queries(), t: public(integer()), N: public(integer(low=1))):
+    threshold = geometric(t, alpha="1/2")
+    count, i = 0, 0
+    while i < len(q) and count < N:
+        if geometric(q[i], alpha="1/2") >= threshold:
+            yield True
+            count = count + 1
+        else:
+            yield False
+        i = i + 1
+
+
+@pytest.fixture(scope="module")
+def in_numbers():
+    verdict = check(sparse_vector_of_many)
+    assert verdict.status == "proved"
+    return dict(verdict.certificate)
+
+
+def test_sparse_vector_is_proved_for_every_public_number(in_numbers):
+    assert in_numbers["question"]["claim"] == {"constant": "1", "terms": {"N": "2"}, "ratio": "2"}
+    outcome = recheck(in_numbers)
+    assert outcome.details["source"]["established"]
+    assert "1 + 2*N times ln(2)" in outcome.statement
+
+
+@pytest.mark.parametrize(
+    ("claim", "bound"),
+    [
+        ({"constant": "1", "terms": {"N": "1"}, "ratio": "2"}, None),
+        ({"constant": "0", "terms": {"N": "2"}, "ratio": "2"}, None),
+        ({"constant": "1", "terms": {"N": "2"}}, None),
+        ({"constant": "1", "terms": {"N": "2"}, "ratio": "3"}, None),
+        ({"constant": "1", "terms": {"N": "2"}, "ratio": "1"}, None),
+        ({"constant": "1", "terms": {"N": "2"}, "ratio": "1/2"}, None),
+        (None, {"ratio": "2", "constant": "1", "terms": {"N": "1"}}),
+        (None, {"ratio": "2", "constant": "0", "terms": {"N": "2"}}),
+        (None, {"ratio": "2", "constant": "2", "terms": {"N": "2"}}),
+        (None, {"ratio": "3", "constant": "1", "terms": {"N": "2"}}),
+        (None, {"ratio": "2", "times": 3}),
+        (None, {"names": [], "constant": "1", "terms": {}}),
+    ],
+)
+def test_other_claims_and_bounds_in_logarithms_are_refused(in_numbers, claim, bound):
+    def change(question, evidence):
+        question["claim"] = claim or question["claim"]
+        evidence["bounds"] = [bound] if bound else evidence["bounds"]
+
+    rejected(in_numbers, change)
+
+
+@mechanism(epsilon="(1 + N)*ln(2)")
+def sparse_vector_of_too_many(q: queries(), t: public(integer()), N: public(integer(low=1))):
+    threshold = geometric(t, alpha="1/2")
+    count, i = 0, 0
+    while i < len(q) and count < N:
+        if geometric(q[i], alpha="1/2") >= threshold:
+            yield True
+            count = count + 1
+        else:
+            yield False
+        i = i + 1
+
+
+def test_a_claim_in_public_numbers_is_refuted_at_one():
+    verdict = check(sparse_vector_of_too_many)
+    assert verdict.status == "refuted"
+    certificate = copy.deepcopy(dict(verdict.certificate))
+    assert recheck(certificate).verdict == "refuted"
+    certificate["question"]["claim"]["terms"]["N"] = "2"
+    assert not isinstance(recheck(certificate), Accepted)
+
+
+@pytest.mark.parametrize(
+    "text", ["N*ln(N)", "ln(1)", "ln(1/2)*N", "1 + N*ln(2)", "ln(2)*ln(3)", "N/ln(2)", "ln(2) + ln(3)"]
+)
+def test_other_logarithms_are_no_claims(text):
+    with pytest.raises(BudgetError):
+        read_affine(text, ["N"])

@@ -19,8 +19,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from flint import fmpz
-
 from privproof.compiling.keys import written_out
 from privproof.compiling.levelling import common_draws, counted_from_zero, renamed
 from privproof.compiling.rewriting import (
@@ -53,6 +51,7 @@ from privproof.compiling.sorts import (
 from privproof.compiling.summaries import SUMMED, summarised
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
+from privproof.exact.affine import as_power
 from privproof.language.flow import Instruction, Jump, Next, Test, flow
 from privproof.language.inputs import Input
 from privproof.language.laws import Geometric, geometric
@@ -565,12 +564,8 @@ def _logarithm(sample: Sample, body: Block) -> Scale:
         raise Unsupported(f"alpha of the noise at {sample.place} is no constant")
     law = geometric(0, *values)
     assert isinstance(law, Geometric)
-    ratio = 1 / rational(law.alpha)
-    for power in range(int(max(ratio.p, ratio.q)).bit_length(), 1, -1):
-        above, below = (int(fmpz(part).root(power)) for part in (ratio.p, ratio.q))
-        if above**power == ratio.p and below**power == ratio.q:
-            return Scale(rational(1) / power, (), rational(above) / below)
-    return Scale(ONE, (), ratio)
+    ratio, power = as_power(1 / rational(law.alpha))
+    return Scale(ONE / power, (), ratio)
 
 
 def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:

@@ -221,7 +221,7 @@ def _loss_facts(verdict: Verdict, question: ProgramQuestion, witness: LossWitnes
 def _allowed(question: ProgramQuestion, witness: LossWitness) -> str:
     assert question.claim is not None
     size = max((len(v) for v in witness.left.values() if isinstance(v, list)), default=0)
-    value = question.claim.at({**witness.left, "size": size})
+    value = question.claim.value_at({**witness.left, "size": size})
     return f"{question.claim} = {value}"
 
 

@@ -47,8 +47,10 @@ def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
     bounds: list[dict[str, object]] = []
     for bound in proof.bounds:
         ratio = proof.blocks.logarithms.get(bound.group)
-        if ratio is not None:
-            bounds.append({"ratio": str(ratio), "times": int(bound.limit.constant.p)})
+        if ratio is not None and bound.limit.terms:
+            bounds.append({"ratio": str(ratio), **_affine(bound.limit)})
+        elif ratio is not None:
+            bounds.append({"ratio": str(ratio), "times": int(bound.limit.constant.floor())})
         elif bound.group:
             bounds.append({"names": list(bound.group), "factor": str(bound.limit.constant)})
         else:

@@ -216,7 +216,7 @@ def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None =
         return
     upper = INFINITE
     if not proof.budget.terms:
-        upper = epsilon(proof.budget.constant)
+        upper = epsilon(proof.budget.value_at({}))
     if question.budget is not None and question.claim == proof.budget:
         upper = question.budget.epsilon
     said = f"the function and the program that is proved agree on {tried.runs} runs with the same data and noise"

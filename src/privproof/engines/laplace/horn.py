@@ -42,7 +42,8 @@ class Bound:
     def term(self, blocks: Blocks) -> Term:
         """The bound as a term."""
         if self.group in blocks.logarithms:
-            return z3.IntVal(int(self.limit.constant.p))
+            whole = not self.limit.terms and self.limit.constant.q == 1
+            return z3.IntVal(int(self.limit.constant.p)) if whole else affine(self.limit, blocks)
         if self.group:
             return number(self.limit.constant) * real(blocks.fixed[self.group[0]])
         return affine(self.limit, blocks)
@@ -169,7 +170,10 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
         name = counter(drawn.group)
         size = size_of(shifts[drawn.instruction])
         costs[name] = costs[name] + (size * int(1 / drawn.factor) if drawn.whole else size / number(drawn.factor))
-    within = [costs[counter(bound.group)] <= bound.term(blocks) for bound in bounds]
+    within = []
+    for bound in bounds:
+        cost, limit = costs[counter(bound.group)], bound.term(blocks)
+        within.append(cost <= limit if z3.is_int(limit) else real(cost) <= limit)
     obligations = [put(o.condition) for o in path.obligations]
     result = []
 
@@ -218,8 +222,14 @@ def shared(
         spent: what each counter was seen to spend.
         exact: the budget where it is one number, exactly; needed where there is geometric noise.
     """
+    if not blocks.logarithms and budget.ratio is not None:
+        return None
     if not blocks.logarithms:
         return _shared(budget, blocks.groups, spent)
+    if budget.ratio is not None:
+        [group, *more] = blocks.groups
+        fits = not more and blocks.logarithms.get(group) == budget.ratio
+        return (Bound(group, Affine(budget.constant, budget.terms)),) if fits else None
     if exact is None or exact.infinite:
         return None
     others = tuple(group for group in blocks.groups if group not in blocks.logarithms)

@@ -177,7 +177,7 @@ class Refuter:
         assert self.budget is not None
         if self.exact is not None:
             return self.exact.epsilon
-        return epsilon(self.budget.at({**public, "size": size or 0}))
+        return epsilon(self.budget.value_at({**public, "size": size or 0}))
 
     # ------------------------------------------------------------------------------------------------------- candidates
 

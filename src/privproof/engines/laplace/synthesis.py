@@ -286,6 +286,8 @@ class Synthesis:
 
     def allowed(self, instance: Instance) -> Fraction:
         """The budget of an instance."""
+        if self.budget.ratio is not None:
+            return _near(self.budget.value_at(instance.values)) + _SLACK
         if self.exact is None or self.exact.infinite or not self.units:
             return fraction(self.budget.at(instance.values))
         return _near(self.exact) + _SLACK

@@ -100,7 +100,9 @@ def _values(declared: Input) -> list[object]:
 
 
 def _affine(value: Affine) -> dict[str, object]:
-    return {"constant": str(value.constant), "terms": {name: str(factor) for name, factor in value.terms}}
+    made: dict[str, object] = {"constant": str(value.constant)}
+    made["terms"] = {name: str(factor) for name, factor in value.terms}
+    return made if value.ratio is None else {**made, "ratio": str(value.ratio)}
 
 
 def _instruction(step: Instruction, program: Program) -> list[object]:

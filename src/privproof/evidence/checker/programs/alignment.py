@@ -82,6 +82,7 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
     found: dict[Group, str] = {}
     total = Affine(ZERO, {})
     product = ONE
+    counted: dict[Logarithm, Affine] = {}
     for i, item in enumerate(listed):
         place = f"evidence.bounds[{i}]"
         given = an_object(item, place)
@@ -89,8 +90,12 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
             logarithm, times_ = _logarithm(given, place, state, limits)
             if logarithm in found:
                 refuse("the costs are bounded twice", place)
-            product *= logarithm.ratio**times_
-            found[logarithm] = number(times_, INT)
+            if isinstance(times_, int):
+                product *= logarithm.ratio**times_
+                found[logarithm] = number(times_, INT)
+            else:
+                found[logarithm] = _affine(times_, state)
+            counted[logarithm] = Affine(Rational(times_), {}) if isinstance(times_, int) else times_
             continue
         group = read_group(given.get("names"), declared, f"{place}.names")
         if group in found:
@@ -115,20 +120,42 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
                 named = str(each) if isinstance(each, Logarithm) else " * ".join(each)
                 refuse(f"the costs of the scales with {named} are not bounded", "evidence.bounds")
             found[each] = number(0, REAL)
-    _claimed(total, product, declared)
+    if declared.ratio is not None or any(each.terms for each in counted.values()):
+        _claimed_in_logarithms(total, counted, declared)
+    else:
+        _claimed(total, product, declared)
     return {cost_of(group): bound for group, bound in found.items()}
 
 
-def _logarithm(given: dict[str, object], place: str, state: State, limits: Limits) -> tuple[Logarithm, int]:
+def _claimed_in_logarithms(total: Affine, counted: Mapping[Logarithm, Affine], declared: Declared) -> None:
+    """Refuse costs that may exceed so many times a logarithm; all of them have to be multiples of the same one."""
+    if declared.ratio is None or declared.claim is None or set(counted) != {Logarithm(declared.ratio)}:
+        refuse("the bounds are not counted in the logarithm of the claim", "evidence.bounds")
+    if total.constant != 0 or any(total.terms.values()):
+        refuse("a claim in logarithms has no share for other noise", "evidence.bounds")
+    excess = counted[Logarithm(declared.ratio)].minus(declared.claim).largest(declared.ranges)
+    if excess is None or excess > 0:
+        refuse(f"the bound may exceed the claim {declared.claimed}", "evidence.bounds")
+
+
+def _logarithm(given: dict[str, object], place: str, state: State, limits: Limits) -> tuple[Logarithm, int | Affine]:
     """A bound of the costs of geometric noise: how many times which logarithm."""
+    if "times" not in given:
+        only_members(given, ("ratio", "constant", "terms"), place)
+        affine = read_affine(given, state.declared, place, limits)
+        return _known(Logarithm(a_number(given.get("ratio"), f"{place}.ratio", limits)), state, place), affine
     only_members(given, ("ratio", "times"), place)
-    logarithm = Logarithm(a_number(given.get("ratio"), f"{place}.ratio", limits))
-    if logarithm not in state.flow.groups:
-        refuse("no noise has such an alpha", place)
+    logarithm = _known(Logarithm(a_number(given.get("ratio"), f"{place}.ratio", limits)), state, place)
     times_ = an_integer(given.get("times"), f"{place}.times")
     if not 0 <= times_ <= _MOST_TIMES:
         refuse(f"a bound is between 0 and {_MOST_TIMES} times the logarithm", place)
     return logarithm, times_
+
+
+def _known(logarithm: Logarithm, state: State, place: str) -> Logarithm:
+    if logarithm not in state.flow.groups:
+        refuse("no noise has such an alpha", place)
+    return logarithm
 
 
 def _claimed(total: Affine, product: Rational, declared: Declared) -> None:

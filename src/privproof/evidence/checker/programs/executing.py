@@ -68,7 +68,11 @@ class Execution:
 
     def within_bounds(self) -> str:
         """That the costs are within the bounds now."""
-        return both(f"(<= {self.now[cost]} {bound})" for cost, bound in self.bounds.items())
+        parts = []
+        for cost, bound in self.bounds.items():
+            counted = self.state.symbols[cost].sort == INT and not bound.isdigit()
+            parts.append(f"(<= {real(self.now[cost], INT) if counted else self.now[cost]} {bound})")
+        return both(parts)
 
     def foretold(self) -> tuple[str, str]:
         """That run 1 gives the foretold result, and what has to hold then."""

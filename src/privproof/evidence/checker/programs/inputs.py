@@ -125,6 +125,7 @@ class Declared:
         size: the length of all lists without a size of their own; None for every length.  Under ``add-remove`` that of the longer one.
         epsilon: the number claimed, or None.
         claim: the affine expression claimed, or None; where both are given it is at most epsilon.
+        ratio: where the claim is that many times the logarithm of a ratio above 1, this ratio.
         delta: the probability that is claimed to be given away besides.
     """
 
@@ -134,6 +135,7 @@ class Declared:
     epsilon: Epsilon | None
     claim: Affine | None
     delta: Rational
+    ratio: Rational | None = None
 
     @property
     def private(self) -> tuple[Input, ...]:
@@ -157,7 +159,8 @@ class Declared:
         """The claim in words."""
         if self.epsilon is not None:
             return f"epsilon = {str(self.epsilon)[:80]}"
-        return f"epsilon = {str(self.claim)[:200]}"
+        times = "" if self.ratio is None else f" times ln({str(self.ratio)[:80]})"
+        return f"epsilon = {str(self.claim)[:200]}{times}"
 
 
 def read_declared(question: dict[str, object], limits: Limits) -> Declared:
@@ -187,8 +190,13 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
     if "claim" not in question:
         return declared
     claim = an_object(question["claim"], "question.claim")
-    only_members(claim, ("constant", "terms"), "question.claim")
+    only_members(claim, ("constant", "terms", "ratio"), "question.claim")
     affine = read_affine(claim, declared, "question.claim", limits)
+    if "ratio" in claim:
+        ratio = a_number(claim["ratio"], "question.claim.ratio", limits)
+        if ratio <= 1 or epsilon is not None:
+            refuse("a claim in logarithms has a ratio above 1, and no other number beside it", "question.claim")
+        return Declared(inputs, relation, size, None, affine, delta, ratio)
     if epsilon is not None:
         at_most(affine, epsilon, declared, "question.claim")
     return Declared(inputs, relation, size, epsilon, affine, delta)

@@ -220,4 +220,6 @@ def _budget(declared: Declared, arguments: Arguments) -> Epsilon:
             total += factor * value
     if abs(total) > _LARGEST_CLAIM:
         refuse(f"the claim at these inputs is beyond the limit of {_LARGEST_CLAIM}", "question.claim")
+    if declared.ratio is not None:
+        return Epsilon(ratio=declared.ratio ** int(total.p), root=int(total.q))
     return Epsilon(shift=total)
