@@ -192,6 +192,27 @@ def test_forgetting_the_past_is_only_an_upper_bound_and_refutes_nothing():
     assert fraction(found.tight.ratio) == largest_ratio(slow, "one", 5) == Fraction(3, 2)
 
 
+def test_remembering_the_last_letters_gives_a_smaller_bound_than_forgetting_everything():
+    """A state that mixes fast: before the change no list leads to a state that is certain."""
+    mixing = list_reader(
+        ["s", "t"],
+        ["0", "1"],
+        ["p", "q"],
+        ["1/2", "1/2"],
+        {
+            ("s", "0"): ("3/5", "2/5"),
+            ("t", "0"): ("2/5", "3/5"),
+            ("s", "1"): ("1/2", "1/2"),
+            ("t", "1"): ("3/7", "4/7"),
+        },
+        {"s": ("9/10", "1/10"), "t": ("1/10", "9/10")},
+    )
+    verdict = tight_epsilon(Question(model=mixing, scenario=Scenario(neighbours=Neighbours.add_remove())))
+    worst = largest_ratio(mixing, "add-remove", 6)
+    assert verdict.status == "proved"
+    assert worst <= fraction(verdict.upper.ratio) < Fraction(3, 2)  # from a state that is certain it would be 22/5
+
+
 # -------------------------------------------------------------------------------------------------- subsampling is a mixture
 
 

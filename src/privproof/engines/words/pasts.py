@@ -4,13 +4,15 @@ The vectors at a location are the start's, times the matrices of the letters so 
 letter leads from generators into the cone at its target, as multiples that sum up exactly: in what follows both sides are linear in the
 vector, and nothing else is known of it.
 
-Where the vectors that are reached close, the generators are words.  Otherwise the unit vectors serve, which forget all of the past but
-which states are possible: an upper bound follows, and it may be too large.
+Where the vectors that are reached close, the generators are words.  Otherwise all but the last k letters are forgotten: the generators are
+the vectors of words of less than k letters, and of k letters from every state that is possible before them.  One letter more leads from
+``e_s M_1 ... M_k`` to ``e_s M_1 ... M_k M``, which is the sum of the ``e_t M_2 ... M_k M`` with the entries of row s of M_1.  With k = 0
+these are the unit vectors.  An upper bound follows, and it may be too large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -19,7 +21,7 @@ from flint import fmpq_mat
 
 from privproof.engines.monitor import Monitor
 from privproof.exact import ONE, ZERO, Rational
-from privproof.exact.matrices import Vector
+from privproof.exact.matrices import Vector, along
 from privproof.models import WordProblem
 
 Multiples: TypeAlias = dict[int, Rational]
@@ -27,6 +29,8 @@ Multiples: TypeAlias = dict[int, Rational]
 
 _GENERATORS_A_STATE, _MORE_GENERATORS = 2, 6
 """So many vectors are kept at a location before the past is forgotten: by state, and besides. Cones with more seldom close."""
+_LETTERS, _MOST_REMEMBERED = 4, 120
+"""So many letters are remembered at the most, as long as there are not more vectors than this: each is compared with every change."""
 _CLOSE = 1e-9
 """A vector this near to the cone is tried exactly."""
 _SMALL = 1e-12
@@ -50,10 +54,17 @@ class Pasts:
     exact: bool
 
 
-def find_pasts(problem: WordProblem, locations: Sequence[int], *, monitor: Monitor) -> Pasts:
-    """Cones for the pasts at some locations: of words if they close, otherwise of unit vectors."""
+def find_pasts(problem: WordProblem, locations: Sequence[int], *, monitor: Monitor) -> Iterator[Pasts]:
+    """Cones for the pasts at some locations, smaller and smaller: of words if they close, otherwise remembering more and more letters."""
     found = _Closing(problem, frozenset(locations), monitor).run()
-    return _forgotten(problem, frozenset(locations)) if found is None else found
+    if found is not None:
+        yield found
+        return
+    for letters in range(_LETTERS + 1):
+        remembered = _Remembering(problem, frozenset(locations), letters).run()
+        if remembered is None:
+            return
+        yield remembered
 
 
 class _Closing:
@@ -132,34 +143,92 @@ def _as_multiples(vector: Vector, generators: Sequence[Vector]) -> Multiples | N
     return {number: share for number, share in found.items() if share != 0}
 
 
-def _forgotten(problem: WordProblem, locations: frozenset[int]) -> Pasts:
-    """The unit vectors of the states that are possible at each location."""
-    possible: dict[int, dict[int, int]] = {}
-    waiting: list[tuple[int, int]] = []
+_Path: TypeAlias = "tuple[tuple[int, int], ...]"
+"""Letters, each by its location and the number of its edge there."""
+_Remembered: TypeAlias = "tuple[int | tuple[int, int], _Path]"
+"""What a generator is the vector of: the letters so far from a start (its number), or the last ones from a state at a location."""
 
-    def unit(location: int, state: int) -> int:
-        here = possible.setdefault(location, {})
-        if state not in here:
-            here[state] = len(here)
-            waiting.append((location, state))
-        return here[state]
 
-    starts = {
-        number: {unit(start.location, i): x for i, x in enumerate(start.left) if x != 0}
-        for number, start in enumerate(problem.starts)
-        if start.location in locations
-    }
-    steps: dict[tuple[int, int, int], Multiples] = {}
-    while waiting:
-        location, state = waiting.pop()
-        for e, edge in enumerate(problem.locations[location].edges):
-            if edge.target in locations:
-                row = {unit(edge.target, column): entry for column, entry in edge.left.rows[state]}
-                steps[location, possible[location][state], e] = row
-    generators = {
-        location: tuple(
-            tuple(ONE if i == state else ZERO for i in range(problem.locations[location].left_size)) for state in here
-        )
-        for location, here in possible.items()
-    }
-    return Pasts(generators, steps, starts, exact=False)
+class _Remembering:
+    """Remembers the last letters, and forgets what was before them."""
+
+    def __init__(self, problem: WordProblem, locations: frozenset[int], letters: int) -> None:
+        self.problem, self.locations, self.letters = problem, locations, letters
+        self.generators: dict[int, list[Vector]] = {}
+        self.numbers: dict[tuple[int, Vector], int] = {}
+        self.count = 0
+        self.waiting: list[tuple[int, int, _Remembered]] = []
+
+    def run(self) -> Pasts | None:
+        """The generators; None where there would be too many."""
+        starts = {
+            number: self._sum(start.location, self._begun(number))
+            for number, start in enumerate(self.problem.starts)
+            if start.location in self.locations
+        }
+        steps: dict[tuple[int, int, int], Multiples] = {}
+        while self.waiting:
+            if self.count > _MOST_REMEMBERED:
+                return None
+            location, number, remembered = self.waiting.pop()
+            for e, edge in enumerate(self.problem.locations[location].edges):
+                if edge.target in self.locations:
+                    after = self._after(remembered, (location, e))
+                    steps[location, number, e] = self._sum(edge.target, after)
+        kept = {location: tuple(listed) for location, listed in self.generators.items()}
+        return Pasts(kept, steps, starts, exact=False)
+
+    def _begun(self, number: int) -> Iterator[tuple[_Remembered, Rational]]:
+        """The vector of a start."""
+        start = self.problem.starts[number]
+        if self.letters:
+            yield (number, ()), ONE
+            return
+        for state, mass in enumerate(start.left):
+            if mass != 0:
+                yield ((start.location, state), ()), mass
+
+    def _after(self, remembered: _Remembered, letter: tuple[int, int]) -> Iterator[tuple[_Remembered, Rational]]:
+        """What a letter leads to, as a sum of what is remembered."""
+        origin, path = remembered
+        longer = (*path, letter)
+        if isinstance(origin, int):
+            start = self.problem.starts[origin]
+            if len(longer) < self.letters:
+                yield (origin, longer), ONE
+                return
+            for state, mass in enumerate(start.left):
+                if mass != 0:
+                    yield ((start.location, state), longer), mass
+            return
+        (location, e), *rest = longer
+        edge = self.problem.locations[location].edges[e]
+        for column, entry in edge.left.rows[origin[1]]:
+            yield ((edge.target, column), tuple(rest)), entry
+
+    def _vector(self, remembered: _Remembered) -> Vector:
+        origin, path = remembered
+        if isinstance(origin, int):
+            begin = self.problem.starts[origin].left
+        else:
+            size = self.problem.locations[origin[0]].left_size
+            begin = tuple(ONE if i == origin[1] else ZERO for i in range(size))
+        return along(begin, (self.problem.locations[location].edges[e].left for location, e in path))
+
+    def _sum(self, location: int, terms: Iterator[tuple[_Remembered, Rational]]) -> Multiples:
+        """A sum of vectors as multiples of generators, new ones where need be."""
+        result: Multiples = {}
+        for remembered, share in terms:
+            vector = self._vector(remembered)
+            if not any(vector):
+                continue
+            key = (location, vector)
+            if key not in self.numbers:
+                listed = self.generators.setdefault(location, [])
+                self.numbers[key] = len(listed)
+                listed.append(vector)
+                self.count += 1
+                self.waiting.append((location, self.numbers[key], remembered))
+            number = self.numbers[key]
+            result[number] = result.get(number, ZERO) + share
+        return result

@@ -117,9 +117,34 @@ def find_ratio_cones(
     problem: WordProblem, kinds: tuple[Kind, ...], *, aim: Rational = ONE, monitor: Monitor
 ) -> RatioCones | str:
     """Ratio cones with a small bound, or why there are none; a bound below `aim` is known to be impossible."""
-    pasts = find_pasts(problem, [i for i, kind in enumerate(kinds) if kind == "past"], monitor=monitor)
-    search = _Search(problem, kinds, pasts, monitor, {})
+    places = [i for i, kind in enumerate(kinds) if kind == "past"]
+    best: RatioCones | str = "no ratio of futures is bounded"
+    known: Mapping[Ratio, Rational | None] = {}
+    for pasts in find_pasts(problem, places, monitor=monitor):
+        found, known = _smallest(problem, kinds, pasts, aim, monitor, known)
+        if isinstance(found, str):
+            best = found if isinstance(best, str) else best
+            if monitor.stopped() is not None:
+                break
+        elif isinstance(best, str) or found.bound < best.bound:
+            best = found
+            if best.bound <= aim:
+                break
+    return best
+
+
+def _smallest(
+    problem: WordProblem,
+    kinds: tuple[Kind, ...],
+    pasts: Pasts,
+    aim: Rational,
+    monitor: Monitor,
+    known: Mapping[Ratio, Rational | None],
+) -> tuple[RatioCones | str, Mapping[Ratio, Rational | None]]:
+    """The smallest bound that lowering guesses leads to, beginning with ratios that are known, and the ratios at the end."""
+    search = _Search(problem, kinds, pasts, monitor, known)
     best = search.run()
+    ratios = search.values
     for _ in range(_LOWERINGS):
         if isinstance(best, str) or best.bound <= aim or not search.guessed:
             break
@@ -127,8 +152,9 @@ def find_ratio_cones(
         found = search.run()
         if isinstance(found, str):
             break
-        best = min(best, found, key=lambda cones: cones.bound)
-    return best
+        if found.bound < best.bound:
+            best, ratios = found, search.values
+    return best, ratios
 
 
 class _Search:

@@ -53,5 +53,4 @@ def told_proof(proof: RatioProof) -> str:
     futures = f"{ratios} ratio{'s' if ratios != 1 else ''} of futures"
     if not generators:
         return futures
-    pasts = "vector of the past" if proof.cones.pasts.exact else "state of the past"
-    return f"{futures} and {generators} {pasts.replace(' of', 's of', 1) if generators != 1 else pasts}"
+    return f"{futures} and {generators} vector{'s' if generators != 1 else ''} of the past"
