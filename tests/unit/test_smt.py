@@ -239,8 +239,9 @@ def test_noisy_max_as_a_hidden_markov_model() -> None:
     assert word.ratio == 8
 
 
-def test_above_threshold_in_two_copies() -> None:
-    question = above_threshold_two_copies(horizon=Horizon.up_to(7))
+@pytest.mark.parametrize("length", [5, pytest.param(7, marks=pytest.mark.slow)])
+def test_above_threshold_in_two_copies(length: int) -> None:
+    question = above_threshold_two_copies(horizon=Horizon.up_to(length))
     compiled = word_problem(question)
     assert smt.violating_word(compiled.problem, rational(16)) is None
     word = the_word(smt.violating_word(compiled.problem, rational(3)))
