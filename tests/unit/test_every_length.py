@@ -184,7 +184,7 @@ def test_the_tight_epsilon_of_lists_of_every_length(subject, relation, answer):
     assert isinstance(recheck(verdict.certificate), Accepted)
     assert "lists of every length" in verdict.question.name
     worst = max(
-        (tight_epsilon(subject, neighbours=relation, size=size).lower for size in (1, 2, 3)),
+        (tight_epsilon(subject, neighbours=relation, size=size).lower for size in (1, 2)),
         key=lambda epsilon: float(epsilon.ball(64).mid()),
     )
     assert worst.compare(verdict.upper) <= 0
@@ -197,7 +197,7 @@ def test_on_every_list_the_model_gives_the_law_of_the_function(subject):
     question = mechanism_question(subject, every_length=True)
     made = OpenModel(question.model, (), question.origin.inputs, question.origin.outputs)
     (fed, declared) = next(iter(subject.inputs.items()))
-    longest = 5 if len(declared.values) == 2 else 4
+    longest = {2: 5, 3: 4, 4: 3}[len(declared.values)]
     for size in range(longest + 1):
         for data in product(declared.values, repeat=size):
             law = list_law(made, question.model.initial, [str(value) for value in data])
@@ -412,3 +412,100 @@ def test_the_empty_list_is_compared_too(tmp_path):
     assert list_law(made, question.model.initial, []) == {"'empty'": 1}
     assert list_law(made, question.model.initial, ["0"]) == {"'full'": 1}
     assert tight_epsilon(subject).tight == log(1)
+
+
+# ------------------------------------------------------------------------------------------------------------ growth
+
+
+@pytest.mark.parametrize(("high", "alpha"), [(1, "1/2"), (2, "1/2"), (3, "1/2"), (2, "1/3")])
+def test_the_loss_of_naive_noisy_max_is_exactly_so_many_times_the_length(high, alpha):
+    subject = naive_noisy_max(high, alpha)
+    verdict = tight_epsilon(subject)
+    assert verdict.status == "refuted"
+    formula = verdict.growth.formula
+    assert (str(formula.rate), str(formula.epsilon), formula.least) == (alpha[2:], "0", 2)
+    assert str(tight_epsilon(subject, size=1).tight) == "0"
+    for size in (2, 3, 4):
+        assert tight_epsilon(subject, size=size).tight == log(formula.rate**size)
+    accepted = recheck(verdict.certificate)
+    assert isinstance(accepted, Accepted)
+    assert accepted.details["growth"] == formula.told
+    assert "it is attained for n = 2, 3, 4, ..." in accepted.statement
+
+
+def test_the_noisy_maximum_loses_as_much_on_every_length():
+    assert str(tight_epsilon(noisy_maximum).growth.formula) == "size*ln(2) for every size"
+
+
+def test_a_formula_is_checked_in_all_its_parts():
+    certificate = json.loads(json.dumps(tight_epsilon(naive_noisy_max(1)).certificate))
+    growth = certificate["growth"]
+    assert isinstance(recheck(certificate), Accepted)
+    assert refused({**certificate, "growth": {**growth, "rate": "3/2"}})
+    assert refused({**certificate, "growth": {**growth, "rate": "5/2"}})
+    assert refused({**certificate, "growth": {**growth, "rate": "-2"}})
+    assert refused({**certificate, "growth": {**growth, "epsilon": "ln(2)"}})
+    assert refused({**certificate, "growth": {**growth, "evidence": {"method": "enumeration"}}})
+    for name, other in (("repeated", []), ("after", growth["family"]["after"][:-1]), ("first", -1)):
+        assert refused({**certificate, "growth": {**growth, "family": {**growth["family"], name: other}}}), name
+    several = {**certificate, "question": {**certificate["question"], "rate": "2"}}
+    assert refused(several)
+
+
+def claiming(claim, high=2):
+    @mechanism(epsilon=claim, inputs={"q": queries(0, high)})
+    def naive(q):
+        best, winner = -1, 0
+        for i, value in enumerate(q):
+            noisy = truncated_geometric(value, alpha="1/2", low=0, high=high)
+            if noisy > best:
+                best, winner = noisy, i
+        return winner
+
+    return naive
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("size*ln(2)", "proved"),
+        ("ln(2) + (size - 1)*ln(2)", "proved"),
+        ("size*ln(2) + ln(3)", "proved"),
+        ("size*ln(3/2)", "refuted"),
+        ("ln(100) + size*ln(3/2)", "refuted"),
+        ("ln(2)", "refuted"),
+    ],
+)
+def test_claims_that_grow_with_the_list(claim, status):
+    verdict = check(claiming(claim))
+    assert verdict.status == status
+    assert isinstance(recheck(verdict.certificate), Accepted)
+    if status == "refuted":
+        size = len(verdict.witness.inputs[0])
+        bound = claiming(claim).budget(size).epsilon
+        assert not bound.allows(verdict.witness.left_probability, verdict.witness.right_probability)
+    else:
+        assert "size*ln(2)" in str(verdict)
+
+
+def test_a_claim_that_is_given_does_not_grow():
+    """The function claims size*ln(2), which holds; what is asked is whether one number is enough, which none is."""
+    subject = claiming("size*ln(2)")
+    assert check(subject, "ln(1000)").status == "refuted"
+    assert tight_epsilon(subject).lower.infinite
+
+
+@pytest.mark.parametrize("claim", ["size*size*ln(2)", "size/2", "ln(2)/size", "size*ln(2)/2"])
+def test_claims_that_grow_otherwise_need_a_size(claim):
+    with pytest.raises(QuestionError, match="the claim does not grow like"):
+        check(claiming(claim))
+
+
+def test_a_rate_makes_no_weaker_claim_than_it_says():
+    certificate = json.loads(json.dumps(check(claiming("size*ln(2)")).certificate))
+    assert certificate["question"]["rate"] == "2"
+    assert refused({**certificate, "question": {**certificate["question"], "rate": "3/2"}})
+    without = {name: part for name, part in certificate["question"].items() if name != "rate"}
+    assert refused({**certificate, "question": without})
+    assert refused({**certificate, "question": {**certificate["question"], "rate": "0"}})
+    assert refused({**certificate, "question": {**certificate["question"], "delta": "1/10"}})

@@ -15,10 +15,11 @@ and shown at the end.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from types import MappingProxyType
 from typing import Any
 
@@ -26,8 +27,8 @@ from privproof.compiling.exploring import Explorer, Rest, State
 from privproof.compiling.lengths import open_model
 from privproof.compiling.rewriting import Unsupported, hoisted
 from privproof.compiling.steps import Outcome, Steps, aligned, input_values, transducer, with_ends
-from privproof.errors import LanguageError, QuestionError, ScenarioError
-from privproof.exact import ONE, ZERO, Rational
+from privproof.errors import BudgetError, LanguageError, QuestionError, ScenarioError
+from privproof.exact import ONE, ZERO, Budget, Rational, log, rational
 from privproof.language.flow import Flow, flow
 from privproof.language.indices import OpenList
 from privproof.language.inputs import Input
@@ -129,6 +130,42 @@ def _one_open_list(mechanism: Mechanism) -> bool:
     return len(open_lists) == 1 and open_lists == private and not callable(relation)
 
 
+def _open_claim(mechanism: Mechanism) -> tuple[Budget | None, Rational]:
+    """The claim about lists of every length: a budget, and the rate at which e^epsilon grows with every element.
+
+    Raises:
+        QuestionError: the claim grows in another way.
+    """
+    try:
+        return mechanism.budget(None), ONE
+    except (LanguageError, BudgetError):
+        try:
+            found = [mechanism.budget(size) for size in _CLAIMED]
+        except (LanguageError, BudgetError):
+            return mechanism.budget(None), ONE
+    bounds = [None if budget is None else budget.epsilon.bound for budget in found]
+    numbers = [rational(bound) for bound in bounds if bound is not None]
+    claim = mechanism.claim
+    few = claim is not None and len(re.findall(r"\bsize\b", str(claim.epsilon))) <= _MOST_MENTIONS
+    if few and len(numbers) == len(found) and found[0] is not None and found[0].delta == 0:
+        rate = numbers[1] / numbers[0]
+        if all(later == rate * earlier for earlier, later in pairwise(numbers)):
+            start = numbers[0] / rate ** _CLAIMED[0]
+            if start >= 1:
+                return Budget(log(start)), rate
+    raise _how_long(
+        next(name for name, declared in mechanism.inputs.items() if not declared.public),
+        mechanism.name,
+        LanguageError("budget", "the claim does not grow like ln(c) + size*ln(r) with rational c and r"),
+    )
+
+
+_CLAIMED = (1, 2, 3, 4, 5, 6, 7)
+"""Sizes at which a claim is read to see how it grows: an expression that mentions the size twice is linear if it is at so many."""
+_MOST_MENTIONS = 2
+"""How often a claim may mention the size, so that it is known from its values at these sizes."""
+
+
 def _how_long(name: str, place: str, problem: LanguageError | None = None) -> QuestionError:
     """That a size must be given, and why the question is not about every length."""
     why = ""
@@ -191,7 +228,11 @@ class _Compiler:
         self.place = mechanism.name
         self.every_length = every_length and size is None and _one_open_list(mechanism)
         self.sizes = self._sizes(size)
-        self.budget = mechanism.budget(None if self.every_length else max(self.sizes.values(), default=size))
+        self.rate = ONE
+        if self.every_length:
+            self.budget, self.rate = _open_claim(mechanism)
+        else:
+            self.budget = mechanism.budget(max(self.sizes.values(), default=size))
         if self.stream is not None and size is not None:
             if horizon is not None:
                 raise QuestionError(
@@ -358,6 +399,7 @@ class _Compiler:
             budget=self.budget,
             name=name or f"{mechanism.name} (lists of every length)",
             origin=origin,
+            rate=self.rate,
         )
 
     def _fed(self, state: State, fed: str, number: int, value: Any) -> State:

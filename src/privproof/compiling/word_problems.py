@@ -302,6 +302,15 @@ class _Builder:
         self.locations: dict[int, Location] = {}
         self.origins: dict[int, tuple[int, ...]] = {}
         self.matrices: dict[tuple[int, int, str], dict[str | None, Matrix]] = {}
+        self.rate = question.rate
+        self.grown: dict[int, Matrix] = {}
+        if self.rate <= 0 or (self.rate != 1 and not model.of_every_length):
+            raise QuestionError(
+                "rate",
+                "a claim grows with lists of every length, and with a rate above 0",
+                place="rate",
+                hint="rate: 2",
+            )
 
     def location(self, node: _Node) -> int:
         """The number of a node; a new one waits to be built."""
@@ -355,7 +364,15 @@ class _Builder:
         other = self._matrices(step, seen, right, after)
         for written, matrix in self._matrices(step, seen, left, after).items():
             empty = Matrix.of(matrix.columns, ({} for _ in matrix.rows))
-            yield Edge(Letter(written, left, right), target, matrix, other.get(written, empty))
+            yield Edge(Letter(written, left, right), target, matrix, self._scaled(other.get(written, empty)))
+
+    def _scaled(self, matrix: Matrix) -> Matrix:
+        """A matrix of the right side times the rate at which the claim grows."""
+        if self.rate == 1:
+            return matrix
+        if id(matrix) not in self.grown:
+            self.grown[id(matrix)] = matrix.scaled_columns((self.rate,) * matrix.columns)
+        return self.grown[id(matrix)]
 
     def _matrices(self, step: int, seen: int, symbol: str | None, after: int) -> dict[str | None, Matrix]:
         if symbol is None:  # nothing is read

@@ -111,6 +111,9 @@ def _other(answer: Answer, verdict: object, question: object) -> str:
 
 def _beyond(answer: Answer, outcome: Accepted) -> str:
     """What is about to be claimed about epsilon and contradicts what the checker has established; empty where nothing does."""
+    formula = None if answer.details is None else getattr(getattr(answer.details, "growth", None), "formula", None)
+    if formula is not None and outcome.details.get("growth") != formula.told:
+        return f"another formula than {formula}"
     if outcome.lower is None or outcome.upper is None:
         return ""
     budget = answer.question.budget

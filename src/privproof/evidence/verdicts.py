@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from privproof.evidence.presenting import presenter
 from privproof.evidence.witnesses import AnyWitness, Arguments, WordWitness
-from privproof.exact import INFINITE, Epsilon, epsilon
+from privproof.exact import INFINITE, Epsilon, epsilon, log, text
 from privproof.exact.affine import Affine
 from privproof.formats.whole_files import write_whole
 from privproof.models import Letter
@@ -93,6 +93,30 @@ class Explanation:
 
 
 @dataclass(frozen=True)
+class Formula:
+    """The smallest epsilon of lists of n elements: ``n ln(rate) + epsilon`` for every n from `least` on, at most this below.
+
+    >>> print(Formula(Fraction(2), Epsilon(), 2))
+    size*ln(2) for every size from 2 on, and at most this for smaller sizes
+    """
+
+    rate: Fraction
+    epsilon: Epsilon
+    least: int
+
+    @property
+    def told(self) -> dict[str, object]:
+        """The formula as the checker tells it."""
+        return {"rate": text(self.rate), "epsilon": str(self.epsilon), "least": self.least, "step": 1}
+
+    def __str__(self) -> str:
+        said = f"size*{log(self.rate)}" + ("" if str(self.epsilon) == "0" else f" + {self.epsilon}")
+        if self.least == 0:
+            return f"{said} for every size"
+        return f"{said} for every size from {self.least} on, and at most this for smaller sizes"
+
+
+@dataclass(frozen=True)
 class Growth:
     """Words whose ratio grows without bound: repeat the middle as often as you like.
 
@@ -102,6 +126,7 @@ class Growth:
         repeated: the letters that are repeated.
         after: the letters after it.
         factor: by how much the ratio grows with each repetition, at least; None for without bound.
+        formula: on lists, how the smallest epsilon grows with their length, exactly; None where that is not known.
     """
 
     pair: str
@@ -109,6 +134,7 @@ class Growth:
     repeated: tuple[Letter, ...]
     after: tuple[Letter, ...]
     factor: Fraction | None
+    formula: Formula | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from privproof.errors import BudgetError, FormatError, PrivproofError, QuestionError, ScenarioError
-from privproof.exact import Budget, Rational
+from privproof.exact import ONE, Budget, Rational
 from privproof.exact.regions import Region
 from privproof.formats import fields, stream_files
 from privproof.formats.documents import Node, Scalar, Table, from_plain, located, read_document
@@ -36,7 +36,7 @@ COMMON = ("kind", "title", "states", "scenario", "horizon", "epsilon", "delta", 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "hmm": ("observations", "transitions", "emissions"),
     "markov-chain": ("transitions", "labels"),
-    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "marks", "foretold"),
+    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "marks", "foretold", "rate"),
     "stream-automaton": stream_files.KEYS,
 }
 RELATIONS = ("each", "one", "monotone", "add-remove", "pairs")
@@ -111,8 +111,14 @@ def _question(root: Table, name: str) -> Question | ParametricQuestion | StreamQ
     if Scalar("parameters") in given:
         return _parametric(given, model, horizon, budget, title if title is not None else name)
     scenario = _scenario(given, model)
+    rate = fields.optional(root, "rate", fields.number) if isinstance(model, Transducer) else None
     question = Question(
-        model=model, scenario=scenario, horizon=horizon, budget=budget, name=title if title is not None else name
+        model=model,
+        scenario=scenario,
+        horizon=horizon,
+        budget=budget,
+        name=title if title is not None else name,
+        rate=ONE if rate is None else rate,
     )
     _compares_something(question)
     return question

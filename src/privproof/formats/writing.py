@@ -56,6 +56,8 @@ def document(question: Question | StreamQuestion) -> dict[str, Any]:
         result["horizon"] = Exact(question.horizon)
     if question.budget is not None:
         result |= _budget(question.budget)
+    if question.rate != 1:
+        result["rate"] = Exact(question.rate)
     return result
 
 

@@ -27,6 +27,18 @@ _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "tr
 class WordReport(Report[Question, WordWitness]):
     """How questions about words are told."""
 
+    def claim(self, question: Question) -> str:
+        """What is claimed, as an adjective: ``ln(2)-private``, ``(size*ln(2))-private``."""
+        said = super().claim(question)
+        if not question.growth_words or question.budget is None:
+            return said
+        return f"({beside_growth(question, str(question.budget.epsilon))})-{question.private}"
+
+    def tight(self, verdict: Verdict, question: Question) -> str:
+        """What is known about the smallest epsilon; where the claim grows, about what stands beside the growth."""
+        said = super().tight(verdict, question)
+        return f"{question.growth_words} and beside it {said}" if question.growth_words else said
+
     def compared(self, question: Question) -> list[Fact]:
         """What is compared."""
         return [Fact("compared", "; ".join(filter(None, (scenario_words(question), horizon_words(question)))))]
@@ -59,6 +71,8 @@ class WordReport(Report[Question, WordWitness]):
             "horizon": None if question.horizon is None else str(question.horizon),
             "scenario": "; ".join(filter(None, (scenario_words(question), _open_words(question)))),
         }
+        if question.growth_words and question.budget is not None:
+            result["epsilon"] = beside_growth(question, str(question.budget.epsilon))
         if question.origin is not None:
             result["parameters"] = plain_data(dict(question.origin.mechanism.parameters))
             result["size"] = origin_size(question)
@@ -69,8 +83,10 @@ class WordReport(Report[Question, WordWitness]):
         return witness_data(witness, question)
 
     def more_data(self, verdict: Verdict, question: Question) -> dict[str, Any]:
-        """Words that grow, and the event."""
+        """Words that grow, and the event; where the claim grows, what is known of the smallest one."""
         result: dict[str, Any] = {}
+        if question.growth_words:
+            result["tight"] = _growing_bounds(verdict, question)
         if verdict.growth is not None:
             growth = verdict.growth
             result["growth"] = {
@@ -79,6 +95,7 @@ class WordReport(Report[Question, WordWitness]):
                 "repeated": [str(letter) for letter in growth.repeated],
                 "after": [str(letter) for letter in growth.after],
                 "factor": "inf" if growth.factor is None else str(growth.factor),
+                **({} if growth.formula is None else {"formula": growth.formula.told}),
             }
         if verdict.event:
             result["event"] = [witness_data(witness, question) for witness in verdict.event]
@@ -88,6 +105,26 @@ class WordReport(Report[Question, WordWitness]):
         """The function, where there is one, and the drawing of a model that is not too large to be looked at."""
         parts = [] if question.origin is None else [source(question.origin.mechanism)]
         return parts + ([drawing(svg(question))] if len(question.model.states) <= DRAWN else [])
+
+
+def _growing_bounds(verdict: Verdict, question: Question) -> dict[str, Any]:
+    """What is known of the smallest claim that grows at this rate, as plain data."""
+    low, high, tight = verdict.lower, verdict.upper, verdict.tight
+    return {
+        "ratio": None,
+        "epsilon": None,
+        "exact": None if tight is None else beside_growth(question, str(tight)),
+        "lower": beside_growth(question, str(low)),
+        "upper": "inf" if high.infinite else beside_growth(question, str(high)),
+        "certified": verdict.certified.lower and verdict.certified.upper,
+        "certified_lower": verdict.certified.lower,
+        "certified_upper": verdict.certified.upper,
+    }
+
+
+def beside_growth(question: Question, epsilon: str) -> str:
+    """A claim that grows with the list."""
+    return question.growth_words if epsilon == "0" else f"{question.growth_words} + {epsilon}"
 
 
 def scenario_words(question: Question) -> str:
@@ -194,6 +231,8 @@ def _witness_facts(verdict: Verdict, question: Question, witness: WordWitness, *
     beyond = verdict.status == "refuted" and not asked_tight and budget is not None
     if beyond and budget is not None and budget.delta == 0:
         ratio += f", beyond e^epsilon = {bound_words(budget.epsilon)}"
+        if question.growth_words:
+            ratio += f" times ({question.rate})^{len(witness.observed.inputs[0])}"
     result = [] if question.origin is not None else [Fact("pair", witness.observed.pair)]
     result += [
         Fact("output", output),
@@ -222,7 +261,8 @@ def _growth_facts(growth: Growth) -> list[Fact]:
     text = f"after {before}, {text}" if before else text
     text = f"{text}, then {after}" if after else text
     factor = "without bound" if growth.factor is None else f"at least by the factor {show(growth.factor)}"
-    return [Fact("growing", f"{text}: each time the ratio grows {factor}")]
+    facts = [Fact("growing", f"{text}: each time the ratio grows {factor}")]
+    return facts if growth.formula is None else [*facts, Fact("exactly", str(growth.formula))]
 
 
 def _event_facts(verdict: Verdict) -> list[Fact]:

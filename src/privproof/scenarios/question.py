@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeAlias
 
 from privproof.errors import ScenarioError
-from privproof.exact import Budget, Number
+from privproof.exact import ONE, Budget, Number, Rational, log
 from privproof.language import Mechanism
 from privproof.language.mechanism import ADD_REMOVE
-from privproof.models import Distribution, HiddenMarkovModel, Horizon, MarkovChain, Transducer
+from privproof.models import Distribution, HiddenMarkovModel, Horizon, Letter, MarkovChain, Transducer
 from privproof.models.distributions import distribution
 from privproof.scenarios.asked import AnyQuestion, Family, no_such_pair
 from privproof.scenarios.neighbours import Neighbours
@@ -75,6 +75,7 @@ class Question(AnyQuestion):
         budget: the claim, if one is made.
         name: how reports call the mechanism.
         origin: the mechanism that the model was made from, if it was made from one.
+        rate: on lists of every length, by how much the allowed ratio grows with every element: the claim is epsilon + n ln(rate).
     """
 
     family: ClassVar[Family] = "words"
@@ -85,6 +86,16 @@ class Question(AnyQuestion):
     budget: Budget | None = None
     name: str = ""
     origin: Origin | None = None
+    rate: Rational = ONE
+
+    def grown(self, letters: Sequence[Letter]) -> Rational:
+        """By how much the ratio of a word may be larger than e^epsilon."""
+        return self.rate ** sum(letter.left is not None for letter in letters)
+
+    @property
+    def growth_words(self) -> str:
+        """The part of the claim that grows with the list, to be followed by the rest; empty where none does."""
+        return "" if self.rate == 1 else f"size*{log(self.rate)}"
 
     def __post_init__(self) -> None:
         relation = self.scenario.neighbours
@@ -92,7 +103,11 @@ class Question(AnyQuestion):
             _refuse_one_more(self.model)
 
     def under(self, budget: Budget | None) -> Question:
-        """The same question with another budget."""
+        """The same question with another budget, which does not grow with the list."""
+        return replace(self, budget=budget, rate=ONE)
+
+    def growing(self, budget: Budget | None) -> Question:
+        """The same question with another budget beside what grows with the list."""
         return replace(self, budget=budget)
 
     def lasting(self, horizon: Horizon, *, place: str = "horizon") -> Question:

@@ -12,7 +12,7 @@ from privproof.engines.words.engine import run_again, witness_of
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.witnesses import WordWitness
-from privproof.exact import ZERO, smallest_epsilon
+from privproof.exact import ZERO, fraction, smallest_epsilon
 from privproof.models import Letter
 from privproof.scenarios import Question
 
@@ -75,14 +75,15 @@ class DefinitionEngine:
         budget = question.budget
         share = budget.delta if budget else ZERO
         for witness in found:
-            if budget and not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta):
+            allowed = witness.right_probability * fraction(question.grown(letters))
+            if budget and not budget.epsilon.allows(witness.left_probability, allowed, budget.delta):
                 yield run_again(
                     Answer(
                         status="refuted",
                         question=question,
                         engine=self.name,
                         evidence=word_evidence(witness),
-                        lower=smallest_epsilon(witness.left_probability, witness.right_probability, share),
+                        lower=smallest_epsilon(witness.left_probability, allowed, share),
                         witness=witness,
                     )
                 )
@@ -92,7 +93,9 @@ class DefinitionEngine:
             status="unknown",
             question=question,
             engine=self.name,
-            lower=smallest_epsilon(witness.left_probability, witness.right_probability, share),
+            lower=smallest_epsilon(
+                witness.left_probability, witness.right_probability * fraction(question.grown(letters)), share
+            ),
             witness=witness,
             reason="one word proves nothing; this one breaks no budget given",
         )

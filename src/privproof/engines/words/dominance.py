@@ -19,13 +19,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from privproof.engines.words.vectors import Reached, quotient
+from privproof.exact import fraction, rational
 
 Multipliers = tuple[tuple[int, Fraction], ...]
 """Pairs (index of a generator, its multiplier)."""
 
+_MOST_EQUATIONS = 40
+"""So many unknowns at most are solved for exactly where a linear program ends on the boundary: vectors have long numbers."""
 _TOLERANCE = 1e-9
 """Floats within this are taken for equal when candidates are sought; each is then compared exactly, a missed one costs time."""
 _TINY = 1e-13
@@ -147,7 +151,8 @@ class Antichain:
     def cone(self, vector: Reached, bound: Fraction, *, most: int = 80) -> Dominated | None:
         """Multiples of several kept generators, and of diagonal ones ``(bound e_s, e_s)`` where bound > 0, that dominate the vector.
 
-        A linear program proposes them with the least use of the right part; they are inflated by a little and checked exactly.
+        A linear program proposes them with the least use of the right part; they are inflated by a little and checked exactly.  Where
+        all of the right part is needed there is nothing to inflate: then the equations that the solution meets are solved exactly.
         """
         from scipy.optimize import linprog  # here, because it is slow to import and seldom needed
 
@@ -174,9 +179,11 @@ class Antichain:
             bounds=(0, None),
             method="highs",
         )
-        if result.status != 0 or result.x is None or result.x[width] > 1 - _TOLERANCE:
+        if result.status != 0 or result.x is None or result.x[width] > 1 + _TOLERANCE:
             return None
         solution = np.where(result.x[:width] > _TINY, result.x[:width], 0.0)
+        if result.x[width] > 1 - _TOLERANCE:
+            return self._on_the_boundary(vector, bound, chosen, solution, columns, (left, right))
         scale = max(*vector.left, *vector.right, 1)
         inflated = Fraction(1) + Fraction(_TOLERANCE) / 4
         by = []
@@ -189,3 +196,61 @@ class Antichain:
         if not dominates(vector, self.generators, tuple(by), diagonal, bound):
             return None
         return Dominated(by=tuple(by), diagonal=tuple(diagonal) if diagonal else None, scale=vector.scale)
+
+    def _on_the_boundary(
+        self,
+        vector: Reached,
+        bound: Fraction,
+        chosen: NDArray[np.int64],
+        solution: NDArray[np.float64],
+        columns: Sequence[NDArray[np.float64]],
+        sides: Sequence[NDArray[np.float64]],
+    ) -> Dominated | None:
+        """The multiples that meet the inequalities with equality where the solution of the linear program does, exactly."""
+        used = [int(i) for i in np.flatnonzero(solution)]
+        if not used or len(used) > _MOST_EQUATIONS:
+            return None
+        tight = [np.flatnonzero(np.abs(a @ solution - b) <= _TOLERANCE) for a, b in zip(columns, sides, strict=True)]
+        rows: list[list[int | Fraction]] = []
+        for on_left, places in zip((True, False), tight, strict=True):
+            for s in places:
+                row = [self._entry(int(s), i, chosen, bound, on_left=on_left) for i in used]
+                if any(row):
+                    rows.append([*row, (vector.left if on_left else vector.right)[int(s)]])
+        solved = _solved(rows, len(used))
+        if solved is None or any(x < 0 for x in solved):
+            return None
+        by = tuple((int(chosen[i]), x) for i, x in zip(used, solved, strict=True) if i < len(chosen) and x)
+        diagonal = [Fraction(0)] * len(vector.left) if bound > 0 else []
+        for i, x in zip(used, solved, strict=True):
+            if i >= len(chosen):
+                diagonal[i - len(chosen)] = x
+        if not dominates(vector, self.generators, by, diagonal, bound):
+            return None
+        return Dominated(by=by, diagonal=tuple(diagonal) if diagonal else None, scale=vector.scale)
+
+    def _entry(
+        self, state: int, column: int, chosen: NDArray[np.int64], bound: Fraction, *, on_left: bool
+    ) -> int | Fraction:
+        """What a generator, or a diagonal one, has at a state."""
+        if column >= len(chosen):
+            same = column - len(chosen) == state
+            return Fraction(0) if not same else Fraction(1) if on_left else 1 / bound
+        generator = self.generators[int(chosen[column])]
+        return (generator.left if on_left else generator.right)[state]
+
+
+def _solved(rows: Sequence[Sequence[int | Fraction]], unknowns: int) -> list[Fraction] | None:
+    """The solution of linear equations (each with its right side last), unknowns that are left open set to 0; None without one."""
+    if not rows:
+        return None
+    table = fmpq_mat(len(rows), unknowns + 1, [rational(x) for row in rows for x in row])
+    reduced, rank = table.rref()
+    result = [Fraction(0)] * unknowns
+    for i in range(rank):
+        lead = next(j for j in range(unknowns + 1) if reduced[i, j] != 0)
+        if lead == unknowns:
+            return None
+        value = reduced[i, unknowns]
+        result[lead] = fraction(value)
+    return result

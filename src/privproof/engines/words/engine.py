@@ -139,7 +139,8 @@ def _word_request(request: Request) -> WordRequest:
         notes = ("with delta over events an observer also sees that a run has halted",)
     if isinstance(question.model, Transducer) and len(question.model.outputs) == 1:
         notes = (*notes, "there is only one output, so nothing can be told apart")
-    return WordRequest(question.under(None if request.tight else budget), budget, over_events, notes)
+    asked = question.under(None) if request.tight else question.growing(budget)
+    return WordRequest(asked, budget, over_events, notes)
 
 
 # ----------------------------------------------------------------------------------------------------- the findings
@@ -148,7 +149,7 @@ def _word_request(request: Request) -> WordRequest:
 def witness_of(compiled: Compiled, word: Word) -> WordWitness:
     """A word as a witness."""
     pair = compiled.begins[word.start].pair
-    left, right = fraction(word.left), fraction(word.right)
+    left, right = fraction(word.left), fraction(word.right / compiled.question.grown(word.letters))
     observed = ObservedWord(pair.name, word.letters, word.final)
     model, origin = compiled.question.model, compiled.question.origin
     if isinstance(model, Transducer) and model.marks:
@@ -181,10 +182,11 @@ class _Judging:
         finding, witness, event, budget = self.finding, self.witness, self.event, self.budget
         refuted = finding.lower.infinite if self.tight else bool(event) and finding.proof is None
         if witness is not None and not refuted and finding.proof is None and finding.stopped is None:
-            refuted = not budget.epsilon.allows(witness.left_probability, witness.right_probability, budget.delta)
+            allowed = witness.right_probability * fraction(self.compiled.question.grown(witness.observed.letters))
+            refuted = not budget.epsilon.allows(witness.left_probability, allowed, budget.delta)
         known = Answer(
             status="unknown",
-            question=self.compiled.question.under(None if self.tight else budget),
+            question=self.compiled.question.growing(None if self.tight else budget),
             engine=self.engine,
             lower=finding.lower,
             upper=finding.upper,
@@ -195,7 +197,9 @@ class _Judging:
             pass_on=finding.pass_on,
         )
         if refuted:
-            yield from self.refutations(replace(known, status="refuted", question=self.compiled.question.under(budget)))
+            yield from self.refutations(
+                replace(known, status="refuted", question=self.compiled.question.growing(budget))
+            )
         elif finding.proof is not None:
             yield self.proof(known)
         else:
@@ -212,12 +216,17 @@ class _Judging:
         if finding.pump is not None:
             pump, pair = finding.pump, compiled.begins[finding.pump.start].pair.name
             factor = None if pump.growth is None else fraction(pump.growth)
+            shown = {} if witness is None else {"witness": word_evidence(witness)}
+            growth = Growth(pair, pump.before, pump.repeated, pump.after, factor)
+            if finding.growing is not None:
+                shown["growth"] = finding.growing.evidence
+                growth = replace(growth, formula=finding.growing.formula)
             yield replace(
                 known,
                 evidence=pump_evidence(compiled, pump),
-                more={} if witness is None else {"witness": word_evidence(witness)},
+                more=shown,
                 lower=INFINITE,
-                details=WordDetails(event, Growth(pair, pump.before, pump.repeated, pump.after, factor)),
+                details=WordDetails(event, growth),
             )
         evidence = (
             event_evidence(event, finding.length) if event else None if witness is None else word_evidence(witness)
@@ -241,7 +250,7 @@ class _Judging:
         return replace(
             known,
             status="proved",
-            question=self.compiled.question.under(asked),
+            question=self.compiled.question.growing(asked),
             evidence=proof_evidence(self.compiled, finding.proof),
             more=more,
         )

@@ -9,6 +9,7 @@ from privproof.compiling import Compiled
 from privproof.engines.words.frontier import Trace
 from privproof.engines.words.pumping import Pump
 from privproof.engines.words.ratio_cones import RatioCones
+from privproof.evidence.verdicts import Formula
 from privproof.exact import INFINITE, Epsilon
 from privproof.models import Word
 
@@ -47,6 +48,14 @@ Proof: TypeAlias = "ConeProof | TensorProof | WorstWayProof | EnumerationProof |
 
 
 @dataclass(frozen=True)
+class GrowingProof:
+    """How the smallest epsilon grows with the list, with its evidence as plain data."""
+
+    formula: Formula
+    evidence: dict[str, object]
+
+
+@dataclass(frozen=True)
 class Finding:
     """What an engine found.
 
@@ -58,6 +67,7 @@ class Finding:
         length: how many letters the observer of the event has seen.
         attained: where the budget is broken, a word that attains the lower bound.
         pump: words whose ratio grows without bound.
+        growing: how the loss grows with the list, exactly, with the evidence.
         proof: why nothing exceeds the upper bound (or the budget asked for).
         above: where the budget is broken, why nothing exceeds the upper bound.
         stopped: why the engine gave up, or None.
@@ -72,6 +82,7 @@ class Finding:
     length: int = 0
     attained: Word | None = None
     pump: Pump | None = None
+    growing: GrowingProof | None = None
     proof: Proof | None = None
     above: Proof | None = None
     stopped: str | None = None

@@ -40,7 +40,7 @@ Item: TypeAlias = tuple[float, int, Node]
 
 _BATCH = 48
 """So many of the most promising vectors are expanded at once: matrices multiply many vectors faster than one by one."""
-_PATIENCE = 300
+_PATIENCE = 40
 """So many vectors are expanded before linear programs are tried."""
 _MOST_PROGRAMS = 600
 """So many linear programs are tried in all; afterwards only single generators dominate."""

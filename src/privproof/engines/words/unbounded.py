@@ -13,6 +13,7 @@ from privproof.engines.words.endings import beyond
 from privproof.engines.words.engine import WordEngine
 from privproof.engines.words.findings import ConeProof, Finding
 from privproof.engines.words.frontier import Frontier, Trace
+from privproof.engines.words.growing import growing_proof
 from privproof.engines.words.invariant import Closed, Invariant
 from privproof.engines.words.pumping import Pump, breaking_word, find_pump
 from privproof.engines.words.ratio_proofs import ratio_proof, told_proof
@@ -93,7 +94,8 @@ class UnboundedEngine(WordEngine):
         search = Invariant(problem, delta=delta, threshold=threshold, precision=self.precision, monitor=monitor)
         closed, pump = _explored(search, self.stops, monitor)
         if pump is not None:
-            return Finding(INFINITE, pump=pump, word=problem.word(pump.start, pump.word(3), final=pump.final))
+            word = problem.word(pump.start, pump.word(3), final=pump.final)
+            return Finding(INFINITE, pump=pump, word=word, growing=growing_proof(compiled, monitor))
         if search.nearly_attained(closed):
             again = Invariant(
                 problem, threshold=threshold, precision=self.precision, exactly=True, monitor=monitor

@@ -13,7 +13,7 @@ With delta = 0 the two are the same.  An infinite epsilon claims that P(w) > 0 o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flint import arb
 
@@ -43,6 +43,7 @@ class Claim:
     epsilon: Epsilon
     delta: Rational
     pointwise: bool
+    rate: Rational = field(default_factory=lambda: Rational(1))
 
     @property
     def events(self) -> bool:
@@ -71,6 +72,8 @@ class Claim:
         return smallest_epsilon(left, right, self.delta)
 
     def __str__(self) -> str:
+        if self.rate != 1:
+            return f"epsilon = n*ln({text(self.rate)}) + {_short(self.epsilon)} on lists of n elements"
         if self.delta == 0:
             return f"epsilon = {_short(self.epsilon)}"
         sense = "for each output" if self.pointwise else "over events"
@@ -90,7 +93,10 @@ def read_claim(question: dict[str, object], limits: Limits) -> Claim:
     if not 0 <= delta <= 1:
         refuse(f"delta = {text(delta)} is outside [0, 1]", "question.delta")
     pointwise = a_flag(question.get("pointwise", False), "question.pointwise")
-    return Claim(read_epsilon(question["epsilon"], "question.epsilon", limits), delta, pointwise)
+    rate = a_number(question.get("rate", 1), "question.rate", limits)
+    if rate <= 0 or (rate != 1 and delta != 0):
+        refuse("a rate is above 0, and goes without delta", "question.rate")
+    return Claim(read_epsilon(question["epsilon"], "question.epsilon", limits), delta, pointwise, rate)
 
 
 def read_epsilon(value: object, place: str, limits: Limits) -> Epsilon:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from privproof.evidence.checker.claims import read_epsilon
 from privproof.evidence.checker.cones import proved_by_cone
-from privproof.evidence.checker.documents import a_text, an_object, load, only_members, plain
+from privproof.evidence.checker.documents import a_text, an_object, load, only_members, plain, text
 from privproof.evidence.checker.enumeration import proved_by_enumeration
+from privproof.evidence.checker.growing import attained_for_ever
 from privproof.evidence.checker.outcomes import (
     DEFAULT_LIMITS,
     Accepted,
@@ -103,6 +104,8 @@ def checked(document: object, limits: Limits) -> Accepted:
         accepted = _with_above(accepted, asked, certificate["above"], limits)
     if "below" in certificate:
         accepted = _with_below(accepted, asked, certificate["below"], limits)
+    if "growth" in certificate:
+        accepted = _with_growth(accepted, asked, certificate["growth"], limits)
     return explained(accepted, asked, certificate, limits)
 
 
@@ -134,6 +137,27 @@ def _with_above(accepted: Accepted, asked: dict[str, object], value: object, lim
         refuse(f"the evidence shows at least {lower}, and this is less", "above.epsilon")
     statement = f"{accepted.statement}; {larger.statement}"
     return replace(accepted, statement=statement, details=details, lower=lower, upper=upper)
+
+
+def _with_growth(accepted: Accepted, asked: dict[str, object], value: object, limits: Limits) -> Accepted:
+    """What was accepted, with the claim that grows with the list and is attained, which the member ``growth`` proves."""
+    growth = an_object(value, "growth")
+    only_members(growth, ("rate", "epsilon", "evidence", "family"), "growth")
+    if accepted.verdict != "refuted" or "rate" in asked:
+        refuse("only where no constant epsilon is enough may one that grows be proved", "growth")
+    held = {**asked, "rate": growth.get("rate"), "epsilon": growth.get("epsilon")}
+    larger = _established("proved", held, {"evidence": growth.get("evidence")}, limits)
+    question = read_question(held, limits)
+    family = attained_for_ever(question, growth.get("family"), limits)
+    lengths = f"n = {family.least}, {family.least + family.step}, {family.least + 2 * family.step}, ..."
+    statement = f"{accepted.statement}; {larger.statement}; it is attained for {lengths}"
+    told = {
+        "rate": text(question.claim.rate),
+        "epsilon": str(question.claim.epsilon),
+        "least": family.least,
+        "step": family.step,
+    }
+    return replace(accepted, statement=statement, details={**accepted.details, "growth": told})
 
 
 def _with_below(accepted: Accepted, asked: dict[str, object], value: object, limits: Limits) -> Accepted:
@@ -214,11 +238,11 @@ def _about_words(
     if witness is None:
         return accepted
     found = check_word(question, witness, "witness", limits)
-    lower = question.claim.needs(found.left, found.right)
+    lower = question.claim.needs(*found.compared)
     statement = f"{accepted.statement}; the word {shown(found.letters)} has the ratio {found.ratio()}"
     if verdict == "refuted":
         return replace(accepted, statement=statement, lower=_largest(lower, accepted.lower))
-    if not question.claim.holds(found.left, found.right):
+    if not question.claim.holds(*found.compared):
         refuse("the witness violates the claim that is said to be proved", "witness")
     tight = attained(question, found)
     statement += ", so this epsilon is attained and no smaller one holds" if tight else ""

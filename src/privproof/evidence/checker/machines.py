@@ -7,6 +7,9 @@ writes the output of the mechanism by the finish distribution of the state, and 
 compared. Without it words are prefixes, and a state is *halted* where the next step has no entry for it, or there is
 no next step.
 
+With a ``rate`` r the matrices of the right side are multiplied by r in every step: then ``P(w) <= c Q(w)`` says that the
+ratio is at most ``c r^n``.
+
 With ``repeats`` and ``finish`` the finish letter may follow after any number of steps. Inputs may then have *marked*
 forms, which both copies read together; a word that ends in output o is compared if ``foretold[o]`` of its letters are
 marked.
@@ -48,7 +51,7 @@ from privproof.evidence.checker.systems import (
     integer_rows,
     masses,
 )
-from privproof.exact import ZERO, Rational
+from privproof.exact import ONE, ZERO, Rational
 
 Branches: TypeAlias = dict[str | None, list[tuple[int, Rational]]]
 """From an output (or nothing) to the next states with their probabilities."""
@@ -88,6 +91,7 @@ class Machine:
         self.foretold = foretold
         self.most_marks = max((foretold or {}).values(), default=0)
         self.open_ended = repeats and finish is not None
+        self.rate = ONE
         self.relation = scenario.relation
         self.ending = scenario.ending
         self.scales = [_scale(step) for step in steps]
@@ -100,6 +104,12 @@ class Machine:
             for one, other in ((left, right), (right, left)):
                 both.setdefault((one, other), Start(one, other, None, None, (0, self.relation.start(), 0)))
         self.starts = tuple(both.values())
+
+    def grow(self, rate: Rational) -> None:
+        """Let the claim grow: the right side counts `rate` times more with every letter that has inputs."""
+        if rate != 1 and not self.open_ended:
+            refuse("a claim grows with lists of every length alone", "question.rate")
+        self.rate = rate
 
     @property
     def compared_outputs(self) -> Collection[str]:
@@ -154,7 +164,11 @@ class Machine:
         left, right = self.matrices(number, letter.left), self.matrices(number, letter.right)
         last = len(self.steps) - 1 if self.repeats else len(self.steps)
         target = (min(number + 1, last), allowed[0], seen + marked)
-        return Edge(target, left.get(letter.output, {}), right.get(letter.output, {}), self.scales[number])
+        one, other = left.get(letter.output, {}), right.get(letter.output, {})
+        if self.rate == 1:
+            return Edge(target, one, other, self.scales[number])
+        over, times = int(self.rate.q), int(self.rate.p)
+        return Edge(target, _multiple(one, over), _multiple(other, times), self.scales[number] * over)
 
     def finals(self, location: Location) -> list[Final]:
         if location == END:
@@ -237,6 +251,10 @@ class OneOutput:
         if letter.left not in self.machine.marks or location == END:
             return True
         return _parts(location)[2] < (self.machine.foretold or {}).get(self.output, 0)
+
+
+def _multiple(rows: Rows, factor: int) -> Rows:
+    return {i: [(j, entry * factor) for j, entry in row] for i, row in rows.items()}
 
 
 def _parts(location: Location) -> tuple[int, Memory, int]:

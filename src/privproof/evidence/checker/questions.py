@@ -16,7 +16,7 @@ _COMMON = ("kind", "title", "states", "scenario", "horizon", "epsilon", "delta",
 _MEMBERS = {
     "hmm": ("observations", "transitions", "emissions"),
     "markov-chain": ("transitions", "labels"),
-    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "marks", "foretold", "source"),
+    "transducer": ("inputs", "outputs", "initial", "steps", "repeats", "finish", "marks", "foretold", "rate", "source"),
 }
 _LENGTH = re.compile(r"(up to )?([0-9]{1,9})")
 
@@ -38,7 +38,9 @@ def read_question(value: object, limits: Limits) -> Question:
         scenario = read_scenario(
             given.get("scenario"), states=states, observations=None, inputs=inputs, initial=initial, limits=limits
         )
-        system: System = read_machine(given, states, scenario, limits)
+        machine = read_machine(given, states, scenario, limits)
+        machine.grow(claim.rate)
+        system: System = machine
     else:
         observations = read_observations(given, states, limits)
         scenario = read_scenario(

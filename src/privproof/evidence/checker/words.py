@@ -38,12 +38,22 @@ from privproof.exact import ONE, ZERO, Rational
 
 @dataclass(frozen=True)
 class Found:
-    """A word with both probabilities, and how it ends."""
+    """A word with both probabilities, and how it ends.
+
+    Attributes:
+        grown: by how much the claim grows with the inputs of the word.
+    """
 
     letters: tuple[Letter, ...]
     ending: str
     left: Rational
     right: Rational
+    grown: Rational = ONE
+
+    @property
+    def compared(self) -> tuple[Rational, Rational]:
+        """What the claim compares: both probabilities, the right one times what the claim grows by."""
+        return self.left, self.right * self.grown
 
     def ratio(self) -> str:
         """The ratio in words."""
@@ -65,7 +75,9 @@ def probabilities(question: Question, start: Start, letters: tuple[Letter, ...],
     if final is None:
         return None
     counted = final.counted
-    return Found(letters, ending, as_rational(total(left, counted), scale), as_rational(total(right, counted), scale))
+    grown = question.claim.rate ** sum(letter.left is not None for letter in letters)
+    one, other = as_rational(total(left, counted), scale), as_rational(total(right, counted), scale)
+    return Found(letters, ending, one, other / grown, grown)
 
 
 def _final(finals: list[Final], ending: str) -> Final | None:
@@ -113,7 +125,7 @@ def _compared(question: Question, length: int, ending: str) -> bool:
 def refuted_by_word(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a refutation by one word."""
     found = check_word(question, evidence, "evidence", limits)
-    if question.claim.holds(found.left, found.right):
+    if question.claim.holds(*found.compared):
         refuse(f"the word does not violate the claim: {text(found.left)} against {text(found.right)}", "evidence.word")
     statement = (
         f"not private with {question.claim}: the word {shown(found.letters)} has probability {text(found.left)} "
@@ -126,7 +138,7 @@ def refuted_by_word(question: Question, evidence: dict[str, object], limits: Lim
         "right_probability": str(found.right),
         "ratio": found.ratio(),
     }
-    return Accepted("refuted", statement, details, lower=question.claim.needs(found.left, found.right))
+    return Accepted("refuted", statement, details, lower=question.claim.needs(*found.compared))
 
 
 def refuted_by_event(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
@@ -175,7 +187,8 @@ def _sums(
             found = [probabilities(question, start, word, end) for word, end in zip(words, endings, strict=True)]
             complete = [one for one in found if one is not None]
             if len(complete) == len(words):
-                sums.append((sum((one.left for one in complete), ZERO), sum((one.right for one in complete), ZERO)))
+                compared = [one.compared for one in complete]
+                sums.append((sum((p for p, _ in compared), ZERO), sum((q for _, q in compared), ZERO)))
     if not sums:
         refuse("a word is not among the compared ones", "evidence.words")
     return next((pair for pair in sums if not question.claim.holds(*pair)), sums[0])
@@ -217,4 +230,5 @@ def shown(letters: tuple[Letter, ...]) -> str:
 def attained(question: Question, found: Found) -> bool:
     """Whether the word reaches ``P = e^epsilon Q`` exactly, with delta = 0: then no smaller epsilon holds."""
     claim = question.claim
-    return claim.delta == 0 and found.right != 0 and found.left != 0 and claim.sign(found.left, found.right * ONE) == 0
+    left, right = found.compared
+    return claim.delta == 0 and right != 0 and left != 0 and claim.sign(left, right * ONE) == 0
