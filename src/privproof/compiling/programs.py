@@ -147,6 +147,7 @@ def _open_claim(mechanism: Mechanism) -> tuple[Budget | None, Rational]:
     numbers = [rational(bound) for bound in bounds if bound is not None]
     claim = mechanism.claim
     few = claim is not None and len(re.findall(r"\bsize\b", str(claim.epsilon))) <= _MOST_MENTIONS
+    few = few and mechanism.neighbours != ADD_REMOVE
     if few and len(numbers) == len(found) and found[0] is not None and found[0].delta == 0:
         rate = numbers[1] / numbers[0]
         if all(later == rate * earlier for earlier, later in pairwise(numbers)):

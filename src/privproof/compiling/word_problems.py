@@ -304,10 +304,10 @@ class _Builder:
         self.matrices: dict[tuple[int, int, str], dict[str | None, Matrix]] = {}
         self.rate = question.rate
         self.grown: dict[int, Matrix] = {}
-        if self.rate <= 0 or (self.rate != 1 and not model.of_every_length):
+        if self.rate <= 0 or (self.rate != 1 and (self.lengths_differ or not model.of_every_length)):
             raise QuestionError(
                 "rate",
-                "a claim grows with lists of every length, and with a rate above 0",
+                "a claim grows with lists of every length, the same on both sides, and with a rate above 0",
                 place="rate",
                 hint="rate: 2",
             )

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 from privproof.compiling import Compiled, word_problem
 from privproof.engines.monitor import Allowance, Monitor
-from privproof.engines.words.certificates import letter_document, proof_evidence
+from privproof.engines.words.certificates import proof_evidence
 from privproof.engines.words.endings import beyond
 from privproof.engines.words.findings import ConeProof, GrowingProof
 from privproof.engines.words.frontier import Frontier
 from privproof.engines.words.invariant import Invariant
+from privproof.engines.words.letters import letter_document
 from privproof.evidence.verdicts import Formula
 from privproof.exact import ONE, Budget, Rational, fraction, log, text
 from privproof.models import Horizon, Letter, Transducer, Word, WordProblem
@@ -36,6 +37,9 @@ def growing_proof(compiled: Compiled, monitor: Monitor) -> GrowingProof | None:
     """How the smallest epsilon grows with the list, exactly; None where that was not found."""
     model = compiled.question.model
     if not isinstance(model, Transducer) or not model.of_every_length or 2 * len(model.states) > _MOST_MEMBERS:
+        return None
+    relation = compiled.question.scenario.neighbours
+    if relation is not None and relation.kind == "add-remove":
         return None
     words = _largest(compiled.problem, monitor)
     if len(words) < _LONGEST or monitor.stopped() is not None:

@@ -107,8 +107,8 @@ class Machine:
 
     def grow(self, rate: Rational) -> None:
         """Let the claim grow: the right side counts `rate` times more with every letter that has inputs."""
-        if rate != 1 and not self.open_ended:
-            refuse("a claim grows with lists of every length alone", "question.rate")
+        if rate != 1 and (not self.open_ended or self.relation.kind == "add-remove"):
+            refuse("a claim grows with lists of every length alone, the same on both sides", "question.rate")
         self.rate = rate
 
     @property
