@@ -147,8 +147,8 @@ OUTSIDE = {
     "an equality": ("x: real()", "return laplace(x, scale=1) == 3", "equality", ":5:12"),
     "past the end": ("q: real_queries()", "return laplace(q[0] + q[1], scale=2)", "index", ":5:"),
     "a scale of zero": ("x: real()", "return laplace(x, scale=0)", "scale", ":5:12"),
-    "rounding": ("x: real()", "return laplace(x, scale=1) // 1", "rounding", ":5:12"),
-    "a quotient": ("x: real()", "return 1 / laplace(x, scale=1)", "quotient", ":5:12"),
+    "rounding": ("x: real()", "return laplace(laplace(x, scale=1) // 1, scale=1)", "rounding", ":5:20"),
+    "a quotient": ("x: real()", "return laplace(1 / laplace(x, scale=1), scale=1)", "quotient", ":5:20"),
     "a float": ("x: real()", "return laplace(x, scale=0.5)", "float", ":5:"),
     "a quotient of whole numbers": ("x: real()", "return laplace(x, scale=1 / 3)", "float", ":5"),
     "None as a number": (

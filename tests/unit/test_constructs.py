@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from privproof import check, integer, laplace, mechanism, public, real, real_queries, recheck
 from privproof.compiling.relational import relational
 from privproof.compiling.translation import agreement
 from privproof.engines.laplace import horn
-from privproof.evidence.checker.outcomes import Accepted
+from privproof.evidence.checker.outcomes import Accepted, Rejected
 
 
 def proved(function, claim):
@@ -165,3 +167,56 @@ def test_a_large_claim_that_holds_is_still_proved():
         return laplace(sum(q), scale=1)
 
     proved(total, 20)
+
+
+@mechanism(neighbours="one")
+def average(q: real_queries()):
+    noisy = laplace(sum(q), scale=1)
+    mean = noisy / len(q)
+    return mean
+
+
+@mechanism(neighbours="one")
+def ratio(q: real_queries()):
+    return laplace(sum(q), scale=1) / laplace(len(q), scale=1)
+
+
+@mechanism
+def several(x: real(), N: public(integer(low=1))):
+    noisy = laplace(x, scale=1)
+    return noisy * N, noisy // 1
+
+
+@pytest.mark.parametrize("function", [average, ratio, several], ids=lambda f: f.name)
+def test_what_is_computed_from_released_numbers_costs_nothing(function):
+    proved(function, 1)
+    assert check(function, 1).certificate["question"]["source"]["claims"] == "taken"
+
+
+def test_what_is_computed_from_data_is_not_released():
+    @mechanism(neighbours="one")
+    def bare(q: real_queries()):
+        return sum(q) / len(q)
+
+    verdict = check(bare, 100)
+    assert verdict.status == "refuted"
+    assert verdict.lower.infinite
+
+
+def test_less_than_the_released_number_costs_is_refuted():
+    assert check(average, "9/10").status == "refuted"
+
+
+def test_a_divisor_that_depends_on_data_is_asked_for_too():
+    @mechanism
+    def divided(x: real(), y: real(low=1)):
+        return laplace(x, scale=1) / y
+
+    assert check(divided, 5, time_limit=15).status != "proved"
+
+
+def test_a_certificate_that_hides_data_behind_processing_is_refused():
+    certificate = json.loads(json.dumps(dict(check(several, 1).certificate)))
+    end = next(step for step in certificate["question"]["code"] if step[0] == "return")
+    end[1] = [["variable", "x"]]
+    assert isinstance(recheck(certificate), Rejected)

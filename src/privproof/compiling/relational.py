@@ -21,6 +21,7 @@ from fractions import Fraction
 
 from privproof.compiling.keys import written_out
 from privproof.compiling.levelling import common_draws, counted_from_zero, renamed
+from privproof.compiling.postprocessing import postprocessed
 from privproof.compiling.rewriting import (
     Unsupported,
     centred,
@@ -203,6 +204,7 @@ def prepare_program(
             raise Unsupported("it has no loop that only finds the largest of its noisy values")
         body, least = found
     body = summarised(counted_from_zero(body, mechanism), mechanism, _explicit(body, mechanism))
+    body = postprocessed(body, _explicit(body, mechanism))
     refuse_outside(body, mechanism)
     body, offset = unshifted(released_list(unclamped(body)))
     body, flags = optional(centred(hoisted(body, mechanism)))
@@ -323,6 +325,10 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
 
     def look(expression: Expression) -> None:
         match expression:
+            case Operation("processed", (_, *given)):
+                for part in given:
+                    look(part)
+                return
             case Operation("*" | "repeat", (left, right), place) if differs(left, high, mechanism) and differs(
                 right, high, mechanism
             ):
@@ -435,6 +441,9 @@ def _supported(step: Instruction, mechanism: Mechanism) -> None:
                 _expression(argument, mechanism)
         case Test(test):
             _expression(test, mechanism)
+        case Emit(Operation("processed", (_, *given))) | Return(Operation("processed", (_, *given))):
+            for part in given:
+                _expression(part, mechanism)
         case Assign(_, value) | Emit(value) | Return(value):
             if not (isinstance(value, Constant) and value.value is MISSING):
                 _expression(value, mechanism)

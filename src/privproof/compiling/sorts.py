@@ -35,6 +35,8 @@ COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 CONTINUOUS = ("laplace", "exponential")
 SHIFTED = (*CONTINUOUS, "geometric")
 """The noises that an alignment moves; geometric noise by whole numbers."""
+PROCESSED = "processed"
+"""The operation of an output with what it is computed from, see `compiling.postprocessing`."""
 PLACE, OTHERS, RANKED = "place", "others", "ranked"
 """The draws of a selection that are no noise of their own, see `compiling.selecting`."""
 _TRUTHS = ("bernoulli", RANKED)
@@ -196,6 +198,8 @@ def output_parts(value: Expression) -> tuple[Expression, ...]:
     match value:
         case Operation("tuple of", arguments):
             return arguments
+        case Operation("processed", (_, *ingredients)):
+            return tuple(ingredients)
         case Constant(None):
             return ()
         case _:
@@ -250,6 +254,10 @@ class _Settling:
                 return replace(step, arguments=tuple(self.value(argument) for argument in step.arguments))
             case Test(test):
                 return replace(step, test=self.truth(test))
+            case Emit(Operation("processed", (shown, *given)) as value) | Return(
+                Operation("processed", (shown, *given)) as value
+            ):
+                return replace(step, value=replace(value, arguments=(shown, *map(self.value, given))))
             case Emit(value) | Return(value):
                 if isinstance(value, Operation) and value.name == "tuple of":
                     return replace(step, value=replace(value, arguments=tuple(map(self.value, value.arguments))))

@@ -15,7 +15,7 @@ from typing import Any
 
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
 from privproof.compiling.relational import Program
-from privproof.compiling.sorts import CONTINUOUS, RANKED
+from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
@@ -146,6 +146,8 @@ def _difference(
     except LanguageError as problem:
         if problem.code == "run" and _lengths(program, arguments) < program.least:
             return None  # it fails whatever the data
+        if problem.code == "run" and problem.message.startswith("ZeroDivisionError") and _processes(program):
+            return None  # noise that is 0 has probability zero, and a public number is the same in both runs
         raise
     follower = _Follower(program, arguments, drawn)
     try:
@@ -158,6 +160,12 @@ def _difference(
     if _told(program, _plain(shown)) != _plain(flat):
         return f"on {dict(arguments)} the function shows {shown!r}, the program {flat!r}"
     return None
+
+
+def _processes(program: Program) -> bool:
+    """Whether an output is computed from what is released."""
+    outputs = [step.value for step in program.code if isinstance(step, Emit | Return)]
+    return any(isinstance(value, Operation) and value.name == PROCESSED for value in outputs)
 
 
 def _lengths(program: Program, arguments: Mapping[str, Any]) -> int:
@@ -311,6 +319,8 @@ class _Follower:
 
     def shown(self, expression: Expression) -> Any:
         """An output; a truth value and a number that stand for a value that may be None are that value again."""
+        if isinstance(expression, Operation) and expression.name == PROCESSED:
+            expression = expression.arguments[0]
         if not (isinstance(expression, Operation) and expression.name == "tuple of" and self.program.optional):
             return self.value(expression)
         flags = set(self.program.optional.values())

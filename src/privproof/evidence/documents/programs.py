@@ -9,6 +9,7 @@ from privproof.compiling.sorts import (
     CONTINUOUS,
     OTHERS,
     PLACE,
+    PROCESSED,
     RANKED,
     input_sort,
     is_listed,
@@ -126,9 +127,9 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
                 return ["sample", name, noise, expression(arguments[0]), expression(arguments[1])]
             return ["sample", name, noise]
         case Emit(value):
-            return ["emit", [expression(part) for part in output_parts(value)]]
+            return ["emit", [expression(part) for part in output_parts(value)], *_processed(value)]
         case Return(value):
-            return ["return", [expression(part) for part in output_parts(value)]]
+            return ["return", [expression(part) for part in output_parts(value)], *_processed(value)]
         case Test(test, then, otherwise):
             return ["test", expression(test), then, otherwise]
         case Jump(target):
@@ -136,6 +137,11 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
         case Next(name, stream):
             return ["next", name, stream]
     raise AssertionError(step)
+
+
+def _processed(value: Expression) -> list[object]:
+    """Whether an output is computed from its parts, and is not these themselves."""
+    return [PROCESSED] if isinstance(value, Operation) and value.name == PROCESSED else []
 
 
 def _selecting(name: str, kind: str, arguments: tuple[Expression, ...]) -> list[object]:

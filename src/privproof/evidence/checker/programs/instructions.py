@@ -93,16 +93,18 @@ class Whole:
 
 @dataclass(frozen=True)
 class Emit:
-    """An output on the way."""
+    """An output on the way; processed: computed from its parts and from what is public, whatever it is."""
 
     parts: tuple[Expression, ...]
+    processed: bool = False
 
 
 @dataclass(frozen=True)
 class Return:
-    """The last output, and the end."""
+    """The last output, and the end; processed: computed from its parts and from what is public, whatever it is."""
 
     parts: tuple[Expression, ...]
+    processed: bool = False
 
 
 @dataclass(frozen=True)
@@ -237,12 +239,13 @@ def _instruction(
         return _sample(given, place, reader, variables, declared)
     if kind not in counts:
         refuse(f"{kind[:40]!r} is no instruction", place)
-    if len(given) != counts[kind]:
+    processed = kind in ("emit", "return") and given[2:] == ["processed"]
+    if len(given) != counts[kind] + processed:
         refuse(f"{kind} has {counts[kind] - 1} operands", place)
     if kind == "emit":
-        return Emit(reader.parts(given[1], f"{place}[1]"))
+        return Emit(reader.parts(given[1], f"{place}[1]"), processed)
     if kind == "return":
-        return Return(reader.parts(given[1], f"{place}[1]"))
+        return Return(reader.parts(given[1], f"{place}[1]"), processed)
     if kind == "test":
         condition = reader.of_sort(given[1], "bool", f"{place}[1]")
         return Test(condition, _target(given[2], length, f"{place}[2]"), _target(given[3], length, f"{place}[3]"))

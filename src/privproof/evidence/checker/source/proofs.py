@@ -18,6 +18,7 @@ from privproof.evidence.checker.programs.inputs import Declared, read_declared
 from privproof.evidence.checker.programs.instructions import (
     Emit,
     Place,
+    Return,
     read_program,
 )
 from privproof.evidence.checker.source.cuts import Cut, numbers_of, with_numbers
@@ -61,6 +62,8 @@ def establish_proof(source: Source, asked: dict[str, object], limits: Limits, wo
         refuse("the question is about lists of another length than the program", f"{PLACE}.size")
     if any(isinstance(step, Place) for step in read_program(asked, declared, limits).code):
         raise Beyond("that the text makes such a selection is not re-established", "question.code")
+    if any(isinstance(step, Emit | Return) and step.processed for step in read_program(asked, declared, limits).code):
+        raise Beyond("that an output is computed from these parts is not re-established", "question.code")
     comparison = Comparison(source, asked, declared, limits, work)
     try:
         comparison.run()

@@ -1,0 +1,139 @@
+"""Post-processing: what is computed from released numbers costs nothing, whatever it is.
+
+An output such as ``noisy / len(q)``, ``noisy_sum / noisy_count`` or ``noisy // 1`` is a function of a few numbers.  Where these are equal
+in both runs the output is, so that these are asked for in its place.  The output itself is kept beside them, and is what the program
+shows where it is run next to the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import TypeAlias
+
+from privproof.compiling.sorts import PROCESSED
+from privproof.language.syntax import (
+    Append,
+    Assign,
+    Block,
+    Constant,
+    Emit,
+    Expression,
+    Operation,
+    Return,
+    Statement,
+    Variable,
+)
+from privproof.language.walking import parts, reads, rewritten, statements, variables, with_blocks, within, writes
+
+Test: TypeAlias = "Callable[[Expression], bool]"
+
+
+def postprocessed(body: Block, differing: Collection[str]) -> Block:
+    """The body with outputs that no alignment speaks of replaced by what they are computed from.
+
+    Args:
+        body: the statements.
+        differing: the variables that private data or noise flow into.
+    """
+
+    def is_beyond(expression: Expression) -> bool:
+        return _is_beyond(expression) and bool(set(differing).intersection(variables(expression)))
+
+    body = _inlined(body, is_beyond)
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            match statement:
+                case Return(value, place):
+                    result.append(Return(_released(value, is_beyond), place))
+                case Emit(value, place):
+                    result.append(Emit(_released(value, is_beyond), place))
+                case Append(name, value, place):
+                    result.append(Append(name, _released(value, is_beyond), place))
+                case _:
+                    result.append(with_blocks(statement, change))
+        return tuple(result)
+
+    return change(body)
+
+
+def _released(value: Expression, is_beyond: Test) -> Expression:
+    if not any(map(is_beyond, within(value))):
+        return value
+    return Operation(PROCESSED, (value, *dict.fromkeys(_ingredients(value, is_beyond))), value.place)
+
+
+def _ingredients(value: Expression, is_beyond: Test) -> Iterator[Expression]:
+    """What an output is computed from, as far as alignments speak of it."""
+    if isinstance(value, Constant):
+        return
+    if not any(map(is_beyond, within(value))) and not (isinstance(value, Operation) and value.name == "tuple of"):
+        yield value
+        return
+    for part in parts(value):
+        yield from _ingredients(part, is_beyond)
+
+
+def _is_beyond(expression: Expression) -> bool:
+    """Whether an operation is beyond alignments: a quotient by what is no constant, a product, rounding."""
+    match expression:
+        case Operation("/", (_, below)):
+            return not isinstance(below, Constant)
+        case Operation("*", (left, right)):
+            return not isinstance(left, Constant) and not isinstance(right, Constant)
+        case Operation("//" | "%", _):
+            return True
+        case _:
+            return False
+
+
+def _inlined(body: Block, is_beyond: Test) -> Block:
+    """The body with variables that hold such an output, and are read in outputs alone, replaced by their values."""
+    written = [writes(s) for s in statements(body)]
+    shown = {
+        name
+        for s in statements(body)
+        if isinstance(s, Return | Emit | Append)
+        for e in reads(s)
+        for name in variables(e)
+    }
+    read = {
+        name
+        for s in statements(body)
+        if not isinstance(s, Return | Emit | Append)
+        for e in reads(s)
+        for name in variables(e)
+    }
+    values = {
+        s.name: s.value
+        for s in body
+        if isinstance(s, Assign)
+        and s.name in shown - read
+        and written.count(s.name) == 1
+        and any(map(is_beyond, within(s.value)))
+        and all(written.count(name) <= 1 for name in variables(s.value))
+    }
+    if not values:
+        return body
+
+    def change(expression: Expression) -> Expression | None:
+        return values.get(expression.name) if isinstance(expression, Variable) else None
+
+    def block(given: Block) -> Block:
+        result: list[Statement] = []
+        for statement in given:
+            match statement:
+                case Assign(name) if name in values:
+                    continue
+                case Return(value, place):
+                    result.append(Return(rewritten(value, change), place))
+                case Emit(value, place):
+                    result.append(Emit(rewritten(value, change), place))
+                case Append(name, value, place):
+                    result.append(Append(name, rewritten(value, change), place))
+                case _:
+                    result.append(with_blocks(statement, block))
+        return tuple(result)
+
+    return block(body)
