@@ -384,6 +384,20 @@ def classes_merged(document):
                 entry["multipliers"] = []
 
 
+def futures_forgotten(document):
+    """States without a class count for nothing, which has to be shown also where a node says nothing."""
+    smaller_epsilon(document)
+    emptied = [i for i, node in enumerate(document["evidence"]["nodes"]) if node["kind"] == "same" and node["ratios"]]
+    size = len(document["question"]["states"])
+    for i in emptied:
+        nothing = {"left": [None] * size, "right": [None] * size}
+        document["evidence"]["nodes"][i] = {"kind": "pair", "ratios": [], "next": [], "classes": nothing}
+    for node in document["evidence"]["nodes"]:
+        for entry in node["next"]:
+            if entry["node"] in emptied:
+                entry["multipliers"] = [[] for _ in entry["multipliers"]]
+
+
 def relation_changed(document):
     relation = document["question"]["scenario"]["neighbours"]
     if relation["relation"] == "one":
@@ -411,6 +425,7 @@ MUTATIONS = [
     future_called_past,
     start_left_out,
     classes_merged,
+    futures_forgotten,
     relation_changed,
     loop_to_the_past,
 ]

@@ -117,8 +117,8 @@ class Ratios:
                 continue
             onward = node.onward.get(letter)
             if onward is None:
-                if node.kind == "pair" and not node.ratios:
-                    continue
+                if node.kind == "pair" and not node.ratios and node.left is None:
+                    continue  # what is shown here is of vectors that are zero
                 refuse(f"the letter {letter} is allowed and has no next entry", node.place)
             target = self.nodes[onward.node]
             self.fits(target, edge.target)
