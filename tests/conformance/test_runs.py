@@ -179,11 +179,6 @@ def test_libraries_draw_from_the_distribution_that_they_name(name):
     assert found == expected
 
 
-def test_gaussian_noise_is_told():
-    with pytest.raises(LanguageError, match="Gaussian"):
-        check(lambda x: x + random.gauss(0, 1), 1, x=integer(0, 1))
-
-
 def test_what_looks_at_the_text_of_noise_is_refused():
     def sign(x):
         text = f"{x + np.random.laplace()}"
