@@ -530,16 +530,22 @@ class _Search:
             widest = max(self.synthesis._within)
             by = real(self.blocks.fixed["by"])
             yield z3.Or(by == number(widest), by == -number(widest))
+        moved = [(name, self.blocks.fixed.get(f"{name}: distance")) for name in program.inputs]
         for step in steps:
-            for old, new in step.fresh:
-                name = old.decl().name()
-                source, colon, _ = name.partition(": distance!")
-                if colon and source in program.inputs:
-                    bound = number(program.inputs[source].within)
-                    ends = [real(new) == bound, real(new) == -bound]
-                    if program.relation == "monotone":
-                        ends.append(real(new) == 0)
-                    yield z3.Or(*ends)
+            moved += [(old.decl().name().partition(": distance!")[0], new) for old, new in step.fresh if _moves(old)]
+        for source, distance in moved:
+            if distance is None or source not in program.inputs or program.inputs[source].within is None:
+                continue
+            bound = number(program.inputs[source].within)
+            ends = [real(distance) == -bound, real(distance) == bound]
+            if program.relation == "monotone":
+                ends.append(real(distance) == 0)
+            yield z3.Or(*ends)
+
+
+def _moves(symbol: Term) -> bool:
+    """Whether a symbol is the distance of something that is read."""
+    return ": distance!" in symbol.decl().name()
 
 
 def _near(value: Epsilon) -> Fraction:
