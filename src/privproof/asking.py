@@ -16,6 +16,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from privproof.compiling.patience import OUT_OF_TIME, until
 from privproof.compiling.posing import Subject, ordinary_mechanism, ordinary_notes, pose_question, run_instead
 from privproof.engines.engine import Engine, Remark, Request
 from privproof.engines.monitor import Monitor
@@ -104,12 +105,15 @@ def check(
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
-    question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
+    watch = monitor or _limited(time_limit)
+    with until(watch.deadline):
+        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
     if epsilon is not None:
         question = question.under(Budget(exact_epsilon(epsilon), exact_delta(delta), pointwise))
     if not question.claims:
         raise QuestionError("budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon")
-    return ask(Request(question), engine, monitor or _limited(time_limit))
+    request = Request(question)
+    return _too_late(request) if monitor is None and watch.stopped() else ask(request, engine, watch)
 
 
 @renamed(delta_="delta")
@@ -136,12 +140,11 @@ def tight_epsilon(
     >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
-    question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
-    return ask(
-        Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise),
-        engine,
-        monitor or _limited(time_limit),
-    )
+    watch = monitor or _limited(time_limit)
+    with until(watch.deadline):
+        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
+    request = Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise)
+    return _too_late(request) if monitor is None and watch.stopped() else ask(request, engine, watch)
 
 
 def smallest_delta(
@@ -238,6 +241,11 @@ def delta_of(
     )
 
 
+def _too_late(request: Request) -> Verdict:
+    """The verdict where no time is left after the question has been posed."""
+    return Unknown(request.question, "none", reason="out of time while the model was made", asked_tight=request.tight)
+
+
 def _limited(seconds: float | None) -> Monitor:
     """A monitor that stops after so many seconds."""
     return Monitor(deadline=None if seconds is None else time.monotonic() + seconds)
@@ -268,11 +276,15 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     """
     begun = time.perf_counter()
     watch = monitor or Monitor()
-    request = _in_one_form(request, engine)
     try:
-        verdict = _answered(request, engine, watch)
+        with until(watch.deadline):
+            request = _in_one_form(request, engine)
+            verdict = _answered(request, engine, watch)
         verdict = replace(verdict, notes=(*verdict.notes, *ordinary_notes(request.question)))
     except LanguageError as problem:
+        if problem.code == OUT_OF_TIME:
+            verdict = Unknown(request.question, "none", reason=problem.message)
+            return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
         other = (
             None if engine is not None or problem.code == "changed" else run_instead(request.question, problem.message)
         )

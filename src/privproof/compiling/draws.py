@@ -21,6 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from privproof.compiling.exploring import Explorer
+from privproof.compiling.patience import pause
 from privproof.compiling.programs import mechanism_question, summing_flow
 from privproof.errors import LanguageError
 from privproof.language.evaluating import WRONG, Store, evaluator
@@ -517,6 +518,7 @@ class _Compiler:
             shown: list[tuple[int, ...]] = []
             for answer in answers if level < self.size else ():
                 self.turns += 1
+                pause()
                 if self.turns > _MOST_TURNS:
                     raise NotSeparate("too many turns")
                 after: Store = {**state, loop.index: 0, self.name: answer}

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from flint import fmpq_mat
 
+from privproof.compiling.patience import pause
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational, show
 from privproof.exact.polynomials import Polynomial
@@ -331,6 +332,7 @@ class Explorer:
         rests: dict[Any, Rest] = {}
         waiting = [_name(start)]
         while waiting:
+            pause()
             name = waiting.pop()
             if name in edges:
                 continue

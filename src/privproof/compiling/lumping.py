@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from privproof.compiling.patience import pause
 from privproof.exact import ZERO, Rational
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import Edge, Final, Location, WordProblem
@@ -100,6 +101,7 @@ def _classes(
             before.setdefault(target, set()).add(number)
     waiting = dict.fromkeys(range(len(moves)))
     while waiting:
+        pause()
         number, _ = waiting.popitem()
         keys = [
             (block[number][s], tuple(_onward(rows[s], block[target]) for rows, target in moves[number]))

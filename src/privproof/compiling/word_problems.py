@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from privproof.compiling.lumping import Classes, lump
+from privproof.compiling.patience import pause
 from privproof.errors import PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.exact.matrices import Matrix
@@ -323,6 +324,7 @@ class _Builder:
         """Build every location that waits."""
         ended = len(self.model.steps) + 1
         while self.waiting:
+            pause()
             node = self.waiting.pop()
             step, memory, output, seen = node
             number = self.numbers[node]
