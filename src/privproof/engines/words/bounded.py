@@ -135,6 +135,8 @@ def fewest_changes(
     """Among the words of the same length that meet the goal one with the fewest changed inputs."""
     horizon = Horizon.exactly(len(word.letters))
     for most in range(word.changes):
+        if monitor.stopped() is not None:
+            break
         limited = limit_changes(problem, most, horizon)
         search = Frontier(limited, goal=goal, delta=delta, threshold=threshold, strictly=True, monitor=monitor)
         found = search.run().found
