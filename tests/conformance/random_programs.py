@@ -51,6 +51,8 @@ EXPRESSIONS: dict[str, list[str]] = {
         *("int(Fraction($int, $divisor))", "(Fraction($int, 2) // 1)", "$int // Fraction(1, 2)"),
         *("first($int, $int)", "first(b=$int, a=$int)", "second($int)", "second($int, $int)", "third($lst, $int)"),
         *("$noise", "$noise", "$noise"),
+        *("round(Fraction($int, 2))", "divmod($int, $divisor)[$index]", "max($full, key=lambda v: $int)"),
+        *("{$int: $int for v in $iter}.get($int, $int)", "len(set($lst))", "table['a']", "table.get($str, $int)"),
     ],
     "divisor": ["2", "3", "-2", "-3", "2", "-3", "($int + 4)"],
     "index": ["0", "-1", "0", "$int % 2", "-1 - $int % 2", "$bool", "$name"],
@@ -73,6 +75,13 @@ EXPRESSIONS: dict[str, list[str]] = {
     "str": [
         *("$sname", "$sname", "'a'", "'bc'", "''"),
         *("($str + $str)", "($str * 2)", "($str + 'ab')[$index]", "$str[$cut]", "('a' if $bool else $str)"),
+        *(
+            'f"{$name}-{$sname}"',
+            'f"{$name:>3}{$lname!r}{$pname}"',
+            "str($int)",
+            "'+'.join([$str, $str])",
+            "($str).upper()",
+        ),
         *("($str or 'z')", "min($str, $str)", "('x', $str)[$bool]", "choice({'a': '1/3', 'b': '2/3'})"),
     ],
     "lst": [
@@ -88,6 +97,13 @@ EXPRESSIONS: dict[str, list[str]] = {
         *("[$int for $own in $iter]", "[$own for $own in $iter if $bool]", "[v + w for v in $iter for w in $iter]"),
         *("[i + $int for i, $own in enumerate($iter, $int)]", "[i for i, i in enumerate($lst)]", "max($lst, $lst)"),
         *("[$int for v, w in zip($lst, $tup)]", "[w for v in $iter if v for w in range(v % 3)]", "rows[$index]"),
+        *("list(reversed($seq))", "sorted($lst, key=lambda v: $int)", "sorted($lst, reverse=$bool)", "[*$lst, $int]"),
+        *(
+            "list(map(lambda v: $int, $lst))",
+            "($lst)[::$step]",
+            "[$own for $own in reversed($lst)]",
+            "[p[0] for p in zip($lst, $tup)]",
+        ),
         *("[[$int for w in $iter] for v in $lst][$index]", "fourth($lst, $int)", "sum([$lst, $lst], [])"),
     ],
     "full": ["[1, 0]", "[0, 2]", "q", "($lst + [$int])", "[$int, $int]", "[$noise, 1]", "$lname"],
@@ -96,10 +112,12 @@ EXPRESSIONS: dict[str, list[str]] = {
         *("($int,)", "($int, $int)", "($tup + $tup)", "tuple($lst)", "$tup[$cut]", "($tup if $bool else $tup)"),
         *("tuple($int for $own in $iter)", "tuple(range($int % 4))", "($int, $any)[:1]"),
     ],
+    "step": ["-1", "2", "-2", "$int"],
     "cut": [":", "1:", ":-1", "-2:", "5:", ":$int", "$int:", "$int:$int"],
     "seq": ["$lst", "$tup", "$str"],
     "iter": ["q", "q", "$lname", "(0, 1)", "[2, 0]", "$lst", "$tup", "LEVELS"],
     "any": [
+        *("{$int: $any for v in $iter}", "table", "{'a': $int, 'b': $any}", "Pair($int, $any)", "Pair($int, 1).first"),
         *("$name", "None", "''", "$sname", "$lname", "$tname", "1", "True", "rows"),
         *("$int", "$bool", "$str", "$lst", "$tup", "Fraction($int, 2)", "[$lname, $any]", "($any, $any)"),
         *("($any and $any)", "($any or $any)", "($any if $bool else $any)", "[$lname] + [$lname]", "[$lname] * 2"),
@@ -145,6 +163,15 @@ STATEMENTS: dict[str, list[str]] = {
         *("$lname *= $int % 3", "$name: int = $int", "$name: int", "$any", "pass", "$tname = ($any, $any)"),
         *(
             "if len($lname) < 4:\n    $lname.append($int)",
+            "$lname.sort()",
+            "$lname.reverse()",
+            "if len($lname) < 4:\n    $lname.extend($seq)",
+            "$name = $lname.pop()",
+            "table['a'] = $int",
+            "table['b'] += $int",
+            "for k, v in table.items():\n    $name += v",
+            "try:\n$block\nexcept ValueError:\n    pass",
+            "for v in reversed($lst):\n$block",
             "$lname.append($int)",
             "if len(rows) < 3:\n    rows.append($lname)",
         ),
@@ -181,6 +208,8 @@ STATEMENTS: dict[str, list[str]] = {
     "first": ["a", "b", "(a - b)", "2 * a", "a % 3", "b or a", "0"],
 }
 HELPERS = """\
+from collections import namedtuple
+Pair = namedtuple("Pair", "first second")
 LEVELS = (1, 0)
 TABLE = {0: 2, 1: 0, 2: 1}
 
@@ -241,7 +270,7 @@ PROLOGUE = [
     "xs = [1, x]",
     "ys = [0, $start]",
 ]
-PROLOGUE += ["zs = [2, 0]", "t = (x, 1)", "u = ($start,)", "rows = [[0], [1, $start]]"]
+PROLOGUE += ["zs = [2, 0]", "t = (x, 1)", "u = ($start,)", "rows = [[0], [1, $start]]", "table = {'a': x, 'b': 1}"]
 _SLOT = re.compile(r"\$([a-z]+)")
 _NOISES = ("noise", "uniform", "bernoulli", "choice", "randomized", "truncated", "exponential", "noisy")
 

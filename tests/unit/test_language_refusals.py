@@ -10,6 +10,7 @@ from privproof import LanguageError, mechanism_question, output_distribution
 BEFORE = """\
 import functools
 import random
+from collections import Counter
 from privproof import exponential, laplace
 
 
@@ -55,16 +56,20 @@ FIRST = (HEADER + BEFORE).count("\n") + 3
 CONSTRUCTS = {
     # name: (body, line within the body, column, what the message says)
     "lambda": ("f = [lambda x: x]", 1, 10, "a lambda"),
-    "try": ("try:\n    x = 1\nexcept ValueError:\n    x = 2", 1, 5, "try"),
     "with": ("with open('x') as f:\n    pass", 1, 5, "with"),
     "import": ("import random", 1, 5, "import"),
     "from import": ("from random import random", 1, 5, "import"),
-    "f-string": ("return f'{q[0]}'", 1, 12, "an f-string"),
-    "set": ("return q[0] in {1, 2}", 1, 20, "a set"),
-    "set comprehension": ("return {v for v in q}", 1, 12, "a set comprehension"),
-    "dict comprehension": ("return {v: 1 for v in q}", 1, 12, "a dict comprehension"),
+    "a set that is shown": ("return {v for v in q}", 1, 5, "a set is shown"),
+    "a walk over a set": ("return [v for v in {1, 2}]", 1, 12, "a set is walked over"),
+    "a generator in a loop": ("for v in (w for w in q):\n    return v", 1, 14, "a generator expression in a loop"),
+    "a Counter whose keys come from data": (
+        "c = Counter(q)\nreturn [k for k in c]",
+        2,
+        24,
+        "its keys come from data",
+    ),
+    "a table that gets a key from data": ("d = {}\nd[q[0]] = 1\nreturn d", 2, 7, "a key"),
     "walrus": ("n = 1\nreturn n + (n := q[0])", 2, 17, ":="),
-    "starred": ("return [*q]", 1, 13, "starred"),
     "starred argument": ("return max(*q)", 1, 12, "starred"),
     "keywords from a table": ("return helper(**{'x': 1})", 1, 12, "starred"),
     "nested function": ("if q:\n    def g(x):\n        return x\nreturn 1", 2, 9, "a function inside a function"),
@@ -72,23 +77,17 @@ CONSTRUCTS = {
     "class": ("class A:\n    pass", 1, 5, "a class"),
     "del": ("x = 1\ndel x", 2, 5, "del"),
     "global": ("global helper\nhelper = 1", 1, 5, "global"),
-    "raise": ("raise ValueError", 1, 5, "raise"),
-    "assert": ("assert q", 1, 5, "assert"),
+    "raise": ("raise ValueError", 1, 5, "ValueError"),
     "else after while": ("while q[0] > 5:\n    pass\nelse:\n    return 2", 1, 5, "else after while"),
     "else after for": ("for v in q:\n    pass\nelse:\n    return 2", 1, 5, "else after for"),
     "float": ("return q[0] * 0.5", 1, 19, "0.5 is a float"),
     "random.random": ("return random.random()", 1, 12, "random.random"),
     "random.gauss": ("return random.gauss(0, 1)", 1, 12, "random.gauss"),
     "a float and noise of a library": ("return random.randint(0, 1) + q[0] * 0.5", 1, 42, "0.5 is a float"),
-    "print": ("print(q)", 1, 5, "print"),
-    "round": ("return round(q[0])", 1, 12, "round"),
-    "map": ("return list(map(abs, q))", 1, 17, "map"),
-    "reversed": ("for v in reversed(q):\n    return v", 1, 14, "reversed"),
     "matrices": ("return q[0] @ 1", 1, 12, "the operator @"),
     "yield as a value": ("x = yield 1", 1, 9, "yield inside an expression"),
     "yield from": ("yield from q", 1, 5, "yield from"),
     "return in a generator": ("yield 1\nreturn 2", 2, 5, "a generator's return value"),
-    "slice with a step": ("return q[::2]", 1, 14, "a slice with a step"),
     "assigning to a slice": ("x = [1, 2]\nx[0:1] = [3]\nreturn x", 2, 5, "assigning to a slice"),
     "assigning inside a nested list": ("x = [[1]]\nx[0][0] = 2\nreturn x", 2, 5, "a nested list"),
     "attribute": ("q.size = 1", 1, 5, "q.size"),
@@ -99,17 +98,10 @@ CONSTRUCTS = {
     "a module as a value": ("return random", 1, 12, "`random` as a value"),
     "a function as a value": ("return helper", 1, 12, "`helper` as a value"),
     "is": ("return q[0] is q[1]", 1, 12, "is"),
-    "pop": ("x = [1]\nx.pop()\nreturn x", 2, 5, ".pop"),
-    "sort": ("x = [1]\nx.sort()\nreturn x", 2, 5, ".sort"),
     "append as a value": ("x = [1]\ny = x.append(2)\nreturn y", 2, 9, "append inside an expression"),
-    "a text's method": ("return 'a'.upper()", 1, 12, ".upper"),
     "enumerate as a value": ("x = enumerate(q)", 1, 9, "enumerate outside a loop"),
-    "zip as a value": ("return list(zip(q, q))", 1, 17, "zip outside a loop"),
-    "enumerate without two names": ("for p in enumerate(q):\n    return p", 1, 5, "enumerate without two names"),
-    "zip without names": ("for p in zip(q, q):\n    return p", 1, 5, "zip without as many names"),
     "a step that varies": ("for i in range(0, 3, q[0]):\n    return i", 1, 5, "a step"),
     "merging tables": ("return {**{}}[0]", 1, 12, "** in a table"),
-    "sorted with a key": ("return sorted(q, key=abs)", 1, 12, "sorted with key"),
     "capture pattern": ("match q[0]:\n    case x:\n        return x", 2, 14, "this pattern"),
     "sequence pattern": ("match q:\n    case [a, b]:\n        return a", 2, 14, "this pattern"),
     "noise in a guard": ("match q[0]:\n    case 0 if bernoulli('1/2'):\n        return 1", 2, 19, "noise in a guard"),
@@ -164,9 +156,8 @@ def test_recursion_is_refused_where_the_function_calls_itself(tmp_path):
     assert place(problem) == ((HEADER + BEFORE).split("\n").index("def again(x):") + 2, 12)
 
 
-@pytest.mark.parametrize("name", ["wrapped", "short"])
-def test_what_has_no_def_of_its_own_is_refused_with_a_place(tmp_path, name):
-    problem = refusal(load(tmp_path, program(f"return {name}(q[0])")))
+def test_what_has_no_def_of_its_own_is_refused_with_a_place(tmp_path):
+    problem = refusal(load(tmp_path, program("return wrapped(q[0])")))
     assert place(problem)
     assert problem.hint
 
@@ -177,7 +168,7 @@ def test_a_wrapped_mechanism_is_refused(tmp_path):
 
 
 def test_columns_count_characters(tmp_path):
-    problem = refusal(load(tmp_path, program("""return "é" + f'{1}'""")))
+    problem = refusal(load(tmp_path, program("""return "é" + 1j""")))
     assert place(problem) == (FIRST, 18)
 
 

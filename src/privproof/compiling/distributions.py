@@ -15,7 +15,19 @@ from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
-from privproof.language.values import Answers, Cells, Lookup, Tail, held, plain, tails, text
+from privproof.language.values import (
+    Answers,
+    Cells,
+    Lookup,
+    Named,
+    Tail,
+    held,
+    parts_of,
+    plain,
+    tails,
+    text,
+    with_parts,
+)
 from privproof.language.values import key as told_apart
 from privproof.scenarios import fits
 
@@ -112,7 +124,7 @@ def distribution_key(value: Any) -> Any:
     if any(True for _ in tails(value)):
         return text(value)
     match value:
-        case Lookup():
+        case Lookup() | Named():
             return text(value)
         case Cells(items):
             return tuple(map(distribution_key, items))
@@ -222,12 +234,12 @@ def _wanted(output: Any) -> Any:
 
 def _share(wanted: Any, found: Any) -> Rational:
     """Which share of a class of outputs belongs to what is wanted."""
-    for kind in (Cells, tuple):
+    for kind in (Cells, tuple, Lookup, Named):
         if isinstance(wanted, kind) or isinstance(found, kind):
             if not (isinstance(wanted, kind) and isinstance(found, kind)):
                 return ZERO
-            first, second = (v.items if isinstance(v, Cells) else v for v in (wanted, found))
-            if len(first) != len(second):
+            first, second = parts_of(wanted) or (), parts_of(found) or ()
+            if len(first) != len(second) or _labels(wanted) != _labels(found):
                 return ZERO
             return prod((_share(x, y) for x, y in zip(first, second, strict=True)), start=ONE)
     if not isinstance(found, Tail):
@@ -244,6 +256,13 @@ def _share(wanted: Any, found: Any) -> Rational:
     return base**away * (ONE - base) if away >= 0 else ZERO
 
 
+def _labels(value: Any) -> Any:
+    """What an output shows beside the values inside it: the keys of a table, the fields of an object."""
+    if isinstance(value, Lookup):
+        return [text(known) for known, _ in value.rows]
+    return value.shape if isinstance(value, Named) else None
+
+
 def printable(value: Any) -> Any:
     """An output of a model as `output_probability` takes it: Python's own values, texts for tails."""
     match value:
@@ -253,5 +272,7 @@ def printable(value: Any) -> Any:
             return [printable(item) for item in items]
         case tuple():
             return tuple(printable(item) for item in value)
+        case Lookup() | Named():
+            return plain(with_parts(value, tuple(printable(item) for item in parts_of(value) or ())))
         case _:
             return plain(value)

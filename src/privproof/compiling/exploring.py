@@ -23,8 +23,9 @@ from privproof.language.evaluating import WRONG, Store, evaluator, problem
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test
 from privproof.language.indices import NOT_A_NUMBER, Stuck, Wanting
 from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.more_operations import TWO_NAMES
 from privproof.language.noise import NOISES
-from privproof.language.operations import TWO_NAMES, short
+from privproof.language.operations import short
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -45,6 +46,7 @@ from privproof.language.values import (
     Answers,
     Cells,
     Lookup,
+    Named,
     Splitting,
     Tail,
     indices,
@@ -52,6 +54,7 @@ from privproof.language.values import (
     plain,
     shared,
     shown_name,
+    shows_set,
     tails,
     text,
     truth,
@@ -199,6 +202,8 @@ class Explorer:
 
                 def release(store: Store) -> Any:
                     found = shared(output(store))
+                    if shows_set(found):
+                        raise Stuck("a set is shown, in an order of its own; return sorted(...)")
                     _share(store, kept)
                     return found
 
@@ -419,6 +424,11 @@ def itself(expression: Expression) -> Iterator[str]:
             yield from itself(default)
         case Operation("sum", (_, start)):
             yield from itself(start)
+        case Operation("get", (table, _, default)):
+            yield from inside(table)
+            yield from itself(default)
+        case Operation("attribute", (holder, _)):
+            yield from inside(holder)
         case Operation("and" | "or" | "max" | "min", arguments):
             for argument in arguments:
                 yield from itself(argument)
@@ -440,7 +450,7 @@ def inside(expression: Expression) -> Iterator[str]:
                 yield from inside(part)
 
 
-_HOLDING = ("tuple of", "list of", "table of", "fixed list of")
+_HOLDING = ("tuple of", "list of", "table of", "fixed list of", "record of", "with entry", "zip", "items")
 """Operations whose value holds the very lists that its arguments are."""
 
 
@@ -467,6 +477,8 @@ def has_list(value: Any) -> bool:
             return any(has_list(item) for _, item in rows)
         case tuple():
             return any(map(has_list, value))
+        case Named(_, inner):
+            return any(map(has_list, inner))
         case _:
             return False
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational
-from privproof.language.values import Cells, Tail, text
+from privproof.language.values import Tail, parts_of, text, with_parts
 from privproof.scenarios import Several
 
 Path: TypeAlias = tuple[int, ...]
@@ -87,7 +87,7 @@ def several(written: tuple[Any, ...]) -> Any:
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """What an output is made of, each with the way to it."""
-    inner = value.items if isinstance(value, Cells) else value if isinstance(value, tuple) else None
+    inner = parts_of(value)
     if inner is None:
         yield path, value
     else:
@@ -98,9 +98,9 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 def _put(value: Any, path: Path, new: Any) -> Any:
     if not path:
         return new
-    inner = list(value.items if isinstance(value, Cells) else value)
+    inner = list(parts_of(value) or ())
     inner[path[0]] = _put(inner[path[0]], path[1:], new)
-    return Cells(tuple(inner), value.shared) if isinstance(value, Cells) else tuple(inner)
+    return with_parts(value, tuple(inner))
 
 
 class Symbols:

@@ -223,5 +223,5 @@ def _in_numbers(subject: Mechanism) -> Mechanism:
             return subject
         make = queries if declared.shape == "list" else integer
         options = {"size": declared.size} if declared.shape == "list" else {}
-        inputs[name] = make(low, high, sensitivity=high - low, **options)
+        inputs[name] = replace(make(low, high, sensitivity=high - low, **options), array=declared.array)
     return replace(subject, inputs=MappingProxyType(inputs), relation=relation)

@@ -16,7 +16,7 @@ its place.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from privproof.compiling.keys import written_out
@@ -30,8 +30,10 @@ from privproof.compiling.rewriting import (
     folded,
     hoisted,
     is_number,
+    looked_up,
     optional,
     released_list,
+    released_parts,
     unclamped,
     unshifted,
 )
@@ -68,6 +70,7 @@ from privproof.language.syntax import (
     Emit,
     Expression,
     Operation,
+    Place,
     Replace,
     Return,
     Sample,
@@ -129,6 +132,7 @@ class Program:
         scales: the scale of every noise that is shifted, by its site.
         offset: how much is added to the returned number afterwards.
         least: the function may fail on shorter lists, and then does so whatever the data and the noise.
+        shown: the outputs that are made of the parts that are written or returned, by their places.
     """
 
     mechanism: Mechanism
@@ -146,6 +150,7 @@ class Program:
     scales: Mapping[int, Scale]
     offset: int
     least: int = 0
+    shown: Mapping[Place, Expression] = field(default_factory=dict)
 
     @property
     def inputs(self) -> Mapping[str, Input]:
@@ -204,6 +209,7 @@ def prepare_program(
             raise Unsupported("it has no loop that only finds the largest of its noisy values")
         body, least = found
     body = summarised(counted_from_zero(body, mechanism), mechanism, _explicit(body, mechanism))
+    body, shown = released_parts(looked_up(body, mechanism.inputs))
     body = postprocessed(body, _explicit(body, mechanism))
     refuse_outside(body, mechanism)
     body, offset = unshifted(released_list(unclamped(body)))
@@ -221,7 +227,22 @@ def prepare_program(
     high, noisy = _differing(code, mechanism)
     cuts = _cuts(code, ahead=ahead)
     return Program(
-        mechanism, body, code, made.live, cuts, sorts, high, noisy, tags, size, relation, flags, scales, offset, least
+        mechanism,
+        body,
+        code,
+        made.live,
+        cuts,
+        sorts,
+        high,
+        noisy,
+        tags,
+        size,
+        relation,
+        flags,
+        scales,
+        offset,
+        least,
+        shown,
     )
 
 

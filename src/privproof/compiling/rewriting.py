@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.errors import LanguageError
+from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -122,6 +123,164 @@ def _folded(expression: Expression) -> Expression | None:
             return Constant(value, place)
         case _:
             return None
+
+
+def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
+    """A value that data choose among several that are written out, as a conditional expression; only where data cannot choose another."""
+    once: dict[str, Expression | None] = {}
+    for statement in statements(body):
+        name = writes(statement)
+        if name is not None:
+            again = name in once or not isinstance(statement, Assign)
+            once[name] = None if again else statement.value  # type: ignore[union-attr]
+
+    def domain(index: Expression) -> tuple[object, ...] | None:
+        """The values that an index may have."""
+        match index:
+            case Variable(name) if (value := once.get(name)) is not None:
+                return domain(value)
+            case Variable(name) | Element(Variable(name)) if name in inputs and name not in once:
+                declared = inputs[name]
+                return declared.values if (declared.shape == "value") == isinstance(index, Variable) else None
+            case _:
+                return None
+
+    def change(expression: Expression) -> Expression | None:
+        match expression:
+            case Element(Operation("tuple of", values), index, place) if not isinstance(index, Constant):
+                keys: list[Expression] = [Constant(number, place) for number in range(len(values))]
+            case Element(Operation("table of", entries), index, place) | Operation(
+                "has key", (Operation("table of", entries), index), place
+            ):
+                keys, values = list(entries[::2]), entries[1::2]
+            case Operation("==", (index, Constant(known)), place) if isinstance(index, Variable | Element):
+                possible = domain(index)
+                never = possible is not None and {type(each) for each in (*possible, known)} in ({int}, {str})
+                return Constant(value=False, place=place) if never and known not in (possible or ()) else None
+            case Operation("or", (first, Constant(False))):
+                return first
+            case _:
+                return None
+        possible = domain(index)
+        told = [each.value for each in keys if isinstance(each, Constant)]
+        plain = possible is not None and {type(each) for each in (*possible, *told)} in ({int}, {str})
+        if possible is None or len(told) < len(keys) or not plain or not set(possible) <= set(told) or not values:
+            raise Unsupported(f"data choose among several values, {place}")
+        if all(value == values[0] for value in values) and isinstance(values[0], Constant):
+            return values[0]
+        result = values[-1]
+        for key, value in zip(keys[-2::-1], values[-2::-1], strict=True):
+            assert isinstance(key, Constant)
+            result = Conditional(Operation("==", (index, key), place), value, result, place)
+        return result
+
+    return mapped(body, change)
+
+
+_CONTAINERS = ("tuple of", "list of", "fixed list of")
+_ROUNDED = ("round", "floor", "ceil", "trunc", "int")
+_COMPUTED = ("/", "*", "**", "//", "%")
+_TRUTHS = ("not", "and", "or", "<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in", "bool")
+
+
+def released_parts(body: Block) -> tuple[Block, dict[Place, Expression]]:
+    """Outputs that are tables, lists, objects, or computed from noisy numbers, as the parts that they are made of.
+
+    Who sees the parts can make the output of them, so what is proved of the parts holds for the output.  Outputs of different
+    forms are told apart by a number.  The second value says what stood where the output is given in parts.
+    """
+    noisy = continuous_variables(body)
+    outputs = [s for s in statements(body) if isinstance(s, Return | Emit)]
+    ends = [s for s in outputs if not (isinstance(s, Return) and _constant_none(s.value))]
+    if all(_is_flat(s.value, noisy) for s in ends):
+        return body, {}
+    forms: dict[str, int] = {}
+    made: dict[int, tuple[str, tuple[Expression, ...]]] = {}
+    for s in ends:
+        found: list[Expression] = []
+        form = _form(s.value, noisy, found)
+        forms.setdefault(form, len(forms))
+        made[id(s)] = (form, tuple(found))
+    if len(forms) > 1 and len(ends) < len(outputs) - 1:
+        raise Unsupported(f"it returns None or something else, {outputs[0].place}")
+    shown: dict[Place, Expression] = {}
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            if id(statement) in made and isinstance(statement, Return | Emit):
+                form, found = made[id(statement)]
+                place = statement.value.place
+                if shown.setdefault(statement.place, statement.value) != statement.value:
+                    raise Unsupported(f"two outputs in one place, {statement.place}")
+                told = (Constant(forms[form], place), *found) if len(forms) > 1 or not found else found
+                value = told[0] if len(told) == 1 else Operation("tuple of", told, place)
+                result.append(replace(statement, value=value))
+            else:
+                result.append(with_blocks(statement, change))
+        return tuple(result)
+
+    return change(body), shown
+
+
+def continuous_variables(body: Block) -> frozenset[str]:
+    """The variables in whose value continuous noise has a part."""
+    found: set[str] = set()
+    while True:
+        before = len(found)
+        for statement in statements(body):
+            name = writes(statement)
+            drawn = isinstance(statement, Sample) and statement.noise in ("laplace", "exponential")
+            if name is not None and (drawn or any(found.intersection(variables(e)) for e in reads(statement))):
+                found.add(name)
+        if len(found) == before:
+            return frozenset(found)
+
+
+def _constant_none(value: Expression) -> bool:
+    return isinstance(value, Constant) and value.value is None
+
+
+def _is_flat(value: Expression, noisy: frozenset[str]) -> bool:
+    """Whether an output is a number, truth value or text, or a tuple of such, that alignments speak of as it is."""
+    if isinstance(value, Operation) and value.name == "tuple of":
+        return all(not _is_made(part) and not _is_computed(part, noisy) for part in value.arguments)
+    return not _is_made(value) and not _is_computed(value, noisy)
+
+
+def _is_made(value: Expression) -> bool:
+    return isinstance(value, Operation) and value.name in (*_CONTAINERS, "table of", "record of")
+
+
+def _is_computed(value: Expression, noisy: frozenset[str]) -> bool:
+    """Whether an output is computed from noisy numbers in a way that alignments do not speak of."""
+    if not isinstance(value, Operation) or not noisy.intersection(variables(value)) or value.name in _TRUTHS:
+        return False
+    several = [part for part in value.arguments if not isinstance(part, Constant)]
+    if value.name in _ROUNDED:
+        return not (isinstance(value.arguments[0], Operation) and value.arguments[0].name in _TRUTHS)
+    if value.name in _COMPUTED and (len(several) > 1 or value.name not in ("/", "*")):
+        return True
+    return any(_is_computed(part, noisy) for part in value.arguments)
+
+
+def _form(value: Expression, noisy: frozenset[str], found: list[Expression]) -> str:
+    """What an output looks like without its parts, and the parts."""
+    match value:
+        case Constant(known):
+            return f"{type(known).__name__} {known!r}"
+        case Operation("table of", arguments):
+            rows = zip(arguments[::2], arguments[1::2], strict=True)
+            return f"table({', '.join(f'{_form(k, noisy, found)}: {_form(v, noisy, found)}' for k, v in rows)})"
+        case Operation("record of", (Constant(shape), *arguments)):
+            return f"{shape!r}({', '.join(_form(part, noisy, found) for part in arguments)})"
+        case Operation(name, arguments) if name in _CONTAINERS:
+            return f"{name}({', '.join(_form(part, noisy, found) for part in arguments)})"
+        case Operation(name, arguments) if _is_computed(value, noisy):
+            return f"{name}({', '.join(_form(part, noisy, found) for part in arguments)})"
+        case _:
+            found.append(value)
+            return "."
 
 
 def released_list(body: Block) -> Block:

@@ -10,7 +10,7 @@ from privproof.compiling.exploring import Rest
 from privproof.compiling.outputs import Borders, Symbols, borders, named_rows, several
 from privproof.exact import ONE, ZERO, Rational
 from privproof.language.inputs import Input
-from privproof.language.values import ENDED, Cells, Tail, key, tails, text
+from privproof.language.values import ENDED, Cells, Lookup, Named, Tail, key, tails, text
 from privproof.models import Branch, Transducer
 
 _MOST_GROUPS = 3_000
@@ -170,4 +170,8 @@ def _kind(value: Any) -> Any:
         return ("list", tuple(map(_kind, value.items)))
     if isinstance(value, tuple):
         return ("tuple", tuple(map(_kind, value)))
+    if isinstance(value, Lookup):
+        return ("table", tuple((key(known), _kind(item)) for known, item in value.rows))
+    if isinstance(value, Named):
+        return ("named", value.shape, tuple(map(_kind, value.items)))
     return "a number" if isinstance(value, int | Tail) and not isinstance(value, bool) else key(value)

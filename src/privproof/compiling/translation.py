@@ -6,6 +6,7 @@ The outputs must be equal, every time.  Data and noise are searched for until ev
 
 from __future__ import annotations
 
+import math
 import operator
 import random
 from collections.abc import Callable, Mapping
@@ -22,8 +23,9 @@ from privproof.exact import fraction
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Geometric, Law, Table, truncated_geometric
-from privproof.language.linear import Linear, exactly
+from privproof.language.linear import Linear, Ratio, exactly
 from privproof.language.mechanism import Mechanism
+from privproof.language.patterns import in_parts
 from privproof.language.randomness import Chance
 from privproof.language.running import exact_run
 from privproof.language.scripts import recorded
@@ -35,6 +37,7 @@ from privproof.language.syntax import (
     Emit,
     Expression,
     Operation,
+    Place,
     Return,
     Sample,
     Variable,
@@ -79,7 +82,7 @@ def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch
         match law:
             case Continuous(kind, center, scale):
                 moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), 7)
-                return exactly(center) + moved * Fraction(scale)
+                return Ratio(exactly(center) + moved * Fraction(scale))
             case Geometric(center):
                 return exactly(center) + choices.randint(-_FARTHEST, _FARTHEST)
             case Table():
@@ -121,15 +124,15 @@ def _least_size(program: Program) -> int:
 
 
 def _along(way: Way) -> Callable[[Law], Any]:
-    """The noise of one way through the function."""
+    """The noise of one way through the function; where it goes further than on numbers that are left open, some noise."""
     noises, choices = iter(way.noises), iter(way.choices)
 
     def noise(law: Law) -> Any:
         match law:
             case Continuous(_, center):
-                return exactly(center) + next(noises)
+                return Ratio(exactly(center) + next(noises, Fraction(0)))
             case Geometric(center):
-                return exactly(center) + next(noises)
+                return exactly(center) + next(noises, Fraction(0))
             case Table():
                 return exactly(law.ranked[next(choices, 0)][0])  # truncated noise is none where its centre is left open
 
@@ -192,6 +195,9 @@ def _writes_on_the_way(program: Program) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    value = in_parts(value)
+    if type(value).__name__ == "bool_":
+        value = bool(value)
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, bool) or value is None or isinstance(value, str):
@@ -296,8 +302,8 @@ class _Follower:
                     self.values[step.name] = self.ranked.pop(0)[0]
                 case Sample():
                     self.values[step.name] = self.noise(step)
-                case Emit(value):
-                    self.written.append(self.shown(value))
+                case Emit(value, place):
+                    self.written.append(self.shown(value, place))
                 case Next(name, stream):
                     if self.read >= len(self.arguments[stream]):
                         return self.written
@@ -307,9 +313,9 @@ class _Follower:
                     at = then if self.value(test) else otherwise
                 case Jump(target):
                     at = target
-                case Return(value):
-                    if not (isinstance(value, Constant) and value.value is None):
-                        self.written.append(self.shown(value))
+                case Return(value, place):
+                    if not (isinstance(value, Constant) and value.value is None) or place in self.program.shown:
+                        self.written.append(self.shown(value, place))
                     elif not _writes_on_the_way(self.program):
                         self.written.append(None)
                     return self.written
@@ -317,8 +323,10 @@ class _Follower:
                     raise _Disagree(f"{type(step).__name__} is not followed")
         raise _Endless
 
-    def shown(self, expression: Expression) -> Any:
+    def shown(self, expression: Expression, place: Place) -> Any:
         """An output; a truth value and a number that stand for a value that may be None are that value again."""
+        if place in self.program.shown:
+            return self.value(self.program.shown[place])
         if isinstance(expression, Operation) and expression.name == PROCESSED:
             expression = expression.arguments[0]
         if not (isinstance(expression, Operation) and expression.name == "tuple of" and self.program.optional):
@@ -468,6 +476,15 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "len": len,
     "turns": len,
     "tuple of": lambda *a: tuple(a),
+    "list of": lambda *a: list(a),
+    "table of": lambda *a: dict(zip(a[::2], a[1::2], strict=True)),
+    "record of": lambda shape, *a: (shape.name, *a),
+    "round": round,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "int": int,
+    "**": operator.pow,
     "is": operator.is_,
     "is not": operator.is_not,
     "==": operator.eq,

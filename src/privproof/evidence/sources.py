@@ -16,7 +16,7 @@ from privproof.formats import document
 from privproof.language.constants import typed_document
 from privproof.language.indices import Foretold
 from privproof.language.mechanism import Mechanism
-from privproof.language.values import ENDED, Cells, Lookup, Tail, plain
+from privproof.language.values import ENDED, Cells, Lookup, Named, Tail, plain
 from privproof.models import Horizon
 from privproof.scenarios import Origin, Question, Several
 
@@ -111,8 +111,10 @@ def _output(value: Any) -> dict[str, Any]:
             return {"list": [_output(item) for item in items]}
         case tuple():
             return {"tuple": [_output(item) for item in value]}
-        case Lookup():
-            return typed_document(plain(value))
+        case Lookup(rows):
+            return {"dict": [[_output(known), _output(item)] for known, item in rows]}
+        case Named(shape, items):
+            return {"record": [shape.name, list(shape.fields), [_output(item) for item in items]]}
         case Foretold(mark, _, plus):
             return {"index": mark, "plus": plus}
         case _ if value is ENDED:

@@ -87,7 +87,7 @@ def compare(function: FunctionType, text: Text) -> ast.FunctionDef:
             raise LanguageError(
                 "construct",
                 f"{running.co_qualname} is not defined by a def of its own",
-                place=f"{running.co_filename}:{running.co_firstlineno}:1",
+                place=str(Place(running.co_filename, running.co_firstlineno, 1)),
                 hint="define it with def",
             )
         raise _changed(function, f"line {running.co_firstlineno} defines no {running.co_name}")
@@ -140,6 +140,11 @@ def definition_text(text: Text, definition: ast.FunctionDef) -> str:
 
     A line that begins inside a text of several lines stays as it is.
     """
+    if isinstance(definition, LambdaDefinition):
+        body = definition.body[0]
+        assert isinstance(body, ast.Return)
+        assert body.value is not None
+        return f"def {definition.name}({ast.unparse(definition.args)}):\n    return {ast.unparse(body.value)}"
     first, last, margin = definition.lineno, definition.end_lineno or definition.lineno, definition.col_offset
     inside = {
         line
@@ -184,11 +189,24 @@ def _parsed(text: str, file: str, flags: int) -> Text:
         if isinstance(node, ast.FunctionDef):
             first = node.decorator_list[0] if node.decorator_list else node
             definitions[node.name, first.lineno] = node
+        elif isinstance(node, ast.Lambda):
+            definitions["<lambda>", node.lineno] = _defined(node)
     codes: dict[tuple[str, int], tuple[CodeType, ...]] = {}
     for inner in _inside(code):
         key = (inner.co_name, inner.co_firstlineno)
         codes[key] = (*codes.get(key, ()), inner)
     return Text(tuple(text.split("\n")), definitions, codes)
+
+
+class LambdaDefinition(ast.FunctionDef):
+    """A lambda as the definition of a function."""
+
+
+def _defined(node: ast.Lambda) -> LambdaDefinition:
+    """The definition that is the same as a lambda; two in one line are told apart by nothing, and refused."""
+    end = ast.copy_location(ast.Return(node.body), node.body)
+    made = LambdaDefinition(name="function", args=node.args, body=[end], decorator_list=[], returns=None)
+    return ast.copy_location(made, node)
 
 
 def _inside(code: CodeType) -> Iterator[CodeType]:
@@ -203,7 +221,7 @@ def _changed(function: FunctionType, why: str) -> LanguageError:
     return LanguageError(
         "changed",
         f"what {code.co_qualname} would run is not what its file says: {why}",
-        place=f"{code.co_filename}:{code.co_firstlineno}:1",
+        place=str(Place(code.co_filename, code.co_firstlineno, 1)),
         hint="the file was edited after its import, or something else was loaded for it: reload the module, and remove old .pyc files",
     )
 
@@ -230,6 +248,8 @@ class Source:
     @cached_property
     def tree(self) -> ast.FunctionDef:
         """The definition without its decorators, as a tree of one's own, with the lines and columns of the file."""
+        if isinstance(self.definition, LambdaDefinition):
+            return copy.deepcopy(self.definition)
         first, last = self.definition.lineno, self.definition.end_lineno
         indented = self.definition.col_offset > 0
         lines = ["if True:"] * indented + list(self.whole.lines[first - 1 : last])

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import gc
 import math
+from enum import Enum, EnumType
 from fractions import Fraction
 from types import MappingProxyType, NoneType
 from typing import Any
 
 from privproof.language.row import Row
+from privproof.language.values import Member, Named
 
 ATOMS = (bool, int, str, Fraction, NoneType)
 _LONGEST = 120
@@ -80,6 +82,10 @@ def frozen(value: object, name: str, *, lists: bool = False, floats: bool = Fals
         raise NotPlain(
             "a dictionary, which can change", f"from types import MappingProxyType; {name} = MappingProxyType({{...}})"
         )
+    if isinstance(value, Enum) and plain_enumeration(kind):
+        return Member(kind.__name__, value._name_, frozen(value._value_, name, floats=floats))
+    if kind is Member:
+        return value
     for plain in (bool, int, str, tuple, list, dict, Fraction):
         if issubclass(kind, plain):
             what = f"a {kind.__name__}, a subclass of {plain.__name__}, which may compute in a way of its own"
@@ -90,6 +96,20 @@ def frozen(value: object, name: str, *, lists: bool = False, floats: bool = Fals
     raise NotPlain(
         f"a {kind.__name__}", "whole numbers, Fraction, texts, True, False, None, tuples, MappingProxyType of such"
     )
+
+
+_WAYS = ("__eq__", "__hash__", "__repr__", "__str__", "__format__", "__bool__", "__getattribute__", "__getattr__")
+
+
+def plain_enumeration(kind: type) -> bool:
+    """Whether a class is an enumeration whose members are nothing but themselves: no numbers or texts, with no ways of their own.
+
+    >>> plain_enumeration(Enum("Answer", "YES NO")), plain_enumeration(int)
+    (True, False)
+    """
+    if type(kind) is not EnumType or kind.__bases__ != (Enum,):
+        return False
+    return all(vars(kind)[way] is vars(Enum).get(way) for way in _WAYS if way in vars(kind))
 
 
 def fresh(value: Any) -> Any:
@@ -128,6 +148,11 @@ def typed_document(value: Any) -> dict[str, Any]:
         return typed_document(tuple(value.items()))
     if kind is dict or kind is MappingProxyType:
         return {"dict": [[typed_document(key), typed_document(item)] for key, item in value.items()]}
+    if kind is Member:
+        return {"member": [value.kind, value.name, typed_document(value.value)]}
+    if kind is Named:
+        fields = [typed_document(item) for item in value.items]
+        return {"record": [value.shape.name, list(value.shape.fields), fields]}
     raise NotPlain(f"a {kind.__name__}", "a plain value")
 
 

@@ -11,8 +11,9 @@ from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodTyp
 from typing import Any, NoReturn
 
 from privproof.errors import LanguageError
+from privproof.language.arrays import BuiltIn
+from privproof.language.calls import BUILTINS, MORE_BUILTINS, Calls
 from privproof.language.noise import NOISES
-from privproof.language.ordinary import Ordinary
 from privproof.language.resolving import Unusable
 from privproof.language.syntax import (
     Assign,
@@ -27,6 +28,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
+from privproof.language.values import Member
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -54,54 +56,25 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Is: "is",
     ast.IsNot: "is not",
 }
-BUILTINS = ("abs", "all", "any", "bool", "int", "len", "list", "max", "min", "sorted", "sum", "tuple")
 METHODS = {"count": "count", "index": "index", "copy": "copy"}
 INSTEAD_OF_METHOD = {
     "pop": "x = xs[-1], then xs = xs[:-1]",
     "sort": "xs = sorted(xs)",
-    "reverse": "xs = [xs[i] for i in range(len(xs) - 1, -1, -1)]",
-    "extend": "xs += ys",
     "insert": "xs = xs[:i] + [x] + xs[i:]",
-    "remove": "xs = xs[:i] + xs[i + 1:]",
-    "clear": "xs = []",
-    "items": "a loop over the keys, written out as a tuple",
-    "keys": "the keys, written out as a tuple",
-    "values": "the values, written out as a tuple",
-    "get": "TABLE[key], with every key in the table",
-    "update": "a list with one element for every key",
+    "update": "table[key] = value",
 }
 _INSTEAD_OF = {
-    "reversed": "range(len(xs) - 1, -1, -1)",
-    "round": "(2 * x + 1) // 2",
-    "print": "leave it out: what a mechanism prints is an output too",
-    "set": "a tuple, or xs.count(x) > 0",
-    "frozenset": "a tuple",
-    "dict": "a table: {0: 'a', 1: 'b'}",
-    "str": "return the parts as a tuple",
-    "repr": "return the parts as a tuple",
     "float": 'Fraction("0.5")',
-    "map": "a list comprehension",
-    "filter": "a list comprehension with if",
-    "pow": "a ** b",
-    "divmod": "a // b and a % b",
-    "floor": "a // b",
-    "ceil": "-(-a // b)",
     "sqrt": "compare squares: x * x <= n",
-    "Counter": "xs.count(x)",
     "isinstance": "declare the values in the signature",
     "input": "declare what is read in the signature",
 }
 _SINGLE = (None, True, False)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
-_SEVERAL = ("max", "min", "sum")
-_EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
 
 
-class Expressions(Ordinary):
+class Expressions(Calls):
     """Reads expressions; loops and calls are read by those who know statements."""
-
-    made: dict[int, ast.ListComp]
-    """Lists that are made only for a call that looks for their largest element, by the number of the call."""
 
     spelled: dict[int, ast.Dict]
     """Tables that hold all arguments of a call, by the number of the call."""
@@ -113,10 +86,6 @@ class Expressions(Ordinary):
         """A call of a function that is defined inside this one."""
 
     @abstractmethod
-    def extreme(self, node: ast.AST, name: str, over: ast.expr, by: ast.Lambda, out: list[Statement]) -> Expression:
-        """``max`` or ``min`` by a key."""
-
-    @abstractmethod
     def largest(self, node: ast.AST, held: ast.ListComp, out: list[Statement]) -> Expression:
         """Where a list that a comprehension makes has its first largest element."""
 
@@ -125,42 +94,8 @@ class Expressions(Ordinary):
         """The stream that an expression names."""
 
     @abstractmethod
-    def comprehension(self, node: ast.ListComp | ast.GeneratorExp, out: list[Statement]) -> Expression:
-        """A list, built by a loop."""
-
-    @abstractmethod
-    def fold(self, node: ast.AST, name: str, generator: ast.GeneratorExp, out: list[Statement]) -> Expression:
-        """``sum``, ``any`` or ``all`` of a generator."""
-
-    @abstractmethod
     def inline(self, node: ast.Call, called: object, out: list[Statement]) -> Expression:
         """A call of another function, or of a mechanism around one."""
-
-    def known(self, node: ast.expr, name: str) -> bool:
-        """Whether an expression is the call of a built-in function, and not of something else by that name."""
-        return (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == name
-            and name not in self.names
-            and self.built_in(node.func) == name
-        )
-
-    def built_in(self, node: ast.expr) -> str | None:
-        """The built-in function that a name outside stands for."""
-        try:
-            found = self.meaning(node)
-        except (LanguageError, Unusable):
-            return None
-        return str(found.value) if found.kind == "builtin" else None
-
-    def sequence(self, node: ast.expr, out: list[Statement]) -> Expression:
-        """An expression where only its elements matter, so that it may be a range."""
-        if self.known(node, "range"):
-            assert isinstance(node, ast.Call)
-            numbers = tuple(Operation("whole", (self.expression(a, out),), self.place(a)) for a in node.args)
-            return Operation("range", numbers, self.place(node))
-        return self.expression(node, out)
 
     def expression(self, node: ast.expr, out: list[Statement]) -> Expression:
         here = self.place(node)
@@ -177,16 +112,20 @@ class Expressions(Ordinary):
             ):
                 return Element(self.name(value, name, here), Constant(field, here), here)
             case ast.Attribute():
-                return self.outside(node, here)
+                held = self.attribute_of(node, out)
+                return self.outside(node, here) if held is None else held
+            case ast.JoinedStr():
+                return self.written_text(node, out)
             case ast.BinOp(left=left, op=op, right=right):
                 sign = BINARY.get(type(op))
                 if sign is None:
                     self.refuse(node, "the operator @", "a sum of products")
-                if sign == "/" and self.shared.ordinary:
+                sides = self.operands(left, right, out, here)
+                if sign == "/" and self.shared.ordinary and not self.is_noisy(*sides):
                     self.refuse(
                         node, "a quotient of floats", "a quotient of constants, or one that is taken by the caller"
                     )
-                return Operation(sign, self.operands(left, right, out, here), here)
+                return Operation(sign, sides, here)
             case ast.UnaryOp(op=op, operand=operand):
                 inner = self.expression(operand, out)
                 if isinstance(op, ast.Invert):
@@ -203,12 +142,29 @@ class Expressions(Ordinary):
                 return self.conditional(test, body, orelse, out, here)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 kind = "tuple of" if isinstance(node, ast.Tuple) else "list of"
+                if any(isinstance(each, ast.Starred) for each in elements):
+                    return self.spread_out(node, elements, out)
                 return Operation(kind, tuple(self.expression(e, out) for e in elements), here)
+            case ast.Set(elts=elements):
+                if any(isinstance(each, ast.Starred) for each in elements):
+                    self.unknown(node)
+                listed = Operation("tuple of", tuple(self.expression(e, out) for e in elements), here)
+                return Operation("set", (listed,), here)
+            case ast.SetComp(elt=inner, generators=generators):
+                made = ast.copy_location(ast.ListComp(inner, generators), node)
+                return Operation("set", (self.comprehension(made, out),), here)
+            case ast.DictComp():
+                table = self.table_value(node, out)
+                return self.table_built(node, out) if table is None else table
             case ast.Dict(keys=keys, values=values):
                 if any(key is None for key in keys):
                     self.refuse(node, "** in a table", "write the table out")
                 entries = [self.expression(e, out) for pair in zip(keys, values, strict=True) for e in pair if e]
                 return Operation("table of", tuple(entries), here)
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.tables or name in self.counters:
+                found = self.looked_up(name, index, out, here)
+                assert found is not None
+                return found
             case ast.Subscript(value=value, slice=index):
                 return self.element(value, index, out, here)
             case ast.ListComp():
@@ -263,11 +219,19 @@ class Expressions(Ordinary):
         if isinstance(value, float):
             hint = f'Fraction("{value!r}") for exactly that number'
             raise LanguageError("float", f"{value!r} is a float", place=str(here), hint=hint)
-        if type(value) in (bool, int, str, Fraction, type(None)):
+        if type(value) in (bool, int, str, Fraction, type(None), Member):
             return Constant(value, here)
         self.refuse(node, f"the constant {value!r}", "whole numbers, Fraction, texts, True, False, None")
 
     def name(self, node: ast.expr, name: str, here: Place) -> Expression:
+        if name in self.tables:
+            if self.tables[name].kind == "counting":
+                self.refuse(node, f"{name}, which counts what it does not know,", f"dict({name})")
+            return self.whole_table(node, self.tables[name], here)
+        if name in self.counters:
+            self.refuse(
+                node, f"all counts of {name}: its keys come from data", f"{name}[key] for the keys that are public"
+            )
         if name in self.names:
             if self.names[name] in self.shared.streams:
                 self.refuse(node, f"the stream {name} outside a loop", f"for value in {name}:")
@@ -280,8 +244,13 @@ class Expressions(Ordinary):
             found = self.meaning(node)
         except Unusable as problem:
             raise self.outside_reason(node, problem) from None
+        if found.kind == "members":
+            self.shared.object_fields |= {"name", "value"}
+            return Operation("tuple of", tuple(Constant(each, here) for each in found.value), here)
         if found.kind != "constant":
             self.refuse(node, f"`{ast.unparse(node)}` as a value", "call it")
+        if isinstance(found.value, Member):
+            self.shared.object_fields |= {"name", "value"}
         return self.fixed(node, found.value, here)
 
     def fixed(self, node: ast.AST, value: object, here: Place) -> Expression:
@@ -329,7 +298,8 @@ class Expressions(Ordinary):
         for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
             name = _COMPARE[type(op)]
             if name in ("is", "is not") and not (
-                isinstance(right, Constant) and any(right.value is v for v in _SINGLE)
+                isinstance(right, Constant)
+                and (any(right.value is v for v in _SINGLE) or isinstance(right.value, Member))
             ):
                 self.refuse(node, "is", "==")
             tests.append(Operation(name, (left, right), here))
@@ -358,13 +328,13 @@ class Expressions(Ordinary):
         sequence = self.expression(value, out)
         if not isinstance(index, ast.Slice):
             return Element(sequence, self.expression(index, out), here)
-        if index.step is not None:
-            self.refuse(index, "a slice with a step", "xs[start:stop]")
         nothing = Constant(None, here)
         start, stop = (
             nothing if bound is None else self.expression(bound, out) for bound in (index.lower, index.upper)
         )
-        return Operation("slice", (sequence, start, stop), here)
+        if index.step is None:
+            return Operation("slice", (sequence, start, stop), here)
+        return Operation("slice", (sequence, start, stop, self.expression(index.step, out)), here)
 
     def call(self, node: ast.Call, out: list[Statement]) -> Expression:
         here = self.place(node)
@@ -374,7 +344,12 @@ class Expressions(Ordinary):
             return self.call(ast.copy_location(ast.Call(node.func, [], named), node), out)
         if id(node) in self.made:
             return self.largest(node, self.made[id(node)], out)
-        if isinstance(node.func, ast.Name) and node.func.id in self.functions and not _starred(node):
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id in self.functions
+            and not _starred(node)
+            and not isinstance(node.func, BuiltIn)
+        ):
             return self.inside(node, node.func.id, out)
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.expr):
             root = node.func
@@ -382,12 +357,23 @@ class Expressions(Ordinary):
                 root = root.value  # type: ignore[assignment]
             if not isinstance(root, ast.Name) or root.id in self.names:
                 return self.method(node, node.func, out)
-        if _starred(node):
-            self.refuse(node, "a starred argument", "write the arguments out")
         try:
             found = self.meaning(node.func)
         except Unusable as problem:
+            made = self.text_made(node, out)
+            if made is not None:
+                return made
             self.refuse_call(node, problem)
+        if found.kind == "record":
+            return self.record(node, found.value, out)
+        if found.kind == "members":
+            return self.member(node, found.value, out)
+        if _starred(node):
+            self.refuse(node, "a starred argument", "write the arguments out")
+        if found.kind == "library":
+            computed = self.library_value(node, found.value, out)
+            if computed is not None:
+                return computed
         if found.kind == "noise":
             return self.noise(node, found.value, out)
         if found.kind == "library" and self.shared.ordinary:
@@ -401,10 +387,12 @@ class Expressions(Ordinary):
                 return Operation("Fraction", tuple(self.expression(a, out) for a in node.args), here)
             if found.value in BUILTINS:
                 return self.builtin(node, found.value, out)
+            if found.value in MORE_BUILTINS:
+                return self.more_built_in(node, found.value, out)
             if found.value == "range":
                 self.refuse(node, "range as a value", "list(range(...))")
-            if found.value in ("enumerate", "zip"):
-                self.refuse(node, f"{found.value} outside a loop", f"for ... in {found.value}(...):")
+            if found.value in ("enumerate", "zip", "map", "filter", "reversed"):
+                self.refuse(node, f"{found.value} outside a loop", f"list({found.value}(...))")
         if found.kind == "library":
             self.shared.drawn = True
             self.refuse_call(node, Unusable("", ""))
@@ -425,6 +413,15 @@ class Expressions(Ordinary):
         here = self.place(node)
         if function.attr == "append":
             self.refuse(node, "append inside an expression", "append in a statement of its own")
+        made = self.of_table(node, function, out)
+        if made is None and function.attr == "pop" and node is self.whole:
+            made = self.popped(node, function, out)
+        if made is None:
+            made = self.text_method(node, function, out)
+        if made is None:
+            made = self.view(node, function, out)
+        if made is not None:
+            return made
         if function.attr not in METHODS or node.keywords:
             hint = INSTEAD_OF_METHOD.get(function.attr, "append, count, index, copy")
             self.refuse(node, f"the method .{function.attr}", hint)
@@ -457,48 +454,6 @@ class Expressions(Ordinary):
         written = [*node.args, *(k.value for k in node.keywords)]
         names = {id(argument): name for name, argument in bound.items()}
         return [(names[id(argument)], argument) for argument in written]
-
-    def builtin(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
-        here = self.place(node)
-        if name == "int" and len(node.args) == 1 and id(node.args[0]) in self.made:
-            return self.expression(node.args[0], out)
-        keywords = {str(k.arg): k.value for k in node.keywords}
-        extra = keywords.pop("default", None) if name in ("min", "max") else None
-        given = list(node.args)
-        by = keywords.get("key")
-        if (
-            name in ("max", "min")
-            and len(given) == 1
-            and isinstance(by, ast.Lambda)
-            and len(keywords) == 1
-            and extra is None
-        ):
-            return self.extreme(node, name, given[0], by, out)
-        if name == "sorted" and len(given) == 1 and keywords.keys() == {"reverse"}:
-            turned = self.foreseen(keywords["reverse"])
-            if turned is True and not isinstance(given[0], ast.GeneratorExp):
-                return Operation("sorted down", (self.sequence(given[0], out),), here)
-        if name == "sum" and "start" in keywords:
-            given.append(keywords.pop("start"))
-        if keywords:
-            self.refuse(node, f"{name} with {', '.join(keywords)}", f"a loop, or {name} without it")
-        if len(given) != 1 and name not in _SEVERAL and not (name in ("list", "tuple") and not given):
-            self.refuse(node, f"{name} with {len(given)} arguments", f"{name}(x)")
-        generator = given[0] if len(given) == 1 else None
-        plain = isinstance(generator, ast.ListComp) and isinstance(generator.elt, ast.Name | ast.Constant)
-        if self.shared.ordinary and name == "len" and plain:
-            assert isinstance(generator, ast.ListComp)
-            counted = ast.GeneratorExp(ast.copy_location(ast.Constant(1), generator.elt), generator.generators)
-            return self.fold(node, "sum", ast.copy_location(counted, generator), out)
-        if isinstance(generator, ast.GeneratorExp) and name in _EAGER:
-            if name in ("sum", "any", "all"):
-                return self.fold(node, name, generator, out)
-            arguments: list[Expression] = [self.comprehension(generator, out)]
-        else:
-            arguments = [self.sequence(a, out) if name in (*_EAGER, "len") else self.expression(a, out) for a in given]
-        if extra is not None:
-            return Operation(f"{name} or", (*arguments, self.expression(extra, out)), here)
-        return Operation(name, tuple(arguments), here)
 
 
 def _starred(node: ast.Call) -> bool:

@@ -177,7 +177,26 @@ def _called(function: ast.expr, arguments: list[ast.expr], lookup: Lookup) -> An
         if name not in _MATH or any(isinstance(value, int) and abs(value) > _LARGEST for value in values):
             raise Unfoldable
         return _plain(_MATH[name](*values))
+    if found.kind == "library" and str(found.value) in _OF_NUMPY and len(values) == 1 and type(values[0]) in _NUMBERS:
+        return _of_numpy(str(found.value).removeprefix("numpy."), values[0])
     raise Unfoldable
+
+
+_OF_NUMPY: Final = tuple(
+    f"numpy.{name}" for name in ("exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "absolute", "floor", "ceil")
+)
+_NUMBERS: Final = (int, float)
+
+
+def _of_numpy(name: str, value: float) -> Any:
+    """What a function of numpy makes of one number; what is no number then is not known."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        result = getattr(np, name)(value)
+    if not np.isfinite(result):
+        raise Unfoldable
+    return int(result) if isinstance(result, np.integer) else float(result)
 
 
 def _plain(value: Any) -> Any:

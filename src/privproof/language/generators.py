@@ -14,7 +14,7 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from privproof.language import laws
-from privproof.language.linear import Linear, Opaque, asked_by_function, refuse
+from privproof.language.linear import Linear, Opaque, Ratio, asked_by_function, refuse
 from privproof.language.noise import bernoulli, drawn, exponential, gaussian, laplace, uniform
 from privproof.language.trees import playing
 
@@ -413,7 +413,8 @@ def floats(array: Any) -> Any:
 
 def as_float(value: Any) -> Any:
     """A number as an array of floats holds it."""
-    return value if isinstance(value, Linear | Opaque) or not isinstance(value, Real) else float(value)
+    exact = isinstance(value, Linear | Opaque | Ratio) or not isinstance(value, Real)
+    return value if exact else float(value)
 
 
 _FLOATS: list[type] = []

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from privproof.errors import LanguageError
+from privproof.language.arrays import SAME_LENGTH
 from privproof.language.flow import Flow, flow
 from privproof.language.inputs import Input
 from privproof.language.reading import Translated, translate
@@ -60,9 +62,11 @@ def current(
     running = recorder.running(called)
     lists = [name for name, shape in shapes.items() if shape == "list"]
     fields = {name for declared in inputs.values() for name, _ in declared.fields}
-    known = [*inputs, *parameters, *unknown]
+    known = [*inputs, *(n for n, v in parameters.items() if type(v) is not FunctionType), *unknown]
     try:
-        translated = translate(running, streams=streams, known=known, lists=lists, fields=fields)
+        translated = translate(
+            running, streams=streams, known=known, lists=lists, fields=fields, arrays=_arrays(inputs)
+        )
     except RecursionError:
         place = str(running.read.place(running.read.definition))
         raise LanguageError(
@@ -70,6 +74,15 @@ def current(
         ) from None
     program = recorder.program(called, inputs, parameters)
     return Kept(program, translated, flow(translated.body, lists, given=(*inputs, *parameters, *unknown)))
+
+
+def _arrays(inputs: Mapping[str, Input]) -> dict[str, object]:
+    """The inputs that are arrays of numpy, each with what its length is."""
+    return {
+        name: SAME_LENGTH if declared.size is None else declared.size
+        for name, declared in inputs.items()
+        if declared.array
+    }
 
 
 def pinned(kept: Kept, program: Program | None, name: str) -> Kept:

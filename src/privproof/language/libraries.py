@@ -7,12 +7,17 @@ stands in the library's file.  What has been put in its place is something else.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
+import itertools
 import logging
 import math
 import random
 import secrets
 import sys
+import warnings
+from collections import Counter, defaultdict
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
 from typing import Any, Final
 
@@ -38,8 +43,53 @@ _NUMPY: Final = (
         "choice",
     ),
 )
-_ARRAYS: Final = ("argmax",)
-"""Functions of numpy that the language knows for lists."""
+_DISPATCHED: Final = (
+    "argmax",
+    "sum",
+    "clip",
+    "where",
+    "cumsum",
+    "max",
+    "min",
+    "any",
+    "all",
+    "count_nonzero",
+    "mean",
+    "zeros_like",
+)
+_UNIVERSAL: Final = (
+    "exp",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "sqrt",
+    "absolute",
+    "maximum",
+    "minimum",
+    "floor",
+    "ceil",
+)
+_MADE: Final = ("zeros", "array", "asarray", "arange")
+"""Functions of numpy that the language knows: for arrays, number by number, and those that make arrays."""
+_CLASSES: Final = {
+    Counter: "collections.Counter",
+    defaultdict: "collections.defaultdict",
+    itertools.accumulate: "itertools.accumulate",
+    warnings.catch_warnings: "warnings.catch_warnings",
+    contextlib.nullcontext: "contextlib.nullcontext",
+}
+_FUNCTIONS: Final = {
+    id(each): (each, name)
+    for each, name in (
+        (functools.reduce, "functools.reduce"),
+        (warnings.warn, "warnings.warn"),
+        (warnings.simplefilter, "warnings.simplefilter"),
+        (warnings.filterwarnings, "warnings.filterwarnings"),
+    )
+}
+"""Functions and classes of Python's own libraries, as they came."""
 _PARTS: Final = {"random": "numpy", "stats": "scipy"}
 _STATISTICS: Final = {"laplace_gen": "laplace", "expon_gen": "expon"}
 """Distributions of ``scipy.stats`` by the names of their classes."""
@@ -52,15 +102,24 @@ def library_name(value: object) -> str | None:
     ('random.randint', 'math.exp', None)
     """
     kind = type(value)
+    if isinstance(value, type):
+        known = _CLASSES.get(value)
+        return "numpy.errstate" if known is None and _is_errstate(value) else known
+    if id(value) in _FUNCTIONS:
+        return _FUNCTIONS[id(value)][1]
     if kind in (MethodType, BuiltinMethodType):
         owner = value.__self__  # type: ignore[attr-defined]
         return _method(value, owner, value.__name__)  # type: ignore[attr-defined]
     if value is _RANDBELOW:
         return "secrets.randbelow"
     numpy = sys.modules.get("numpy")
-    if numpy is not None and kind is type(getattr(numpy, "sum", None)) and kind.__module__ == "numpy":
-        name = str(value.__name__)  # type: ignore[attr-defined]
-        return f"numpy.{name}" if name in _ARRAYS and value.__module__ == "numpy" else None
+    if numpy is not None and kind.__module__ == "numpy" and getattr(value, "__module__", "numpy") == "numpy":
+        name = str(getattr(value, "__name__", ""))
+        dispatched = kind is type(getattr(numpy, "sum", None)) and kind.__name__ == "_ArrayFunctionDispatcher"
+        universal = kind.__name__ == "ufunc" and kind is getattr(numpy, "ufunc", None)
+        if (dispatched and name in _DISPATCHED) or (universal and name in _UNIVERSAL):
+            return f"numpy.{name}"
+        return None
     if kind is FunctionType:
         name = value.__name__  # type: ignore[attr-defined]
         if name in _LOGGED and vars(logging).get(name) is value and _stands_in(value, logging):
@@ -72,6 +131,8 @@ def _method(value: Any, owner: Any, name: str) -> str | None:
     """The name of a function that is bound to an object, or to a module."""
     if type(value) is BuiltinFunctionType and owner is math:
         return f"math.{name}"
+    if type(value) is BuiltinFunctionType and getattr(owner, "__name__", "") == "numpy._core._multiarray_umath":
+        return f"numpy.{name}" if name in _MADE and sys.modules.get(owner.__name__) is owner else None
     if type(owner) in (random.Random, random.SystemRandom):
         expected = _SECURE.get(name, _METHODS.get(name)) if type(owner) is random.SystemRandom else _METHODS.get(name)
         if expected is None or vars(owner).keys() & {*_RANDOM, "random", "getrandbits"}:
@@ -90,6 +151,11 @@ def _method(value: Any, owner: Any, name: str) -> str | None:
         same = known is not None and vars(stats).get(type(owner).__name__) is type(owner) and "rvs" not in vars(owner)
         return f"scipy.stats.{known}.rvs" if same else None
     return None
+
+
+def _is_errstate(value: type) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and value.__module__ == "numpy" and vars(numpy).get("errstate") is value
 
 
 def _unchanged(kind: type) -> bool:

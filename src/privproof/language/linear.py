@@ -199,7 +199,7 @@ class Linear(_Noisy):
         if isinstance(value, Fraction | Rational):
             return cls({}, rational(value), Fraction)
         if isinstance(value, float):
-            if _control.get() is None:
+            if _control.get() is None and not _floats_count.get():
                 refuse("float", f"{value!r} is a float", hint=f'Fraction("{value!r}") for exactly that number')
             if not math.isfinite(value):
                 refuse("float", f"noise meets {value!r}", hint="leave out what is not finite")
@@ -576,6 +576,27 @@ class Whole(int):
         return Whole(abs(int(self)))
 
 
+class Ratio(Fraction):
+    """A noisy number that is given exactly, and that prints in the formats of a float."""
+
+    def __format__(self, specification: str) -> str:
+        return format(float(self), specification)
+
+
+def _as_ratio(name: str) -> Any:
+    compute = getattr(Fraction, name)
+
+    def applied(self: Fraction, *others: Any) -> Any:
+        found = compute(self, *others)
+        return Ratio(found) if type(found) is Fraction else found
+
+    return applied
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "pos", "abs"):
+    setattr(Ratio, f"__{_name}__", _as_ratio(f"__{_name}__"))
+
+
 def exactly(value: Any) -> Any:
     """A value in which whole numbers divide exactly."""
     if type(value) is int:
@@ -596,6 +617,22 @@ _decider: ContextVar[Callable[[Linear, bool], bool]] = ContextVar("decider", def
 
 
 _equality: ContextVar[Callable[[Linear], bool | None] | None] = ContextVar("equality", default=None)
+_floats_count: ContextVar[bool] = ContextVar("floats count", default=False)
+
+
+def floats_count() -> bool:
+    """Whether floats count with the exact values that they have."""
+    return _floats_count.get()
+
+
+@contextmanager
+def counting_floats() -> Iterator[None]:
+    """Inside this context floats count with the exact values that they have, also beside noise that is left open."""
+    token = _floats_count.set(True)
+    try:
+        yield
+    finally:
+        _floats_count.reset(token)
 
 
 @contextmanager

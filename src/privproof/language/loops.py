@@ -26,14 +26,18 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import statements, writes
+from privproof.language.walking import statements, variables, writes
 
+_EAGER_CALLS = ("list", "tuple", "sorted", "sum", "len", "max", "min", "set")
 Pairs: TypeAlias = tuple[tuple[ast.expr, Expression], ...]
 """Targets with their values, in the order in which they are assigned."""
 
 
 class Loops(Expressions):
     """Reads loops and comprehensions."""
+
+    lazy: set[ast.AST]
+    """Calls that do not walk over all elements."""
 
     @abstractmethod
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
@@ -48,8 +52,10 @@ class Loops(Expressions):
             self.refuse(node, "else after while", "put the statements after the loop")
         here = self.place(node)
         before: list[Statement] = []
+        self.branches += 1
         test = self.expression(node.test, before)
         body = self.block(node.body)
+        self.branches -= 1
         if before:
             leave = If(Operation("not", (test,), here), (Break(here),), (), here)
             out.append(While(Constant(value=True, place=here), (*before, leave, *body), here))
@@ -84,6 +90,37 @@ class Loops(Expressions):
             onward: what is done after the targets have their values.
         """
         here = self.place(node)
+        turns = None if first or onward else self.written_out(node, target, over)
+        if turns is not None:
+            for item in turns:
+                with self.bound_to(target, item, out, here):
+                    out.extend(body())
+            return
+        self.branches += 1
+        self.walk_on(node, target, over, body, out, first=first, onward=onward)
+        self.branches -= 1
+
+    def written_out(self, node: ast.AST, target: ast.expr, over: ast.expr) -> list[Expression] | None:
+        """What a loop over public keys is over, turn by turn; None for a loop that stays one."""
+        if not self.about_tables(node) or node in self.lazy:
+            return None
+        if isinstance(node, ast.For) and (_leaves_early(node.body) or _names(target) & _stored(node.body)):
+            return None
+        return self.static_items(over)
+
+    def walk_on(
+        self,
+        node: ast.AST,
+        target: ast.expr,
+        over: ast.expr,
+        body: Callable[[], Block],
+        out: list[Statement],
+        *,
+        first: Pairs,
+        onward: Block,
+    ) -> None:
+        """A loop that stays one."""
+        here = self.place(node)
         counter = self.shared.name("i")
         count = Variable(counter, here)
         stream = self.stream(over)
@@ -93,7 +130,13 @@ class Loops(Expressions):
             out.append(Each(value, stream, (*head, *onward, *body()), here))
             return
         numbered: ast.expr | None = None
+        backward = lazy = False
+        made: Expression | None = None
+        self.refuse_lazy(over)
         match over:
+            case ast.Call(args=[inner], keywords=[]) if self.known(over, "reversed") and self.plain(inner):
+                value_ = self.held(self.sequence(inner, out), out, here)
+                stop, walked, backward = Operation("turns", (value_,), here), [(target, value_)], True
             case ast.Call(args=arguments, keywords=[]) if self.known(over, "range") and 1 <= len(arguments) <= 3:
                 self.count_up(node, target, arguments, body, out, first=first, onward=onward)
                 return
@@ -102,7 +145,8 @@ class Loops(Expressions):
                     self.refuse(node, "enumerate with these arguments", "for i, x in enumerate(xs, start=1):")
                 start = rest[0] if rest else next((k.value for k in keywords if k.arg == "start"), None)
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == 2):
-                    self.refuse(node, "enumerate without two names", "for i, x in enumerate(xs):")
+                    self.iterate_pairs(node, target, over, body, out, first=first, onward=onward)
+                    return
                 number, item = target.elts
                 if start is not None or not self.plain(inner):
                     index = self.shared.name("n")
@@ -120,20 +164,80 @@ class Loops(Expressions):
                 if any(self.stream(s) is not None for s in sequences):
                     self.refuse(node, "zip with a stream", "enumerate the stream and index the list")
                 if not (isinstance(target, ast.Tuple) and len(target.elts) == len(sequences)):
-                    self.refuse(node, "zip without as many names as lists", "for x, y in zip(xs, ys):")
-                values = [self.held(self.expression(s, out), out, here) for s in sequences]
+                    self.iterate_pairs(node, target, over, body, out, first=first, onward=onward)
+                    return
+                parts = [self.sequence(s, out) for s in sequences]
+                made = Operation("zip", tuple(p for p in parts if isinstance(p, Operation)), here)
+                lazy = any(p.name in ("reversed", "zip", "enumerate") for p in parts if isinstance(p, Operation))
+                values = [self.held(p, out, here) for p in parts]
                 stop = Operation("min", tuple(Operation("turns", (v,), here) for v in values), here)
                 walked = list(zip(target.elts, values, strict=True))
             case _:
-                value_ = self.held(self.expression(over, out), out, here)
+                made = self.sequence(over, out)
+                lazy = isinstance(made, Operation) and made.name in ("reversed", "zip", "enumerate", "accumulate")
+                value_ = self.held(made, out, here)
                 stop, walked = Operation("turns", (value_,), here), [(target, value_)]
         out.append(Assign(counter, Constant(0, here), here))
         if numbered is not None:
             first = (*first, (numbered, count))
-        pairs = (*first, *((name, Element(value_, count, here)) for name, value_ in walked))
+        place: Expression = count
+        if backward:
+            place = Operation("-", (Operation("-", (stop, Constant(1, here)), here), count), here)
+        pairs = (*first, *((name, Element(value_, place, here)) for name, value_ in walked))
         after = Assign(counter, Operation("+", (count, Constant(1, here)), here), here)
         turn = (*self.bind(pairs, here), after, *onward, *body())
+        if backward:
+            self.refuse_changes(turn, walked[0][1], node)
+        if lazy and made is not None:
+            self.refuse_changes(turn, made, node)
         out.append(While(Operation("<", (count, stop), here), self.unhurt(turn, walked, node), here))
+
+    def refuse_lazy(self, over: ast.expr) -> None:
+        """Refuse what computes its elements only when the loop asks for them: the loop may have changed what they are made of."""
+        for part in ast.walk(over):
+            if isinstance(part, ast.GeneratorExp) and part is over:
+                self.refuse(over, "a generator expression in a loop", "a list: [x for x in xs]")
+            if isinstance(part, ast.Call) and any(self.known(part, name) for name in ("map", "filter")):
+                eager = isinstance(over, ast.Call) and any(self.known(over, name) for name in _EAGER_CALLS)
+                if not eager:
+                    self.refuse(over, "map or filter in a loop", "list(map(...))")
+
+    def refuse_changes(self, turn: Block, value: Expression, node: ast.AST) -> None:
+        """Refuse a loop that changes a list which it does not walk over from front to back."""
+        read = set(variables(value))
+        for statement in statements(turn):
+            if writes(statement) in read:
+                self.refuse(node, "changing a list that a loop walks over", "a loop over a copy: list(xs)")
+
+    def iterate_pairs(
+        self,
+        node: ast.AST,
+        target: ast.expr,
+        over: ast.expr,
+        body: Callable[[], Block],
+        out: list[Statement],
+        *,
+        first: Pairs,
+        onward: Block,
+    ) -> None:
+        """A loop over tuples that one target takes whole."""
+        if not self.stream_free(over):
+            self.refuse(node, "a stream in pairs", "for i, x in enumerate(stream):")
+        here = self.place(node)
+        made = self.sequence(over, out)
+        value_ = self.held(made, out, here)
+        counter = self.shared.name("i")
+        count = Variable(counter, here)
+        out.append(Assign(counter, Constant(0, here), here))
+        after = Assign(counter, Operation("+", (count, Constant(1, here)), here), here)
+        pairs = (*first, (target, Element(value_, count, here)))
+        turn = (*self.bind(pairs, here), after, *onward, *body())
+        self.refuse_changes(turn, made, node)
+        out.append(While(Operation("<", (count, Operation("turns", (value_,), here)), here), turn, here))
+
+    def stream_free(self, over: ast.expr) -> bool:
+        """Whether no stream takes part."""
+        return not any(isinstance(part, ast.expr) and self.stream(part) is not None for part in ast.walk(over))
 
     def bind(self, pairs: Pairs, here: Place) -> Block:
         """Give the targets of a loop their values, from left to right.
@@ -213,6 +317,22 @@ class Loops(Expressions):
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp, out: list[Statement]) -> Expression:
         """A list, built by a loop."""
         here = self.place(node)
+        if self.about_tables(node):
+            listed: list[Expression] = []
+
+            def keep() -> None:
+                value = self.expression(node.elt, out)
+                if not isinstance(value, Constant) and not (isinstance(value, Variable) and value.name[:2] == "#z"):
+                    name = self.shared.name("t")
+                    out.append(Assign(name, value, here))
+                    value = Variable(name, here)
+                listed.append(value)
+
+            before, sites = len(out), self.shared.sites
+            if self.spelled_out(node.generators, keep, out):
+                return Operation("list of", tuple(listed), here)
+            del out[before:]
+            self.shared.sites = sites
         kept = self.shared.name("l")
         out.append(Assign(kept, Operation("list of", (), here), here))
 
@@ -304,6 +424,9 @@ class Loops(Expressions):
             or given.defaults
         ):
             self.refuse(by, "a key of more than one parameter", "key=lambda x: ...")
+        turns = self.static_items(over) if self.about_tables(over, by) else None
+        if turns:
+            return self.extreme_of(turns, ">" if name == "max" else "<", by, out, here)
         walked = self.held(Operation("list", (self.sequence(over, out),), here), out, here)
         best, found, place = (self.shared.name(stem) for stem in ("b", "f", "i"))
         at = Variable(place, here)
@@ -326,9 +449,66 @@ class Loops(Expressions):
         out.append(While(Operation("<", (at, Operation("len", (walked,), here)), here), tuple(body), here))
         return Variable(found, here)
 
+    def extreme_of(
+        self, turns: list[Expression], sign: str, by: ast.Lambda, out: list[Statement], here: Place
+    ) -> Expression:
+        """``max`` or ``min`` by a key over public keys, written out."""
+        before = dict(self.names)
+        target = ast.Name(by.args.args[0].arg, ast.Store())
+        self.names[target.id] = f"{self.shared.name('x')}.{target.id}"
+        values = []
+        for item in turns:
+            with self.bound_to(target, item, out, here):
+                values.append(self.held(self.expression(by.body, out), out, here))
+        self.names.clear()
+        self.names.update(before)
+        return self.first_largest(turns, values, sign, out, here)
+
+    def first_largest(
+        self, listed: list[Expression], values: list[Expression], sign: str, out: list[Statement], here: Place
+    ) -> Expression:
+        """The first of several whose value no other one exceeds, all written out."""
+        best, found = self.shared.name("b"), self.shared.name("f")
+        out += [Assign(best, values[0], here), Assign(found, listed[0], here)]
+        for item, value in zip(listed[1:], values[1:], strict=True):
+            taken = (Assign(best, value, here), Assign(found, item, here))
+            out.append(If(Operation(sign, (value, Variable(best, here)), here), taken, (), here))
+        return Variable(found, here)
+
+    def reduced(
+        self, node: ast.Call, function: ast.Lambda, over: ast.expr, start: list[ast.expr], out: list[Statement]
+    ) -> Expression:
+        """``functools.reduce`` as a loop."""
+        here = self.place(node)
+        if len(function.args.args) != 2 or function.args.defaults or function.args.vararg or function.args.kwarg:
+            self.refuse(node, "reduce with this function", "a lambda of two parameters")
+        walked = self.held(self.sequence(over, out), out, here)
+        kept, at = self.shared.name("a"), self.shared.name("i")
+        count = Variable(at, here)
+        first = self.expression(start[0], out) if start else Element(walked, Constant(0, here), here)
+        out += [Assign(kept, first, here), Assign(at, Constant(0 if start else 1, here), here)]
+        left, right = (argument.arg for argument in function.args.args)
+        before, constants = dict(self.names), dict(self.constants)
+        for name in (left, right):
+            self.names[name] = f"{self.shared.name('x')}.{name}"
+            self.constants.pop(name, None)
+        body: list[Statement] = [
+            Assign(self.names[left], Variable(kept, here), here),
+            Assign(self.names[right], Element(walked, count, here), here),
+        ]
+        body.append(Assign(kept, self.expression(function.body, body), here))
+        body.append(Assign(at, Operation("+", (count, Constant(1, here)), here), here))
+        self.names.clear()
+        self.names.update(before)
+        self.constants = constants
+        out.append(While(Operation("<", (count, Operation("len", (walked,), here)), here), tuple(body), here))
+        return Variable(kept, here)
+
     def fold(self, node: ast.AST, name: str, generator: ast.GeneratorExp, out: list[Statement]) -> Expression:
         """``sum``, ``any`` or ``all`` of a generator: one variable instead of a list."""
         here = self.place(node)
+        if name != "sum":
+            self.lazy.add(node)
         kept = self.shared.name("a")
         first = {"sum": 0, "any": False, "all": True}[name]
         out.append(Assign(kept, Constant(first, here), here))
@@ -346,6 +526,30 @@ class Loops(Expressions):
 
         self.generate(node, generator.generators, add, out)
         return Variable(kept, here)
+
+
+def _leaves_early(body: list[ast.stmt]) -> bool:
+    """Whether statements leave the loop around them, or go on with its next turn."""
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Break | ast.Continue):
+            return True
+        if not isinstance(node, ast.For | ast.While | ast.FunctionDef):
+            waiting += ast.iter_child_nodes(node)
+        else:
+            waiting += getattr(node, "orelse", [])
+    return False
+
+
+def _stored(body: list[ast.stmt]) -> set[str]:
+    """The names that statements assign to."""
+    return {
+        part.id
+        for statement in body
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+    }
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -22,7 +22,7 @@ from privproof.language.crossing import recalled, reference
 from privproof.language.flow import Flow
 from privproof.language.inputs import Input
 from privproof.language.keeping import Kept, current, pinned
-from privproof.language.reading import Translated
+from privproof.language.reading import Translated, draws_continuously
 from privproof.language.recording import Program
 from privproof.language.resolving import signature
 
@@ -163,14 +163,18 @@ class Mechanism:
             raise LanguageError("input", "a parameter has no name for its caller", place=self.place, hint="drop the /")
         floats = [name for name, value in self.parameters.items() if type(value) is float and math.isfinite(value)]
         for name, value in self.parameters.items():
-            if name not in floats:
+            if name not in floats and type(value) is not FunctionType:
                 placed(self.function, partial(_constant, name, value))
-        if any(declared.array for declared in self.inputs.values()):
-            raise LanguageError(
-                "array", "arrays are no part of the language", place=self.place, hint="a list of numbers"
-            )
         known: Kept | None = vars(self).get("kept")
         kept = current(self, known, mechanisms=Mechanism, inputs=self.inputs, parameters=self.parameters)
+        arrays = kept.translated.arrays or any(declared.array for declared in self.inputs.values())
+        if arrays and not (kept.translated.ordinary and draws_continuously(kept.translated)):
+            raise LanguageError(
+                "array",
+                "an array of numpy without continuous noise, whose elements show what they are,",
+                place=self.place,
+                hint="a list of numbers",
+            )
         if floats and not kept.translated.ordinary:
             placed(self.function, partial(_constant, floats[0], self.parameters[floats[0]]))
         vars(self)["kept"] = kept

@@ -9,13 +9,16 @@ from typing import Any
 
 from privproof.exact.polynomials import Polynomial
 from privproof.language.indices import Index, Length, OpenList, Stuck, Turn, Wanting, first_turn, next_turn
+from privproof.language.more_operations import MORE, TWO_NAMES, accumulated, unordered
 from privproof.language.row import Row
 from privproof.language.values import (
     FORGOTTEN,
     UNREAD,
     Answers,
+    Bag,
     Cells,
     Lookup,
+    Member,
     Tail,
     contains,
     equal,
@@ -64,9 +67,6 @@ def _repeat(left: Any, right: Any) -> Any:
     if isinstance(left, Cells) and left.shared:
         raise Stuck(TWO_NAMES)
     return _times(left, right)
-
-
-TWO_NAMES = "a list that has two names is changed; give the second name a copy: ys = list(xs)"
 
 
 def _times(left: Any, right: Any) -> Any:
@@ -129,7 +129,7 @@ def _drawn(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _extreme(arguments: tuple[Any, ...], *, largest: bool) -> Any:
-    values = items(arguments[0]) if len(arguments) == 1 else arguments
+    values = unordered(arguments[0]) if len(arguments) == 1 else arguments
     if not values:
         raise ValueError(f"{'max' if largest else 'min'} of nothing")
     best = values[0]
@@ -150,13 +150,13 @@ class _Ordered:
 
 
 def _sorted(sequence: Any) -> Cells:
-    return Cells(tuple(sorted(items(sequence), key=_Ordered)))
+    return Cells(tuple(sorted(unordered(sequence), key=_Ordered)))
 
 
 def _sum(sequence: Any, start: Any = 0) -> Any:
     if isinstance(start, str):
         raise TypeError("sum() can't sum texts")
-    for value in items(sequence):
+    for value in unordered(sequence):
         start = _add(start, value)
     return start
 
@@ -170,8 +170,6 @@ def _absolute(value: Any) -> Any:
 def _integer(value: Any) -> Any:
     if isinstance(value, Tail | Index):
         return value
-    if isinstance(value, str):
-        raise Stuck("a text becomes a number")
     return int(value)
 
 
@@ -193,6 +191,8 @@ def _length(value: Any) -> Any:
         return value.size
     if isinstance(value, Lookup):
         return len(value.rows)
+    if isinstance(value, Bag):
+        return len(value.items)
     return len(value) if isinstance(value, Answers) else len(items(value))
 
 
@@ -227,15 +227,18 @@ def _copy(value: Any) -> Cells:
     return Cells(value.items)
 
 
-def _slice(sequence: Any, start: Any, stop: Any) -> Any:
+def _slice(sequence: Any, start: Any, stop: Any, step: Any = None) -> Any:
+    if any(isinstance(bound, Tail) for bound in (start, stop, step)):
+        raise Stuck("an unbounded noisy number is an index")
+    wanted = slice(start, stop, step)
     if isinstance(sequence, Answers):
-        wanted = tuple(sequence)[start:stop]
-        if UNREAD in wanted:
+        answers = tuple(sequence)[wanted]
+        if UNREAD in answers:
             raise Wanting
-        return Cells(wanted)
+        return Cells(answers)
     if isinstance(sequence, str):
-        return sequence[start:stop]
-    part = items(sequence)[start:stop]
+        return sequence[wanted]
+    part = items(sequence)[wanted]
     return Cells(part) if isinstance(sequence, Cells) else part
 
 
@@ -252,8 +255,8 @@ def _table(*entries: Any) -> Lookup:
     rows: list[tuple[Any, Any]] = []
     for known, value in zip(entries[::2], entries[1::2], strict=True):
         hashable(known)
-        if any(True for part in (known, value) for _ in tails(part)):
-            raise Stuck("an unbounded noisy number stands in a table; a tuple holds one")
+        if any(True for _ in tails(known)):
+            raise Stuck("an unbounded noisy number is a key of a table; a tuple holds one")
         same = [i for i, (other, _) in enumerate(rows) if equal(known, other)]
         if same:
             rows[same[0]] = (rows[same[0]][0], shared(value))
@@ -296,6 +299,10 @@ def _bits(function: Callable[..., Any]) -> Callable[..., Any]:
     return applied
 
 
+def _same(left: Any, right: Any) -> bool:
+    return left == right if isinstance(left, Member) and isinstance(right, Member) else left is right
+
+
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": _add,
     "extend": _extend,
@@ -324,8 +331,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     ">": lambda a, b: less(b, a),
     "<=": lambda a, b: not less(b, a),
     ">=": lambda a, b: not less(a, b),
-    "is": lambda a, b: a is b,
-    "is not": lambda a, b: a is not b,
+    "is": _same,
+    "is not": lambda a, b: not _same(a, b),
     "in": contains,
     "not in": lambda a, b: not contains(a, b),
     "abs": _absolute,
@@ -341,7 +348,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "max or": lambda a, default: _extreme((a,), largest=True) if items(a) else default,
     "min or": lambda a, default: _extreme((a,), largest=False) if items(a) else default,
     "sorted": _sorted,
-    "sorted down": lambda a: Cells(tuple(sorted(items(a), key=_Ordered, reverse=True))),
+    "sorted down": lambda a: Cells(tuple(sorted(unordered(a), key=_Ordered, reverse=True))),
     "sum": _sum,
     "count": _count,
     "index": _index,
@@ -356,6 +363,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "slice": _slice,
     "first turn": first_turn,
     "next turn": next_turn,
+    "accumulate": lambda a: accumulated(a, _add),
+    **MORE,
 }
 
 

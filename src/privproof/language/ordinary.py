@@ -30,6 +30,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
+from privproof.language.walking import variables
 
 _SIGNATURES: dict[str, tuple[str, ...]] = {
     "numpy.random.laplace": ("loc", "scale", "size"),
@@ -205,6 +206,8 @@ class Ordinary(Reading):
         """Noise, in a statement of its own."""
         self.shared.drawn = True
         kept = self.shared.name("z")
+        if noise in ("laplace", "exponential"):
+            self.shared.noisy.add(kept)
         out.append(Sample(kept, noise, arguments, self.shared.sites, here))
         self.shared.sites += 1
         return Variable(kept, here)
@@ -306,8 +309,18 @@ class Ordinary(Reading):
         if isinstance(value, Variable | Constant):
             return value
         name = self.shared.name("s")
+        self.note_noise(name, value)
         out.append(Assign(name, value, here))
         return Variable(name, here)
+
+    def is_noisy(self, *values: Expression) -> bool:
+        """Whether continuous noise of a library has a part in a value, so that Python's rounding is no matter."""
+        return any(name in self.shared.noisy for value in values for name in variables(value))
+
+    def note_noise(self, name: str, value: Expression) -> None:
+        """Remember that a variable is noisy, if what it is given is."""
+        if self.is_noisy(value):
+            self.shared.noisy.add(name)
 
     def chosen(self, node: ast.Call, given: dict[str, ast.expr], out: list[Statement], here: Place) -> Expression:
         """``np.random.choice(values, p=probabilities)``."""

@@ -9,6 +9,7 @@ from typing import Any
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import fraction
 from privproof.language.linear import Linear
+from privproof.language.values import Lookup, Member, Named, held
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,17 @@ def pattern_text(pattern: Any) -> str:
     match pattern:
         case list():
             return f"[{', '.join(map(pattern_text, pattern))}]"
+        case ("table", *rows) if are_rows(rows):
+            return "{" + ", ".join(f"{pattern_text(known)}: {pattern_text(value)}" for known, value in rows) + "}"
         case tuple():
             return f"({', '.join(map(pattern_text, pattern))}{',' if len(pattern) == 1 else ''})"
         case _:
             return repr(pattern)
+
+
+def are_rows(rows: list[Any]) -> bool:
+    """Whether what follows the word for a table are its rows."""
+    return bool(rows) and all(isinstance(row, tuple) and len(row) == 2 for row in rows)
 
 
 def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linear] | None:
@@ -51,7 +59,9 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
     """
     match pattern:
         case list() | tuple():
-            if type(output) is not type(pattern) or len(output) != len(pattern):
+            if isinstance(output, list) != isinstance(pattern, list) or not isinstance(output, list | tuple):
+                return None
+            if len(output) != len(pattern):
                 return None
             found: list[Linear] = []
             for wanted, part in zip(pattern, output, strict=True):
@@ -76,6 +86,33 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
                 return [form for form in both if form is not None]
             same = output == pattern and (type(output) is bool) == (type(pattern) is bool)
             return [] if same and isinstance(output, str) == isinstance(pattern, str) else None
+
+
+class ArrayShown(list[Any]):
+    """An array of numpy that is shown, as a list that prints like one."""
+
+    def __repr__(self) -> str:
+        return f"array({super().__repr__()})"
+
+
+def in_parts(output: Any) -> Any:
+    """An output as lists and tuples of numbers, texts, truth values and None: tables and objects with what tells them apart.
+
+    >>> in_parts({"a": 1})
+    ('table', ('a', 1))
+    """
+    if isinstance(output, list):
+        return type(output)(in_parts(part) for part in output)
+    if type(output) is tuple:
+        return tuple(in_parts(part) for part in output)
+    if any(kind.__name__ == "ndarray" for kind in type(output).__mro__):
+        return ArrayShown(in_parts(part) for part in output)
+    found = output if isinstance(output, Linear) else held(output)
+    if isinstance(found, Named):
+        return (found.shape.name, *(in_parts(part) for part in found.items))
+    if isinstance(found, Lookup):
+        return ("table", *((in_parts(known), in_parts(value)) for known, value in output.items()))
+    return repr(found) if isinstance(found, Member) else output
 
 
 def word(output: Any) -> Any:
@@ -105,6 +142,8 @@ def read_pattern(event: Any) -> Any:
             return [read_pattern(part) for part in event]
         case tuple():
             return tuple(read_pattern(part) for part in event)
+        case dict():
+            return ("table", *((known, read_pattern(value)) for known, value in event.items()))
         case "*":
             return ANY
         case str() if event.startswith(("≥", "≤", ">=", "<=")):

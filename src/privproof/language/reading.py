@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privproof.errors import LanguageError
+from privproof.language.arrays import Arrays
 from privproof.language.constants import NotPlain
 from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS
 from privproof.language.loops import Loops
@@ -38,9 +39,12 @@ from privproof.language.syntax import (
     Replace,
     Result,
     Return,
+    Sample,
     Statement,
     Variable,
+    of_library,
 )
+from privproof.language.tables import Keyed
 from privproof.language.values import MISSING
 from privproof.language.walking import statements, variables
 
@@ -52,6 +56,8 @@ _IN_PLACE = {"+": "extend", "*": "repeat"}
 """Operators that change a list where they stand on the left of =."""
 
 
+_CONTEXTS = ("numpy.errstate", "warnings.catch_warnings", "contextlib.nullcontext")
+"""What a ``with`` may enter: it changes no values."""
 _ASSERTED = "declare what holds in the signature: queries(0, 2)"
 
 
@@ -65,6 +71,7 @@ class Translated:
         sites: how many places sample.
         file: where it stands.
         ordinary: whether noise of libraries is read as the ideal noise that it names, and floats with their exact values.
+        arrays: whether arrays of numpy are read as lists.
     """
 
     body: Block
@@ -72,6 +79,13 @@ class Translated:
     sites: int
     file: str
     ordinary: bool = False
+    arrays: bool = False
+
+
+def draws_continuously(translated: Translated) -> bool:
+    """Whether noise is drawn that may be any real number."""
+    drawn = (s for s in statements(translated.body) if isinstance(s, Sample))
+    return any(s.noise in ("laplace", "exponential") for s in drawn)
 
 
 def translate(
@@ -81,6 +95,7 @@ def translate(
     known: Iterable[str],
     lists: Iterable[str] = (),
     fields: Iterable[str] = (),
+    arrays: Mapping[str, object] | None = None,
 ) -> Translated:
     """The intermediate representation of a function.
 
@@ -90,6 +105,7 @@ def translate(
         known: all of its arguments.
         lists: which of its arguments are lists.
         fields: the names of the fields of their records.
+        arrays: which of its arguments are arrays of numpy, each with what its length is.
     """
     streams, known, fields = frozenset(streams), tuple(known), frozenset(fields)
     strict = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields)
@@ -101,6 +117,7 @@ def translate(
     except LanguageError as refused:
         problem = refused
     ordinary = Shared(streams, frozenset(known), lists=frozenset(lists), fields=fields, ordinary=True)
+    ordinary.array_lengths = dict(arrays or {})
     try:
         found = _translated(running, ordinary, known)
     except LanguageError as refused:
@@ -129,7 +146,7 @@ def _translated(running: Running, shared: Shared, known: tuple[str, ...]) -> Tra
                     place=str(statement.place),
                     hint="yield the value, then return",
                 )
-    return Translated(body, generator, shared.sites, read.file, shared.drawn)
+    return Translated(body, generator, shared.sites, read.file, shared.drawn, shared.arrays)
 
 
 class _Reader(Loops):
@@ -148,6 +165,29 @@ class _Reader(Loops):
         self.made: dict[int, ast.ListComp] = {}
         self.spelled: dict[int, ast.Dict] = {}
         self.functions: dict[str, ast.FunctionDef | ast.Lambda] = {}
+        self.tables: dict[str, Keyed] = {}
+        self.counters: dict[str, Expression] = {}
+        self.counted: dict[tuple[str, str], str] = {}
+        self.lazy: set[ast.AST] = set()
+        self.known_arrays: dict[int, tuple[ast.stmt, dict[str, object], dict[str, object]]] = {}
+        stored = {n.id for n in self.parts if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        twice = [n.id for n in self.parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        changed = {
+            part.value.id
+            for part in self.parts
+            if isinstance(part, ast.Subscript)
+            and isinstance(part.value, ast.Name)
+            and not isinstance(part.ctx, ast.Load)
+        }
+        steady = {n for n in {*names, *stored} if twice.count(n) < (2 if n in stored and n not in names else 1)}
+        given = {name: names.get(name) for name in names}
+        self.arrays = Arrays(
+            {name: shared.array_lengths[held] for name, held in given.items() if held in shared.array_lengths},
+            self.library_called,
+            lambda: shared.name("u").replace("#", "_each_"),
+            frozenset(steady - changed),
+            frozenset(name for name, held in given.items() if held in shared.lists),
+        )
         read = self.read
         around = read.function.__code__.co_qualname.split(".")[-2:-1]
         if around and around != ["<locals>"]:
@@ -158,11 +198,24 @@ class _Reader(Loops):
 
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
         out: list[Statement] = []
-        for node in self.fused(list(nodes)):
+        for node in self.fused(self.without_arrays(list(nodes))):
             self.statement(node, out)
             if self.shared.ordinary and out and isinstance(out[-1], Return | Result):
                 break
         return tuple(out)
+
+    def without_arrays(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements with lists in place of arrays."""
+        if not self.shared.ordinary:
+            return nodes
+        result = []
+        for node in nodes:
+            changed = self.arrays.statement(node)
+            if isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.Match):
+                self.known_arrays[id(changed)] = (changed, dict(self.arrays.names), dict(self.arrays.lengths))
+            result.append(changed)
+        self.shared.arrays = self.shared.arrays or self.arrays.met
+        return result
 
     def fused(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         """The statements; a list that is made only to look for its largest element stands where it is looked for."""
@@ -170,6 +223,13 @@ class _Reader(Loops):
             return nodes
         result: list[ast.stmt] = []
         for node in nodes:
+            match result[-1:]:
+                case [ast.Assign(targets=[ast.Name()], value=ast.Call(args=[], keywords=named) as called)] if (
+                    self.known(called, "dict") and named and all(k.arg is not None for k in named)
+                ):
+                    keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(k.arg), k.value) for k in named]
+                    table = ast.copy_location(ast.Dict(keys, [k.value for k in named]), called)
+                    result[-1] = ast.copy_location(ast.Assign(result[-1].targets, table), result[-1])  # type: ignore[attr-defined]
             match result[-1:]:
                 case [ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() as made)] if self.listed_once(
                     name, made
@@ -231,6 +291,8 @@ class _Reader(Loops):
     def statement(self, node: ast.stmt, out: list[Statement]) -> None:
         here = self.place(node)
         self.current = node
+        if id(node) in self.known_arrays:
+            _, self.arrays.names, self.arrays.lengths = self.known_arrays[id(node)]
         match node:
             case ast.FunctionDef() if self.defined_once(node.name) and not node.decorator_list:
                 self.functions[node.name] = node
@@ -248,11 +310,25 @@ class _Reader(Loops):
             case ast.If(test=test, body=body, orelse=orelse) if self.decided(node):
                 out.extend(self.block(body if self.compute(test) else orelse))
             case ast.Assert(test=test):
-                if not self.foreseen(test) or self.foreseen(test) is UNFORESEEN:
-                    self.refuse(node, "an assertion that is no matter of constants and parameters", _ASSERTED)
+                known = self.foreseen(test)
+                if known is UNFORESEEN:
+                    out.append(
+                        Assign(self.shared.name("d"), Operation("holds", (self.expression(test, out),), here), here)
+                    )
+                elif not known:
+                    self.refuse(node, "an assertion that fails", _ASSERTED)
+            case ast.Raise():
+                said = "" if node.exc is None else ast.unparse(node.exc)
+                out.append(Assign(self.shared.name("d"), Operation("fails", (Constant(said, here),), here), here))
+            case ast.Try(handlers=handlers, orelse=orelse, finalbody=final) if self.is_idle(final) and handlers:
+                out.extend(self.block([*node.body, *orelse]))  # what fails in it is refused
+            case ast.With(items=items, body=body) if all(self.changes_nothing(item) for item in items):
+                out.extend(self.block(body))
             case ast.If(test=test, body=body, orelse=orelse):
                 condition = self.expression(test, out)
+                self.branches += 1
                 out.append(If(condition, self.block(body), self.block(orelse), here))
+                self.branches -= 1
             case ast.While():
                 self.loop(node, out)
             case ast.For():
@@ -276,8 +352,10 @@ class _Reader(Loops):
 
     def alone(self, value: ast.expr, out: list[Statement], here: Place) -> None:
         """An expression that is a statement."""
-        if self.shared.ordinary and isinstance(value, ast.Call) and self.tells(value):
+        if isinstance(value, ast.Call) and self.tells(value):
             self.told(value, out, here)
+            return
+        if self.appended_in(value, out, here) or self.changed_in_place(value, out, here):
             return
         match value:
             case ast.Constant():
@@ -319,18 +397,14 @@ class _Reader(Loops):
             found = self.meaning(node.func)
         except (LanguageError, Unusable):
             return False
-        return (found.kind, found.value) == ("builtin", "print") or (
-            found.kind == "library" and str(found.value).startswith("logging.")
-        )
+        told = found.kind == "library" and str(found.value).startswith(("logging.", "warnings."))
+        return (found.kind, found.value) == ("builtin", "print") or (told and found.value not in _CONTEXTS)
 
     def told(self, node: ast.Call, out: list[Statement], here: Place) -> None:
         """What is printed or logged: it is left out, and must do nothing and fail nowhere."""
-        if node.keywords:
-            self.refuse(
-                node,
-                f"{ast.unparse(node.func)} with keywords",
-                "leave it out: what a mechanism prints is an output too",
-            )
+        for keyword in node.keywords:
+            if not isinstance(keyword.value, ast.Constant | ast.Attribute) or keyword.arg is None:
+                self.refuse(node, f"{ast.unparse(node.func)} with this {keyword.arg or 'table'}", "leave it out")
         for argument in node.args:
             parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
             for part in parts:
@@ -342,12 +416,12 @@ class _Reader(Loops):
                     inner = part
                 if isinstance(inner, ast.Constant):
                     continue
-                if not isinstance(inner, ast.Name) or inner.id not in self.names:
-                    self.refuse(inner, f"{ast.unparse(inner)[:40]} in what is printed", "names of variables, and texts")
-                if inner.id in self.constants:
-                    known = self.constants[inner.id]
+                known = self.foreseen(inner)
+                if known is not UNFORESEEN:
                     if isinstance(part, ast.FormattedValue) and part.format_spec and not isinstance(known, int | float):
                         self.refuse(part, "a text in the format of a number", "{x}")
+                    continue
+                if isinstance(inner, ast.Name) and (inner.id in self.tables or inner.id in self.counters):
                     continue
                 value = self.expression(inner, out)
                 if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
@@ -373,6 +447,8 @@ class _Reader(Loops):
                 for name, e in zip(names, read, strict=True):
                     self.store(name, e, out, here)
                 return
+        if len(targets) == 1 and isinstance(targets[0], ast.Name) and self.table_made(targets[0].id, value, out, here):
+            return
         foreseen = self.foreseen(value) if self.shared.ordinary else UNFORESEEN
         if type(foreseen) is float and all(isinstance(t, ast.Name) and t.id in self.steady for t in targets):
             for target in targets:
@@ -393,6 +469,7 @@ class _Reader(Loops):
             case ast.Name(id=name):
                 if self.names[name] in self.shared.streams:
                     self.refuse(target, f"assigning to the stream {name}", "use another name")
+                self.note_noise(self.names[name], value)
                 out.append(Assign(self.names[name], value, here))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 if any(isinstance(e, ast.Starred) for e in elements):
@@ -403,6 +480,10 @@ class _Reader(Loops):
                 out.append(Assign(kept, Operation("unpack", (value, count), here), here))
                 for i, element in enumerate(elements):
                     self.store(element, Element(Variable(kept, here), Constant(i, here), here), out, here)
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if (
+                name in self.names and not isinstance(index, ast.Slice) and self.put(name, index, value, out, here)
+            ):
+                pass
             case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.names:
                 if isinstance(index, ast.Slice):
                     self.refuse(target, "assigning to a slice", "assign element by element")
@@ -454,6 +535,12 @@ class _Reader(Loops):
             new = Operation(_IN_PLACE.get(name, name), (old, self.expression(value, out)), here)
             self.store(target, new, out, here)
             self.settle(target, foreseen)
+        elif (
+            isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in self.tables
+        ):
+            self.whole_numbers(node, name)
+            more = self.expression(value, out)
+            self.put(target.value.id, target.slice, more, out, here, change=_IN_PLACE.get(name, name))
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in self.names:
             self.whole_numbers(node, name)
             kept = self.shared.name("t")
@@ -472,6 +559,49 @@ class _Reader(Loops):
         if self.shared.ordinary and (sign == "/" or type(self.constants.get(name or "")) is float):
             self.refuse(node, "arithmetic of floats with data", "whole numbers until the noise is added")
 
+    def changed_in_place(self, value: ast.expr, out: list[Statement], here: Place) -> bool:
+        """A statement that changes a list: ``extend``, ``sort``, ``reverse``, ``pop``, ``remove``, ``clear``."""
+        match value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=arguments, keywords=keywords):
+                pass
+            case _:
+                return False
+        if name not in self.names or name in self.tables or any(isinstance(a, ast.Starred) for a in arguments):
+            return False
+        held = Variable(self.names[name], here)
+        given = {str(k.arg): k.value for k in keywords}
+        match method, arguments:
+            case "extend", [more] if not given:
+                new = Operation("extend", (held, self.sequence(more, out)), here)
+            case "sort", [] if given.keys() <= {"reverse"}:
+                turned = self.expression(given["reverse"], out) if given else Constant(value=False, place=here)
+                new = Operation("sort", (held, turned), here)
+            case "reverse", [] if not given:
+                new = Operation("reverse", (held,), here)
+            case "clear", [] if not given:
+                new = Operation("cleared", (held,), here)
+            case "remove", [item] if not given:
+                new = Operation("removed", (held, self.expression(item, out)), here)
+            case "pop", [] | [_] if not given:
+                index = self.expression(arguments[0], out) if arguments else Constant(-1, here)
+                new = Operation("without", (held, index), here)
+            case _:
+                return False
+        self.store(ast.Name(name, ast.Store()), new, out, here)
+        return True
+
+    def is_idle(self, nodes: list[ast.stmt]) -> bool:
+        """Whether statements do nothing that counts."""
+        return all(
+            isinstance(node, ast.Pass)
+            or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and self.tells(node.value))
+            for node in nodes
+        )
+
+    def changes_nothing(self, item: ast.withitem) -> bool:
+        """Whether what a ``with`` enters changes nothing that counts."""
+        return item.optional_vars is None and self.library_called(item.context_expr) in _CONTEXTS
+
     def match(self, node: ast.Match, out: list[Statement]) -> None:
         here = self.place(node)
         subject = self.constant_in(self.expression(node.subject, out), out, here)
@@ -484,7 +614,9 @@ class _Reader(Loops):
                 if before:
                     self.refuse(case.guard, "noise in a guard", "draw it before the match")
                 test = Operation("and", (test, guard), here)
+            self.branches += 1
             tail = (If(test, self.block(case.body), tail, self.place(case.pattern)),)
+            self.branches -= 1
         out.extend(tail)
 
     def pattern(self, pattern: ast.pattern, subject: Expression) -> Expression:
@@ -563,6 +695,13 @@ class _Reader(Loops):
                 constants[parameter] = foreseen
                 if type(foreseen) is float:
                     continue
+            if (
+                isinstance(argument, ast.Name)
+                and self.names.get(argument.id) in self.shared.given
+                and parameter not in own
+            ):
+                names[parameter] = self.names[argument.id]
+                continue
             out.append(Assign(names[parameter], self.expression(argument, out), here))
         reader = _Reader(self.running, self.shared, names, called=True)
         reader.steady = self.steady - own | set(parameters) - own
@@ -638,10 +777,18 @@ class _Reader(Loops):
         self.shared.calls.append(running)
         passed = set(names.values())
         reader = _Reader(running, self.shared, names, called=True, constants=constants)
+        for parameter_name, argument in bound.arguments.items():
+            if isinstance(argument, ast.Name) and argument.id in self.arrays.names:
+                reader.arrays.names[parameter_name] = self.arrays.names[argument.id]
         for parameter_name, value in constants.items():
             if type(value) is float and parameter_name not in reader.constants:
                 self.refuse(node, f"{name}, which changes its parameter {parameter_name} from a float,", "another name")
-        body = reader.block(read.tree.body)
+        try:
+            body = reader.block(read.tree.body)
+        except LanguageError as problem:
+            if of_library(read.file) and not of_library(self.read.file):
+                self.refuse(node, f"calling {ast.unparse(node.func)} ({problem.message})", "a function of your own")
+            raise
         self.shared.calls.pop()
         if not alone and any(isinstance(s, Append | Replace) and s.name in passed for s in statements(body)):
             self.refuse(node, f"calling {name}, which changes a list, inside a larger expression", f"y = {name}(xs)")

@@ -25,7 +25,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
-from privproof.language.linear import Linear, Opaque, refuse
+from privproof.language.linear import Linear, Opaque, floats_count, refuse
 from privproof.language.noise import is_drawing
 from privproof.language.trees import playing
 
@@ -336,8 +336,13 @@ def _arrays(np: Any) -> dict[str, Any]:
         def made(*arguments: Any, **named: Any) -> Any:
             result = make(*arguments, **named)
             player = playing()
-            if player is None or "dtype" in named or result.dtype.kind != "f":
+            if "dtype" in named or result.dtype.kind != "f" or (player is None and not floats_count()):
                 return result
+            if player is None:
+                exact = [int(value) if float(value).is_integer() else Fraction(float(value)) for value in result.flat]
+                held = np.empty(len(exact), dtype=object)
+                held[:] = exact
+                return held.reshape(result.shape)
             player.objects = True
             return floats(result)
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from privproof.language.constants import constant_text, typed_document
 from privproof.language.inputs import Input, is_plain
 
-Kind: TypeAlias = Literal["builtin", "noise", "library", "function", "constant"]
+Kind: TypeAlias = Literal["builtin", "noise", "library", "function", "constant", "record", "members"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Meaning:
     """What a name stands for.
 
     Attributes:
-        kind: a built-in function, a noise function, a function of a library, another function of the program, or a constant.
+        kind: a built-in function, a noise function, a function of a library, another function of the program, a constant, a class
+            that holds values under names, or an enumeration.
         value: its name, for a function its number in the program, for a constant the value.
     """
 
@@ -32,7 +33,13 @@ class Meaning:
 
     def document(self) -> dict[str, Any]:
         """The meaning as JSON data."""
-        return {self.kind: typed_document(self.value) if self.kind == "constant" else self.value}
+        if self.kind == "record":
+            shape = self.value
+            defaults = [typed_document(default) for default in shape.defaults]
+            return {"record": [shape.name, list(shape.fields), defaults, shape.sequence]}
+        if self.kind in ("constant", "members"):
+            return {self.kind: typed_document(self.value)}
+        return {self.kind: self.value}
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,7 @@ def _shown(value: Any) -> str:
     """A meaning, or a plain value, in words."""
     if not isinstance(value, Meaning):
         return constant_text(value)
-    return constant_text(value.value) if value.kind == "constant" else f"the {value.kind} {value.value}"
+    return constant_text(value.value) if value.kind in ("constant", "members") else f"the {value.kind} {value.value}"
 
 
 def _declaration(declared: Input) -> dict[str, Any]:

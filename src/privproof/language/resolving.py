@@ -27,8 +27,9 @@ from types import (
 from typing import Any
 
 from privproof.errors import LanguageError
+from privproof.language.classes import members_of, shape_of
 from privproof.language.comparing import Source, source
-from privproof.language.constants import NotPlain, frozen
+from privproof.language.constants import NotPlain, frozen, plain_enumeration
 from privproof.language.inputs import Input
 from privproof.language.libraries import generator_method, library_name, load_part
 from privproof.language.noise import NOISES
@@ -136,6 +137,8 @@ class Running:
         code = function.__code__
         if self.owner is not None and name == code.co_varnames[0]:
             return self.owner
+        if type(self.parameters.get(name)) is FunctionType and name in code.co_varnames:
+            return self.parameters[name]
         if name in code.co_freevars:
             cell = (function.__closure__ or ())[code.co_freevars.index(name)]
             try:
@@ -196,6 +199,11 @@ class Recorder:
             return Found("library", known)
         if type(value) is FunctionType or type(value) in self.mechanisms:
             return Found("function", value)
+        shape, members = shape_of(value), members_of(value)
+        if shape is not None:
+            return Found("record", shape)
+        if members is not None:
+            return Found("members", members)
         if issubclass(type(value), ModuleType | type):
             raise Unusable(f"`{path}` as a value", "call it", value, "construct")
         try:
@@ -231,6 +239,8 @@ class Recorder:
             )
         values = {}
         for name, value in _table(parameters).items():
+            if type(value) is FunctionType:
+                continue  # it is among the functions
             try:
                 values[name] = frozen(value, name, lists=True, floats=True)
             except NotPlain as problem:
@@ -337,6 +347,12 @@ def _member(holder: object, attribute: str, path: str) -> Any:
     whole = f"{path}.{attribute}"
     hint = f"{attribute} = {whole} at the top of the file"
     kind = type(holder)
+    if isinstance(holder, type) and plain_enumeration(holder):
+        if attribute not in holder._member_map_:  # type: ignore[attr-defined]
+            raise KeyError(whole)
+        return holder._member_map_[attribute]  # type: ignore[attr-defined]
+    if plain_enumeration(kind) and attribute in ("name", "value"):
+        return holder._name_ if attribute == "name" else holder._value_  # type: ignore[attr-defined]
     if kind is type:
         assert isinstance(holder, type)
         for one in holder.__mro__:

@@ -7,15 +7,17 @@ there are too many (or infinitely many) the rest is left over, as a mass that is
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from privproof.errors import LanguageError
-from privproof.language.linear import exactly
+from privproof.language.linear import counting_floats, exactly
 from privproof.language.mechanism import Mechanism
+from privproof.language.patterns import in_parts
 from privproof.language.recognition import recognised
 from privproof.language.scripts import weighted_results
 
@@ -99,22 +101,35 @@ def run(
         arguments: its inputs by name.
         watch: called with the outputs so far after each of them; may raise to leave the run.
     """
-    with recognised_noise(mechanism):
+    with recognised_noise(mechanism), redirect_stdout(_Silence()):
         return _ran(mechanism, arguments, watch)
 
 
-def recognised_noise(mechanism: Mechanism) -> AbstractContextManager[None]:
+class _Silence(io.TextIOBase):
+    """Where what a mechanism prints goes while it is looked at."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def recognised_noise(mechanism: Mechanism) -> AbstractContextManager[Any]:
     """Where noise of libraries is drawn like the noise of this package, if the mechanism was translated as having any."""
     kept = vars(mechanism).get("kept")
     ordinary = kept is not None and kept.translated.ordinary
     if not ordinary:
         return nullcontext()
     function: Any = mechanism.function
-    return recognised(function.__globals__, getattr(function, "__self__", None))
+    entered = ExitStack()
+    entered.enter_context(counting_floats())
+    entered.enter_context(recognised(function.__globals__, getattr(function, "__self__", None)))
+    return entered
 
 
 def _ran(mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None) -> Run:
     given = {name: list(value) if isinstance(value, list) else value for name, value in arguments.items()}
+    for name, declared in mechanism.inputs.items():
+        if declared.array and isinstance(given.get(name), list):
+            given[name] = _array(given[name])
     written: list[list[Any]] = []
     stream = mechanism.stream
     if stream is not None:
@@ -152,6 +167,17 @@ def _ran(mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Se
     return Run(result, tuple(map(tuple, written)), ended)
 
 
+def _array(values: list[Any]) -> Any:
+    """A list as an array of numpy; what is no plain number stays what it is."""
+    import numpy as np
+
+    if all(isinstance(value, bool | int | str) for value in values):
+        return np.array(values)
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
 def exact_run(
     mechanism: Mechanism, arguments: Mapping[str, Any], watch: Callable[[Sequence[Any]], None] | None = None
 ) -> Any:
@@ -162,7 +188,7 @@ def exact_run(
     else:
         exact = replace(mechanism, parameters={name: exactly(value) for name, value in mechanism.parameters.items()})
     ran = run(exact, {name: exactly(value) for name, value in arguments.items()}, watch)
-    return ran.value if mechanism.stream is None else [value for step in ran.written for value in step]
+    return in_parts(ran.value if mechanism.stream is None else [value for step in ran.written for value in step])
 
 
 def _stream(values: Sequence[Any], written: list[list[Any]]) -> Iterator[Any]:

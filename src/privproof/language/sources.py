@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
 from privproof.errors import LanguageError
+from privproof.language.arrays import BuiltIn
 from privproof.language.folding import Unfoldable, folded, unchanging
 from privproof.language.resolving import Found, Running, Unusable
 from privproof.language.syntax import Place
@@ -15,10 +16,7 @@ _INSTEAD: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lambda: ("a lambda", "define a function with def and call it"),
     ast.Await: ("await", "a mechanism is an ordinary function"),
     ast.YieldFrom: ("yield from", "for x in xs: yield x"),
-    ast.JoinedStr: ("an f-string", 'return the parts: return ("above", i)'),
     ast.Set: ("a set", "a tuple: (1, 2), or x == 1 or x == 2"),
-    ast.SetComp: ("a set comprehension", "a list comprehension"),
-    ast.DictComp: ("a dict comprehension", "write the table out, or build it as a constant of the module"),
     ast.NamedExpr: ("the := operator", "assign in a statement of its own"),
     ast.Starred: ("a starred expression", "write the elements out"),
     ast.Try: ("try", "test the condition with if"),
@@ -51,6 +49,10 @@ class Shared:
         fields: the names of the fields of records.
         ordinary: whether noise of libraries is read as the ideal noise that it names, and floats are computed with as Python does.
         drawn: whether such noise was met.
+        object_fields: the fields of the objects that were met.
+        noisy: the variables in which continuous noise of a library has a part.
+        arrays: whether arrays of numpy were met.
+        array_lengths: the arguments that are arrays, each with what its length is.
     """
 
     def __init__(
@@ -74,6 +76,10 @@ class Shared:
         self.sites = 0
         self.fresh = 0
         self.calls: list[Running] = []
+        self.object_fields: set[str] = set()
+        self.noisy: set[str] = set()
+        self.arrays = False
+        self.array_lengths: dict[str, object] = {}
 
     def name(self, stem: str) -> str:
         self.fresh += 1
@@ -105,6 +111,8 @@ class Reading:
         for name in local - names.keys():
             names[name] = f"{shared.name(read.tree.name + '.')}.{name}" if called else name
         self.around = dict(names)
+        self.parts = list(ast.walk(read.tree))
+        self.branches = 0
         self.steady = local - _wavering(read.tree) | names.keys() - local
         self.constants = {n: v for n, v in (constants or {}).items() if n in self.steady and unchanging(v)}
 
@@ -119,7 +127,7 @@ class Reading:
         return folded(node, self._constant)
 
     def _constant(self, node: ast.expr) -> Found:
-        if isinstance(node, ast.Name) and node.id in self.names:
+        if isinstance(node, ast.Name) and node.id in self.names and not isinstance(node, BuiltIn):
             if node.id in self.constants:
                 return Found("constant", self.constants[node.id])
             raise Unfoldable
@@ -152,6 +160,8 @@ class Reading:
             LanguageError: nothing, or the name is not outside.
             Unusable: something that a mechanism may not use.
         """
+        if isinstance(node, BuiltIn):
+            return Found("builtin", node.id)
         path = []
         root = node
         while isinstance(root, ast.Attribute):

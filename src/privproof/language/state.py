@@ -14,6 +14,7 @@ import dis
 import functools
 import hashlib
 import io
+import logging
 import random
 import sys
 import threading
@@ -107,6 +108,8 @@ def _looked_at(value: Any) -> tuple[str, list[tuple[str, Any]]]:
     kind = type(value)
     name = kind.__name__
     inside: list[tuple[str, Any]]
+    if kind is logging.Logger:
+        return f"logger {value.name}", []  # what it keeps is about what is logged, which is no output
     if kind is types.FunctionType:
         return _code(value.__code__), list(_reached(value))
     if kind is types.MethodType:

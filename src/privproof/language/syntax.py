@@ -8,6 +8,8 @@ translation and cannot clash with the mechanism's own.
 
 from __future__ import annotations
 
+import os
+import sysconfig
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -24,7 +26,23 @@ class Place:
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{shown_file(self.file)}:{self.line}:{self.column}"
+
+
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib"))
+
+
+def of_library(file: str) -> bool:
+    """Whether a file belongs to Python itself, or to a package that was installed."""
+    return "site-packages" in file or file.startswith(_LIBRARIES)
+
+
+def shown_file(file: str) -> str:
+    """A file as a message names it: from the folder that one is in, if it stands below; of a library its name in it."""
+    for base in (*_LIBRARIES, os.getcwd()):
+        if file.startswith(base + os.sep):
+            return file.removeprefix(base + os.sep)
+    return file
 
 
 # ---------------------------------------------------------------------------------------------------------- expressions

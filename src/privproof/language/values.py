@@ -1,6 +1,7 @@
 """Values while a mechanism runs: Python's own, and a few more.
 
-Values are Python's own (whole numbers, fractions, truth values, texts, None, tuples), and these:
+Values are Python's own (whole numbers, fractions, truth values, texts, None, tuples), members of enumerations, tables, sets, named
+tuples and data classes (`Member`, `Lookup`, `Bag`, `Named`), and these:
 
 * `Cells`: a list.  Two names for one list are told apart from two lists: once a list has a second name it may not be changed.
 * `Answers`: an input list of which some answers are not read yet.
@@ -67,6 +68,47 @@ class Lookup:
 
 
 @dataclass(frozen=True)
+class Bag:
+    """A set: what is in it, in no order that counts."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of an enumeration."""
+
+    kind: str
+    name: str
+    value: Any
+
+    def __repr__(self) -> str:
+        return f"<{self.kind}.{self.name}: {self.value!r}>"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A class of named tuples, or a data class: how it is called, its fields, and the defaults of the last of them."""
+
+    name: str
+    fields: tuple[str, ...]
+    defaults: tuple[Any, ...] = ()
+    sequence: bool = False
+
+
+@dataclass(frozen=True)
+class Named:
+    """A named tuple, or an object of a data class."""
+
+    shape: Shape
+    items: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        named = zip(self.shape.fields, self.items, strict=True)
+        return f"{self.shape.name}({', '.join(f'{field}={item!r}' for field, item in named)})"
+
+
+@dataclass(frozen=True)
 class Tail:
     """``offset + sign * E``, where E = k with probability ``(1-alpha) alpha^k``, k = 0, 1, ..., is not drawn yet."""
 
@@ -97,7 +139,7 @@ def less(left: Any, right: Any) -> bool:
         if found is None:
             raise Stuck("two indices are compared that may be any; for lists of one length: --size 3")
         return found < 0
-    if isinstance(left, Cells) != isinstance(right, Cells):
+    if isinstance(left, Cells) != isinstance(right, Cells) or isinstance(left, Bag | Named):
         raise TypeError(f"{plain(left)!r} and {plain(right)!r} have no order")
     if isinstance(left, Tail) or isinstance(right, Tail):
         return _sign(left, right) < 0
@@ -120,8 +162,12 @@ def equal(left: Any, right: Any) -> bool:
         if not (_number(left) and _number(right)):
             return False
         return _sign(left, right) == 0
-    if isinstance(left, Cells) != isinstance(right, Cells) or isinstance(left, Lookup) != isinstance(right, Lookup):
+    if any(isinstance(left, kind) != isinstance(right, kind) for kind in (Cells, Lookup, Bag, Named)):
         return False
+    if isinstance(left, Named):
+        return bool(left.shape == right.shape) and all(map(equal, left.items, right.items))
+    if isinstance(left, Bag):
+        return len(left.items) == len(right.items) and all(contains(item, right) for item in left.items)
     if isinstance(left, Lookup):
         rows = left.rows
         same = len(rows) == len(right.rows) and all(contains(known, right) for known, _ in rows)
@@ -179,7 +225,9 @@ def plus(left: Any, right: Any) -> Any:
 
 
 def whole(value: Any) -> Any:
-    """The value; of an input list all answers, as a list."""
+    """The value; of an input list all answers, as a list, of a named tuple the tuple that it is."""
+    if isinstance(value, Named) and value.shape.sequence:
+        return value.items
     return Cells(items(value), shared=True) if isinstance(value, Answers) else value
 
 
@@ -197,6 +245,10 @@ def items(value: Any) -> tuple[Any, ...]:
         return value
     if isinstance(value, Lookup):
         raise Stuck("a table is walked over; write its keys out as a tuple")
+    if isinstance(value, Bag):
+        raise Stuck("a set is walked over, in an order of its own; sorted(...) has one")
+    if isinstance(value, Named) and value.shape.sequence:
+        return value.items
     if isinstance(value, str):
         return tuple(value)
     if isinstance(value, OpenList):
@@ -215,6 +267,8 @@ def truth(value: Any) -> bool:
         return bool(value.items)
     if isinstance(value, Lookup):
         return bool(value.rows)
+    if isinstance(value, Bag) or (isinstance(value, Named) and value.shape.sequence):
+        return bool(value.items)
     return bool(value)
 
 
@@ -225,13 +279,18 @@ def contains(value: Any, sequence: Any) -> bool:
     if isinstance(sequence, Lookup):
         hashable(value)
         return any(equal(value, known) for known, _ in sequence.rows)
+    if isinstance(sequence, Bag):
+        hashable(value)
+        return any(equal(value, item) for item in sequence.items)
     return any(equal(value, item) for item in items(sequence))
 
 
 def hashable(value: Any) -> None:
     """Refuse what cannot be a key of a table."""
-    if isinstance(value, Cells | Lookup | Answers):
+    if isinstance(value, Cells | Lookup | Answers | Bag):
         raise TypeError("a list is no key of a table")
+    if isinstance(value, Named):
+        raise Stuck("an object is a key of a table; take a tuple")
     if isinstance(value, tuple):
         for item in value:
             hashable(item)
@@ -260,6 +319,10 @@ def plain(value: Any) -> Any:
             return [plain(item) for item in value]
         case tuple():
             return tuple(plain(item) for item in value)
+        case Bag(inner):
+            return {plain(item) for item in inner}
+        case Named(shape, inner):
+            return Named(shape, tuple(plain(item) for item in inner))
         case _:
             return value
 
@@ -271,12 +334,17 @@ def held(value: Any) -> Any:
             return Cells(tuple(held(item) for item in value), shared=True)
         case dict() | MappingProxyType():
             return Lookup(tuple((held(key), held(item)) for key, item in value.items()))
-        case tuple():
+        case tuple() if type(value) is tuple:
             return tuple(held(item) for item in value)
-        case _:
+        case _ if type(value) in _PLAIN:
             return value
+        case _:
+            from privproof.language.classes import object_of  # which knows how classes hold values
+
+            return object_of(value)
 
 
+_PLAIN = frozenset((bool, int, str, float, type(None), Fraction))
 _SIMPLE = frozenset((int, str, type(None), _Mark))
 
 
@@ -297,6 +365,10 @@ def key(value: Any) -> Any:
             return ("table", tuple((key(a), key(b)) for a, b in rows))
         case Index() | OpenList():
             return index_key(value)
+        case Bag(inner):
+            return ("set", frozenset(map(key, inner)))
+        case Named(shape, inner):
+            return ("named", shape, tuple(map(key, inner)))
         case _:
             return value
 
@@ -319,8 +391,42 @@ def text(value: Any) -> str:
             return "{" + ", ".join(f"{text(a)}: {text(b)}" for a, b in rows) + "}"
         case tuple():
             return f"({', '.join(map(text, value))}{',' if len(value) == 1 else ''})"
+        case Named(shape, inner):
+            named = zip(shape.fields, inner, strict=True)
+            return f"{shape.name}({', '.join(f'{field}={text(item)}' for field, item in named)})"
+        case Bag():
+            raise Stuck("a set is shown, in an order of its own; sorted(...) has one")
         case _:
             return repr(value)
+
+
+def shows_set(value: Any) -> bool:
+    """Whether a set stands in an output, which prints in an order of its own."""
+    return isinstance(value, Bag) or any(map(shows_set, parts_of(value) or ()))
+
+
+def parts_of(value: Any) -> tuple[Any, ...] | None:
+    """The values inside an output, in order: of a list, tuple, named tuple or object its elements, of a table its values; else None."""
+    match value:
+        case Cells(inner) | Named(_, inner):
+            return inner
+        case Lookup(rows):
+            return tuple(item for _, item in rows)
+        case tuple():
+            return value
+        case _:
+            return None
+
+
+def with_parts(value: Any, inner: tuple[Any, ...]) -> Any:
+    """An output with other values inside."""
+    match value:
+        case Cells() | Named():
+            return replace(value, items=inner)
+        case Lookup(rows):
+            return Lookup(tuple((known, item) for (known, _), item in zip(rows, inner, strict=True)))
+        case _:
+            return inner
 
 
 def tails(value: Any) -> Iterator[Tail]:
@@ -330,7 +436,7 @@ def tails(value: Any) -> Iterator[Tail]:
     match value:
         case Tail():
             yield value
-        case Cells(inner):
+        case Cells(inner) | Named(_, inner) | Bag(inner):
             for item in inner:
                 yield from tails(item)
         case Lookup(rows):
@@ -348,7 +454,7 @@ def with_tails(value: Any, change: Callable[[Tail], Any]) -> Any:
     match value:
         case Tail():
             return change(value)
-        case Cells(inner):
+        case Cells(inner) | Named(_, inner) | Bag(inner):
             return replace(value, items=tuple(with_tails(item, change) for item in inner))
         case Lookup(rows):
             return Lookup(tuple((with_tails(a, change), with_tails(b, change)) for a, b in rows))

@@ -12,7 +12,7 @@ from privproof.exact.probabilities import Probability, enclosed, is_zero
 from privproof.exact.texts import bound_words, outward, rounded
 from privproof.language import Mechanism
 from privproof.language.mechanism import ADD_REMOVE
-from privproof.language.patterns import Between
+from privproof.language.patterns import Between, are_rows
 from privproof.reporting.calls import called, imported
 from privproof.reporting.commands import Command
 from privproof.reporting.drawings import source
@@ -241,6 +241,8 @@ def event_source(event: Any) -> str:
     match event:
         case list():
             return f"[{', '.join(map(event_source, event))}]"
+        case ("table", *rows) if are_rows(rows):
+            return "{" + ", ".join(f"{known!r}: {event_source(value)}" for known, value in rows) + "}"
         case tuple():
             return f"({', '.join(map(event_source, event))}{',' if len(event) == 1 else ''})"
         case Between(low, high):

@@ -9,7 +9,7 @@ from typing import Any
 from privproof.language import Mechanism
 from privproof.language.indices import Foretold
 from privproof.language.running import Run
-from privproof.language.values import ENDED, Cells, Tail, held, text, with_indices
+from privproof.language.values import ENDED, Cells, Lookup, Named, Tail, held, parts_of, text, with_indices
 
 REVERSED = " (reversed)"
 """What the name of a pair ends in when its sides are exchanged."""
@@ -104,6 +104,11 @@ def fits(pattern: Any, value: Any) -> bool:
             return isinstance(value, Cells) and _all_fit(items, value.items)
         case tuple():
             return isinstance(value, tuple) and _all_fit(pattern, value)
+        case Lookup(rows):
+            keys = isinstance(value, Lookup) and [text(k) for k, _ in rows] == [text(k) for k, _ in value.rows]
+            return keys and _all_fit(parts_of(pattern) or (), parts_of(value) or ())
+        case Named(shape, items):
+            return isinstance(value, Named) and value.shape == shape and _all_fit(items, value.items)
         case _:
             return text(pattern) == text(value)
 

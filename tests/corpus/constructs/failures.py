@@ -94,7 +94,7 @@ def m(q: queries(0, 1), x: integer(0, 1)):
 def m(q: queries(0, 1), x: integer(0, 1)):
     return x is 1
 
-# %% int str | refused
+# %% int str | agrees
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     return int("3")

@@ -507,7 +507,7 @@ def m(q: queries(0, 1), x: integer(0, 1)):
     y = 1
     return random.randint(0, 1) + x
 
-# %% print to a file | refused
+# %% print to a file | agrees
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     print('a', file=None)
@@ -760,7 +760,7 @@ def m(q: queries(0, 1), x: integer(0, 1)):
 def m(q: queries(0, 1), x: integer(0, 1)):
     return sorted(q, reverse=True)[0], sorted((0, x), reverse=True)
 
-# %% sorted reverse unknown | refused
+# %% sorted reverse unknown | agrees
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     return sorted(q, reverse=x == 1)

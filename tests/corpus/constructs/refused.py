@@ -30,22 +30,11 @@ def m(q: queries(0, 1), x: integer(0, 1)):
 def m(q: queries(0, 1), x: integer(0, 1)):
     return {**{1: 2}}
 
-# %% list star | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return [*q]
-
 # %% del | refused
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     y = 1
     del y
-    return x
-
-# %% assert | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    assert x >= 0
     return x
 
 # %% try | refused
@@ -56,26 +45,6 @@ def m(q: queries(0, 1), x: integer(0, 1)):
     except ZeroDivisionError:
         y = 0
     return y
-
-# %% f string | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return f"{x}"
-
-# %% conversion str | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return str(x)
-
-# %% set | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return x in {0, 1}
-
-# %% slice step | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return [1, 2, 3][::2]
 
 # %% slice assign | refused
 @mechanism
@@ -133,12 +102,6 @@ def m(q: queries(0, 1), x: integer(0, 1)):
 def m(q: queries(0, 1), x: integer(0, 1)):
     return q.__len__()
 
-# %% print | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    print(x)
-    return x
-
 # %% type | refused
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
@@ -149,96 +112,20 @@ def m(q: queries(0, 1), x: integer(0, 1)):
 def m(q: queries(0, 1), x: integer(0, 1)):
     return isinstance(x, int)
 
-# %% round | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return round(Fraction(x, 2))
-
-# %% divmod | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return divmod(x, 2)
-
-# %% pow builtin | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return pow(2, x)
-
-# %% reversed | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return list(reversed(q))
-
-# %% map | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return list(map(abs, q))
-
 # %% filter | refused
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     return [v for v in filter(None, q)]
-
-# %% zip list | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return list(zip(q, q))
-
-# %% enumerate list | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return list(enumerate(q))
-
-# %% sum dict | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return sum({1: 2})
-
-# %% dict get | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return {0: 1}.get(x)
 
 # %% dict items | refused
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     return [k for k in {0: 1}]
 
-# %% str join | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return "".join(["a"])
-
-# %% str upper | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    return "a".upper()
-
 # %% str format | refused
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     return "%d" % x
-
-# %% list pop | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    xs = [1]
-    y = xs.pop()
-    return y
-
-# %% list extend | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    xs = [1]
-    xs.extend([2])
-    return xs
-
-# %% list sort | refused
-@mechanism
-def m(q: queries(0, 1), x: integer(0, 1)):
-    xs = [2, 1]
-    xs.sort()
-    return xs
 
 # %% list insert | refused
 @mechanism

@@ -280,7 +280,7 @@ def m(q: queries(0, 1), x: integer(0, 1)):
 def m(q: queries(0, 1), x: integer(0, 1)):
     return min([], default=x), max((), default="none"), max([3], default=1)
 
-# %% max key | refused
+# %% max key | agrees
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     return max(q, key=abs)

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privproof.language.values import Cells, Lookup
+from privproof.language.values import Bag, Cells, Lookup, Named
 
 Array: TypeAlias = NDArray[Any]
 Kind: TypeAlias = Literal["list", "tuple"]
@@ -76,6 +76,10 @@ def identity(value: Any) -> Hashable:
             return ("table", tuple((identity(key), identity(item)) for key, item in rows))
         case tuple():
             return (type(value), tuple(map(identity, value)))
+        case Named(shape, items):
+            return ("named", shape, tuple(map(identity, items)))
+        case Bag(items):
+            return ("set", frozenset(map(identity, items)))
         case float():
             return (float, value.hex())
         case _:

@@ -231,11 +231,12 @@ def _unpack(operands: Sequence[Column], _: int) -> Column | None:
 
 
 def _slice(operands: Sequence[Column], _: int) -> Column | None:
-    sequence, start, stop = operands
+    sequence, *bounds = operands
     listed = rows(sequence)
-    if listed is None or not (isinstance(start, Same) and isinstance(stop, Same)):
+    known = [bound.value for bound in bounds if isinstance(bound, Same)]
+    if listed is None or len(known) < len(bounds):
         return None
-    return row(listed.kind, listed.columns[start.value : stop.value])
+    return row(listed.kind, listed.columns[slice(*known)])
 
 
 def _sum(operands: Sequence[Column], count: int) -> Column | None:

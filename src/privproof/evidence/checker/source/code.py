@@ -9,7 +9,9 @@
 | `unpack n`, `append`, `add x` | the elements, the first on top; `xs.append(v)`; append to the list in a variable |
 | `jump`, `unless`, `or else`, `and then` | go on elsewhere: always; if false; if true, or if false, keeping the value |
 | `walk`, `next` | begin to walk over a list; the next element, or leave the loop |
-| `builtin`, `method`, `noise`, `call`, `return`, `yield` | calls, and what leaves the function |
+| `record`, `text`, `texts`, `entry x` | an object; a value in a text, texts joined; one more entry for the table in a variable |
+| `builtin`, `method`, `library`, `noise`, `call` | calls |
+| `return`, `yield`, `raise` | what leaves the function |
 """
 
 from __future__ import annotations
@@ -139,7 +141,7 @@ def live_variables(code: Sequence[Instruction]) -> tuple[frozenset[str], ...]:
         needed = frozenset[str]().union(*(live[target] for target in onward[number]))
         if name == "store":
             needed -= {argument}
-        elif name in ("load", "add"):
+        elif name in ("load", "add", "entry"):
             needed |= {argument}
         if needed != live[number]:
             live[number] = needed

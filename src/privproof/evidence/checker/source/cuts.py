@@ -30,7 +30,19 @@ from privproof.evidence.checker.source.symbols import (
     plus,
     times,
 )
-from privproof.evidence.checker.source.values import FORGOTTEN, UNREAD, Beyond, Cells, Stream, Table, Value, Walk, key
+from privproof.evidence.checker.source.values import (
+    FORGOTTEN,
+    UNREAD,
+    Beyond,
+    Cells,
+    Labelled,
+    Member,
+    Stream,
+    Table,
+    Value,
+    Walk,
+    key,
+)
 
 _MOST_FACTS = 300
 """Facts that are kept at a cut; the others are forgotten, which can only leave more undecided."""
@@ -72,6 +84,10 @@ class Remade:
         match value:
             case Term() | int() | Fraction():
                 return self._number(value)
+            case float():
+                return value, ("float", value.hex())
+            case Labelled() | Member():
+                raise Beyond("an object is held in a loop", PLACE)
             case tuple():
                 items, shape = self._several(value)
                 return tuple(items), ("tuple", *shape)

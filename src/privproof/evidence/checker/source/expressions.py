@@ -9,10 +9,11 @@ from typing import Any
 from privproof.evidence.checker.source.code import CodeWriter, bound_names
 from privproof.evidence.checker.source.heads import Head, Meaning
 from privproof.evidence.checker.source.laws import SIGNATURES
-from privproof.evidence.checker.source.operations import FUNCTIONS, METHODS
+from privproof.evidence.checker.source.libraries import COIN, COMPUTED, LIBRARY, UNIT
+from privproof.evidence.checker.source.operations import FUNCTIONS, KINDS, METHODS
 from privproof.evidence.checker.source.values import Value
 
-OPERATORS = ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Pow")
+OPERATORS = ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Pow", "BitAnd", "BitOr", "BitXor", "LShift", "RShift")
 _WALKS = ("enumerate", "zip")
 _EAGER = ("all", "any", "list", "max", "min", "sorted", "sum", "tuple")
 
@@ -48,7 +49,9 @@ class ExpressionReader(CodeWriter):
         self.enter(node)
         match node:
             case ast.Constant(value=value):
-                if type(value) not in (bool, int, str, type(None)):
+                if type(value) not in (bool, int, str, type(None), float) or (
+                    isinstance(value, float) and value - value != 0
+                ):
                     self.refuse(node, f"a constant that is a {type(value).__name__}")
                 self.emit("constant", value)
             case ast.Name(id=name) if self.is_local(name):
@@ -111,14 +114,73 @@ class ExpressionReader(CodeWriter):
                 self.emit("element")
             case ast.ListComp():
                 self.comprehension(node)
+            case ast.DictComp():
+                self.table_made(node)
+            case ast.JoinedStr():
+                self.text(node)
             case ast.Call():
                 self.call(node)
             case _:
                 self.refuse(node, f"the expression {type(node).__name__}")
         self.depth -= 1
 
+    def text(self, node: ast.JoinedStr) -> None:
+        """An f-string: its pieces, one after the other."""
+        for part in node.values:
+            match part:
+                case ast.Constant(value=str(written)):
+                    self.emit("constant", written)
+                case ast.FormattedValue(value=value, conversion=conversion, format_spec=None | ast.JoinedStr() as how):
+                    pieces = [] if how is None else how.values
+                    if any(not isinstance(piece, ast.Constant) for piece in pieces):
+                        self.refuse(part, "a format that is computed")
+                    told = "".join(str(piece.value) for piece in pieces if isinstance(piece, ast.Constant))
+                    self.expression(value)
+                    self.emit("text", f"{'' if conversion < 0 else '!' + chr(conversion)}:{told}")
+                case _:
+                    self.refuse(node, "this text")
+        self.emit("texts", len(node.values))
+
+    def table_made(self, node: ast.DictComp) -> None:
+        """A table, entry by entry."""
+        self.no_name_twice(node)
+        kept = self.slot("table")
+        self.emit("table", 0)
+        self.emit("store", kept)
+
+        def add(_: int) -> None:
+            self.expression(node.key)
+            self.expression(node.value)
+            self.emit("entry", kept)
+
+        self.generate(node.generators, add)
+        self.emit("load", kept)
+
+    def unit(self, node: ast.expr) -> bool:
+        """Whether an expression draws a number between 0 and 1."""
+        if not isinstance(node, ast.Call) or node.args or node.keywords:
+            return False
+        meaning = self.meaning(node.func)
+        return meaning is not None and meaning.kind == "library" and meaning.value in UNIT
+
+    def coin(self, node: ast.Compare) -> bool:
+        """``random() < p`` and its kin; whether it was one."""
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            return False
+        below, sides = isinstance(node.ops[0], ast.Lt | ast.LtE), (node.left, node.comparators[0])
+        drawn = [self.unit(side) for side in sides]
+        if drawn.count(True) != 1:
+            return False
+        self.expression(sides[drawn.index(False)])
+        self.emit("noise", (COIN, ("p",)))
+        if below == drawn[1]:
+            self.emit("sign", "Not")
+        return True
+
     def compare(self, node: ast.Compare) -> None:
         """A chain: every operand once, and no further than the first comparison that fails."""
+        if self.coin(node):
+            return
         self.expression(node.left)
         if len(node.ops) == 1:
             self.expression(node.comparators[0])
@@ -142,9 +204,19 @@ class ExpressionReader(CodeWriter):
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
-        if not isinstance(root, ast.Name) or self.is_local(root.id):
+        if not isinstance(root, ast.Name):
+            return None
+        if self.is_local(root.id) and not (root is not node and root.id == self.owner):
             return None
         return self.head.meanings.get(ast.unparse(node))
+
+    @property
+    def owner(self) -> str | None:
+        """The parameter that stands for the object whose method is read: only its attributes are, and they are constants."""
+        first = self.head.parameters[:1]
+        uses = [n for n in ast.walk(self.head.tree) if isinstance(n, ast.Name) and first == (n.id,)]
+        held = [n.value for n in ast.walk(self.head.tree) if isinstance(n, ast.Attribute)]
+        return first[0] if uses and all(any(use is each for each in held) for use in uses) else None
 
     def builtin(self, node: ast.expr) -> str | None:
         """The built-in function that an expression calls."""
@@ -219,7 +291,7 @@ class ExpressionReader(CodeWriter):
         self.generate(node.generators, add)
         self.emit("load", kept)
 
-    def no_name_twice(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+    def no_name_twice(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp) -> None:
         """Two loops of one comprehension share their scope in Python; the reader gives each its own."""
         bound: list[str] = []
         for generator in node.generators:
@@ -289,6 +361,17 @@ class ExpressionReader(CodeWriter):
                 signature = SIGNATURES[meaning.value]
                 names = self.arguments(node, signature.names, signature.positional, signature.defaults)
                 self.emit("noise", (meaning.value, names))
+            case "library" if meaning.value in COMPUTED and len(node.args) == 1 and not node.keywords:
+                self.expression(node.args[0])
+                self.emit("library", (meaning.value, 1))
+            case "library":
+                if meaning.value not in LIBRARY:
+                    self.refuse(node, f"the function {ast.unparse(node.func)[:60]}")
+                drawing = LIBRARY[meaning.value]
+                names = self.arguments(node, drawing.names, drawing.positional, drawing.defaults)
+                self.emit("noise", (meaning.value, names))
+            case "record":
+                self.record(node, meaning.value)
             case "function":
                 head = self.heads[meaning.value]
                 if head.generator:
@@ -297,6 +380,26 @@ class ExpressionReader(CodeWriter):
                 self.emit("call", (meaning.value, names))
             case _:
                 self.refuse(node, "a call of a constant")
+
+    def record(self, node: ast.Call, meaning: tuple[str, tuple[str, ...], tuple[Value, ...], bool]) -> None:
+        """A named tuple, or an object of a data class: its values in the order of its fields."""
+        name, fields, defaults, sequence = meaning
+        given = [*fields[: len(node.args)], *(str(k.arg) for k in node.keywords)]
+        late = dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True))
+        if len(node.args) > len(fields) or len(set(given)) < len(given) or not set(given) <= set(fields):
+            self.refuse(node, "an object with these fields")
+        if not set(fields) <= {*given, *late}:
+            self.refuse(node, "an object without a field that has no default")
+        slots = {field: self.slot(field) for field in given}
+        for field, value in zip(given, (*node.args, *(k.value for k in node.keywords)), strict=True):
+            self.expression(value)
+            self.emit("store", slots[field])
+        for field in fields:
+            if field in slots:
+                self.emit("load", slots[field])
+            else:
+                self.emit("constant", late[field])
+        self.emit("record", (name, tuple(f"{field}=" for field in fields), sequence))
 
     def arguments(
         self, node: ast.Call, parameters: Sequence[str], positional: int, defaults: Mapping[str, Value]
@@ -314,8 +417,25 @@ class ExpressionReader(CodeWriter):
         self.line = node.lineno
         return tuple(names)
 
+    def kinds_asked(self, node: ast.Call) -> tuple[str, ...] | None:
+        """The types that ``isinstance`` asks for, by their names; None if it asks for others."""
+        if len(node.args) != 2 or node.keywords:
+            return None
+        asked = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+        found = [self.meaning(each) for each in asked]
+        names = [each.value for each in found if each is not None and each.kind == "builtin" and each.value in KINDS]
+        return tuple(names) if len(names) == len(asked) else None
+
     def built_in(self, node: ast.Call, name: str) -> None:
         """A call of a function that is built in."""
+        if name == "isinstance":
+            kinds = self.kinds_asked(node)
+            if kinds is None:
+                self.refuse(node, "isinstance of these types")
+            self.expression(node.args[0])
+            self.emit("constant", kinds)
+            self.emit("builtin", ("isinstance", 2))
+            return
         keywords = [str(k.arg) for k in node.keywords]
         wanted = name
         if name in ("max", "min") and keywords == ["default"] and len(node.args) == 1:
@@ -349,6 +469,11 @@ class ExpressionReader(CodeWriter):
         if not isinstance(node.func, ast.Attribute) or node.keywords:
             self.refuse(node, f"the call `{ast.unparse(node)[:60]}`")
         name = node.func.attr
+        if name == "get" and len(node.args) in (1, 2):
+            for part in (node.func.value, *node.args):
+                self.expression(part)
+            self.emit("builtin", ("get", 1 + len(node.args)))
+            return
         if name != "append" and name not in METHODS:
             self.refuse(node, f"the method {name[:40]}")
         count = 1 if name == "append" else METHODS[name][1]
@@ -356,6 +481,9 @@ class ExpressionReader(CodeWriter):
             self.refuse(node, f"the method {name} with {len(node.args)} arguments")
         self.expression(node.func.value)
         for argument in node.args:
-            self.expression(argument)
+            if name == "join" and isinstance(argument, ast.GeneratorExp):
+                self.comprehension(argument)
+            else:
+                self.expression(argument)
         self.line = node.lineno
         self.emit("append" if name == "append" else "method", name)

@@ -15,7 +15,7 @@ from functools import partial
 
 from privproof.evidence.checker.source.facts import Asked, Path
 from privproof.evidence.checker.source.machine import Frame, Machine, Run, Work
-from privproof.evidence.checker.source.operations import COMPARISONS, FUNCTIONS, OPERATORS, exact_divide
+from privproof.evidence.checker.source.operations import COMPARISONS, FUNCTIONS, OPERATORS, exact_divide, exact_float
 from privproof.evidence.checker.source.reading import Function
 from privproof.evidence.checker.source.symbols import (
     PLACE,
@@ -94,6 +94,7 @@ class Follower(Machine):
     def __init__(self, functions: Sequence[Function], work: Work, path: Path, *, collects: bool) -> None:
         super().__init__(functions, work)
         self.path = path
+        self.ordinary = any(function.ordinary for function in functions)
         self.collects = collects
         self.operators = {sign: partial(self._operated, sign) for sign in OPERATORS}
         self.heads = [_heads(function) for function in functions]
@@ -214,6 +215,7 @@ class Follower(Machine):
             return self.path.equal(left, right) == (sign == "Eq")
         if sign not in _ORDERS:
             raise Beyond("a number that is left open is looked for in a list", PLACE)
+        left, right = exact_float(left), exact_float(right)
         if sign in ("Lt", "Gt"):
             return self.path.less(*((left, right) if sign == "Lt" else (right, left)))
         return not self.path.less(*((right, left) if sign == "LtE" else (left, right)))
@@ -221,7 +223,7 @@ class Follower(Machine):
     def _operated(self, sign: str, left: Value, right: Value) -> Value:
         """An operator."""
         if not (isinstance(left, Term) or isinstance(right, Term)):
-            return exact_divide(left, right) if sign == "Div" else OPERATORS[sign](left, right)
+            return exact_divide(left, right) if sign == "Div" and not self.ordinary else OPERATORS[sign](left, right)
         one, other = parts_of(left), parts_of(right)
         whole = is_whole(left) and is_whole(right)
         match sign:
@@ -229,7 +231,7 @@ class Follower(Machine):
                 return number_of(plus(one, other, 1 if sign == "Add" else -1), whole=whole)
             case "Mult":
                 return number_of(times(one, other), whole=whole)
-            case "Div" if not isinstance(right, Term) and right:
+            case "Div" if not isinstance(right, Term) and right and not (self.ordinary and whole):
                 return number_of(times(one, {(): 1 / Fraction(right)}), whole=False)
             case "FloorDiv" | "Mod":
                 if self.path.facts.answer(Asked("zero", other)) is not False:

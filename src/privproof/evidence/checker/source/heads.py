@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from privproof.evidence.checker.documents import a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.documents import a_flag, a_list, a_text, an_integer, an_object, only_members
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.source.laws import SIGNATURES
 from privproof.evidence.checker.source.values import Beyond, Value, read_value
@@ -18,7 +18,8 @@ _LONGEST_TEXT = 200_000
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a name that is not local stands for: a built-in function, a noise, a function of the program, or a constant."""
+    """What a name that is not local stands for: a built-in function, a noise, a function of the program or of a library, a constant,
+    a class that holds values under names, or an enumeration."""
 
     kind: str
     value: Any
@@ -108,5 +109,23 @@ def _meaning(value: object, place: str, functions: int) -> Meaning:
             return Meaning(kind, number)
         case "constant":
             return Meaning(kind, read_value(inside, place))
+        case "library":
+            return Meaning(kind, a_text(inside, place))
+        case "record":
+            return Meaning(kind, _record(inside, place))
+        case "members":
+            return Meaning(kind, read_value(inside, place))
         case _:
             raise Beyond(f"{kind[:40]!r} is no meaning that is known", place)
+
+
+def _record(value: object, place: str) -> tuple[str, tuple[str, ...], tuple[Value, ...], bool]:
+    """A class that holds values under names: its name, its fields, their defaults, and whether it is one of tuples."""
+    found = a_list(value, place)
+    if len(found) != 4:
+        refuse("a class has a name, fields, defaults, and is one of tuples or not", place)
+    fields = tuple(a_text(field, place) for field in a_list(found[1], place))
+    defaults = tuple(read_value(default, place) for default in a_list(found[2], place))
+    if len(set(fields)) < len(fields) or len(defaults) > len(fields):
+        refuse("a class has each field once, and no more defaults than fields", place)
+    return a_text(found[0], place), fields, defaults, a_flag(found[3], place)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from flint import fmpz
 
 from privproof.evidence.checker.source.forms import Form
-from privproof.evidence.checker.source.operations import elements, equal, fails, number, unknown
+from privproof.evidence.checker.source.operations import elements, equal, fails, number, real, unknown
 from privproof.evidence.checker.source.values import Cells, Table, Tail, Value
 from privproof.exact import Epsilon, Rational, epsilon, fraction, rational
 
@@ -135,7 +135,7 @@ def _exact(value: Value) -> Fraction:
             return Fraction(value.strip())
         except (ValueError, ZeroDivisionError):
             unknown(f"{value[:40]!r} is no plain number")
-    if not number(value):
+    if not real(value):
         fails(f"{type(value).__name__} is no number")
     return Fraction(value)
 

@@ -25,6 +25,8 @@ from privproof.evidence.checker.source.source_member import PLACE, Findings, Inp
 from privproof.evidence.checker.source.values import (
     Beyond,
     Cells,
+    Labelled,
+    Member,
     Shown,
     Stream,
     Value,
@@ -90,6 +92,8 @@ def _pattern(value: object, place: str, limits: Limits) -> Value:
 
 def _matching(pattern: Value, output: Value, *, discrete: bool) -> list[Form] | None:
     """When an output lies in a pattern: the forms that must not be negative; None if it never does."""
+    if isinstance(output, Labelled | Member):
+        raise Beyond("an output that is a table or an object", PLACE)
     if isinstance(pattern, tuple):
         if type(output) is not type(pattern) or len(output) != len(pattern):
             return None
@@ -177,7 +181,7 @@ class _Runs:
 
     def __init__(self, source: Source, declared: Declared, pattern: Value, work: Work) -> None:
         self.source, self.declared, self.pattern, self.work = source, declared, pattern, work
-        self.machine = Machine(source.functions, work, exact_quotients=True)
+        self.machine = Machine(source.functions, work, exact_quotients=not source.ordinary)
         self.generator = source.mechanism.generator
         self.stream: Sequence[Value] = ()
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from privproof.evidence.checker.outcomes import Refusal
 from privproof.evidence.checker.source.forms import Deciding, Form
 from privproof.evidence.checker.source.laws import SIGNATURES, Law, law
+from privproof.evidence.checker.source.libraries import LIBRARY, library_law, library_value
 from privproof.evidence.checker.source.operations import (
     COMPARISONS,
     FUNCTIONS,
@@ -30,9 +31,11 @@ from privproof.evidence.checker.source.operations import (
     part,
     put,
     table,
+    text_of,
     truth,
     unpacked,
     whole,
+    with_entry,
 )
 from privproof.evidence.checker.source.reading import Function
 from privproof.evidence.checker.source.values import (
@@ -40,6 +43,8 @@ from privproof.evidence.checker.source.values import (
     UNREAD,
     Beyond,
     Cells,
+    Labelled,
+    Member,
     Split,
     Stream,
     Table,
@@ -51,6 +56,7 @@ from privproof.evidence.checker.source.values import (
     frozen,
     key,
     tails,
+    with_items,
 )
 
 _DEEPEST = 40
@@ -58,7 +64,7 @@ _DEEPEST = 40
 _SETTLING = 25
 """How many instructions take about as long as looking through a run with few variables."""
 _EXHAUSTED = object()
-_ATOMS = frozenset((int, bool, str, type(None), Fraction))
+_ATOMS = frozenset((int, bool, str, type(None), Fraction, float, Member))
 """The types of values that hold nothing else, and no noise."""
 
 
@@ -264,6 +270,24 @@ class Machine:
                 stack.pop()
             case "walk":
                 _walk(stack, *argument)
+            case "record":
+                name, fields, sequence = argument
+                made = Labelled.of(name, fields, stack[len(stack) - len(fields) :], sequence=sequence)
+                stack[len(stack) - len(fields) :] = [made]
+            case "text":
+                stack[-1] = text_of(stack[-1], argument)
+            case "texts":
+                at = len(stack) - argument
+                stack[at:] = ["".join(stack[at:])]
+            case "entry":
+                frame.variables[argument] = with_entry(frame.variables[argument], stack[-2], stack[-1])
+                del stack[-2:]
+            case "raise":
+                fails("an exception is raised")
+            case "library":
+                function, count = argument
+                at = len(stack) - count
+                stack[at:] = [library_value(function, stack[at:])]
             case "builtin":
                 function, count = argument
                 at = len(stack) - count
@@ -297,7 +321,13 @@ class Machine:
 
     def _noise(self, frame: Frame, name: str, names: Sequence[str]) -> Event:
         at = len(frame.stack) - len(names)
-        given = {**SIGNATURES[name].defaults, **dict(zip(names, frame.stack[at:], strict=True))}
+        known_defaults = (SIGNATURES[name] if name in SIGNATURES else LIBRARY[name]).defaults
+        given = {**known_defaults, **dict(zip(names, frame.stack[at:], strict=True))}
+        if name in LIBRARY:
+            found = library_law(name, given)
+            del frame.stack[at:]
+            frame.at += 1
+            return Noise(found)
         try:
             known = (name, *((each, key(_plain(value))) for each, value in sorted(given.items())))
         except TypeError:
@@ -556,7 +586,7 @@ class _Copier:
                 return value
             items = [self.value(item) for item in value]
             same = all(x is y for x, y in zip(items, value, strict=True))
-            return value if same else tuple(items)
+            return value if same else with_items(value, items)
         if isinstance(value, Cells):
             if value.fixed and value.name is None and self.change is None:
                 return value
@@ -603,6 +633,8 @@ class _Keys:
             return ("walk", value.kind, position, over is None or self.key(over), *map(self.key, value.inner))
         if type(value) is tuple:
             return ("tuple", *map(self.key, value))
+        if isinstance(value, Labelled):
+            return ("labelled", value.name, value.labels, *map(self.key, value))
         if isinstance(value, Table):
             return ("table", *((self.key(k), self.key(v)) for k, v in value.rows))
         if isinstance(value, Form):

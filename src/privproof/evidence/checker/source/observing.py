@@ -34,6 +34,7 @@ from privproof.evidence.checker.source.following import (
 )
 from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, scale_of
 from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, Geometric, law
+from privproof.evidence.checker.source.libraries import LIBRARY, noise_meant
 from privproof.evidence.checker.source.machine import Run
 from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import elements
@@ -130,7 +131,8 @@ class Observer:
         frame = both.text.run.frames[-1]
         name, names = self.follower.functions[frame.function].code[frame.at][1]
         at = len(frame.stack) - len(names)
-        given = {**SIGNATURES[name].defaults, **dict(zip(names, frame.stack[at:], strict=True))}
+        defaults = (SIGNATURES[name] if name in SIGNATURES else LIBRARY[name]).defaults
+        name, given = noise_meant(name, {**defaults, **dict(zip(names, frame.stack[at:], strict=True))})
         kind = {Sample: getattr(stop, "kind", ""), Coin: "bernoulli", Whole: "uniform"}[type(stop)]
         if isinstance(stop, Sample) and (name, kind) == ("truncated_geometric", "geometric"):
             return self._clamped(both, stop, given, at)

@@ -7,6 +7,7 @@ again.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -14,7 +15,18 @@ from typing import NoReturn
 
 from privproof.evidence.checker.outcomes import Refusal
 from privproof.evidence.checker.source.forms import Form, above_zero, is_zero
-from privproof.evidence.checker.source.values import UNREAD, Beyond, Cells, Split, Table, Tail, Value, Want
+from privproof.evidence.checker.source.values import (
+    UNREAD,
+    Beyond,
+    Cells,
+    Labelled,
+    Member,
+    Split,
+    Table,
+    Tail,
+    Value,
+    Want,
+)
 
 _LONGEST = 20_000
 """The elements of a list, or characters of a text, that a run may make; beyond, nothing is established about the source."""
@@ -44,6 +56,31 @@ def number(value: Value) -> bool:
     return isinstance(value, int | Fraction)
 
 
+def real(value: Value) -> bool:
+    """Whether a value is a number of Python; a float counts with the exact value that it has."""
+    return isinstance(value, int | Fraction | float)
+
+
+def by_python(function: Callable[[Value, Value], Value], left: Value, right: Value) -> Value:
+    """An operation in which a float takes part: Python's own, which rounds."""
+    if not (real(left) and real(right)):
+        unknown(f"{type(left).__name__} and {type(right).__name__} are combined, one of them a float")
+    try:
+        found = function(left, right)
+    except ZeroDivisionError:
+        fails("division by zero")
+    except OverflowError:
+        fails("a number that is too large")
+    if type(found) is not float or found - found != 0:
+        unknown("what is computed with floats is no finite float")
+    return found
+
+
+def exact_float(value: Value) -> Value:
+    """A float as the number that it is; any other value as it is."""
+    return Fraction(value) if isinstance(value, float) else value
+
+
 def whole(value: Value, what: str) -> int:
     """A whole number (a truth value is one, as in Python)."""
     if isinstance(value, Tail | Form):
@@ -59,6 +96,8 @@ def elements(value: Value) -> Sequence[Value]:
         if any(item is UNREAD for item in value.items):
             raise Want
         return value.items
+    if isinstance(value, Labelled) and not value.sequence:
+        fails("an object is walked over")
     if isinstance(value, tuple | str):
         return value
     if isinstance(value, range):
@@ -121,8 +160,8 @@ def _sign(left: Value, right: Value) -> int:
 def equal(left: Value, right: Value) -> bool:
     """``left == right``."""
     if isinstance(left, Form) or isinstance(right, Form):
-        if number(left) or number(right) or (isinstance(left, Form) and isinstance(right, Form)):
-            found = is_zero(Form.of(left) - Form.of(right))
+        if real(left) or real(right) or (isinstance(left, Form) and isinstance(right, Form)):
+            found = is_zero(Form.of(exact_float(left)) - Form.of(exact_float(right)))
             return unknown("noise is tested for equality") if found is None else found
         return False
     if isinstance(left, Tail) or isinstance(right, Tail):
@@ -142,6 +181,69 @@ def equal(left: Value, right: Value) -> bool:
     return bool(left == right)
 
 
+# --------------------------------------------------------------------------------------------------------- texts and tables
+
+
+def text_of(value: Value, how: str) -> str:
+    """A value in a text, with a conversion and a format: ``!r``, ``:>3``."""
+    conversion, _, specification = how.partition(":")
+    known = _native(value)
+    if any(len(digits) > 3 for digits in "".join(c if c.isdigit() else " " for c in specification).split()):
+        unknown("a text that is too long")
+    if conversion:
+        known = repr(known) if conversion == "!r" else str(known) if conversion == "!s" else ascii(known)
+    try:
+        return format(known, specification)
+    except (TypeError, ValueError):
+        fails("a format of another kind of value")
+
+
+def _native(value: Value) -> object:
+    """A value as Python's own."""
+    if isinstance(value, Cells):
+        return [_native(item) for item in elements(value)]
+    if type(value) is tuple:
+        return tuple(_native(item) for item in value)
+    if type(value) in (bool, int, str, float, Fraction, type(None)):
+        return value
+    unknown(f"{type(value).__name__} becomes a text")
+
+
+def with_entry(held: Value, known: Value, value: Value) -> Table:
+    """A table with one more entry, or another value for a key that it has."""
+    _hashable(known)
+    rows = list(held.rows)
+    for place, (other, _) in enumerate(rows):
+        if equal(other, known):
+            rows[place] = (other, value)
+            return Table(tuple(rows))
+    return Table((*rows, (known, value)))
+
+
+def _view(value: Value, part: str) -> Cells:
+    if not isinstance(value, Table):
+        fails(f"{type(value).__name__} is no table")
+    if part == "items":
+        return Cells([(known, item) for known, item in value.rows])
+    return Cells([known if part == "keys" else item for known, item in value.rows])
+
+
+def _get(held: Value, known: Value, *default: Value) -> Value:
+    if not isinstance(held, Table):
+        fails(f"{type(held).__name__} is no table")
+    _hashable(known)
+    for other, item in held.rows:
+        if equal(other, known):
+            return item
+    return default[0] if default else None
+
+
+def _joined(between: Value, parts: Value) -> str:
+    if not isinstance(between, str) or not all(isinstance(part, str) for part in elements(parts)):
+        fails("something else than texts is joined")
+    return between.join(elements(parts))
+
+
 def _same_elements(left: Sequence[Value], right: Sequence[Value]) -> bool:
     if len(left) != len(right):
         return False
@@ -156,7 +258,7 @@ def _same_elements(left: Sequence[Value], right: Sequence[Value]) -> bool:
 def less(left: Value, right: Value) -> bool:
     """``left < right``."""
     if isinstance(left, Form) or isinstance(right, Form):
-        return above_zero(Form.of(right) - Form.of(left), strict=True)
+        return above_zero(Form.of(exact_float(right)) - Form.of(exact_float(left)), strict=True)
     if isinstance(left, Tail) or isinstance(right, Tail):
         return _sign(left, right) < 0
     for kind in (Cells, tuple):
@@ -168,7 +270,7 @@ def less(left: Value, right: Value) -> bool:
                 if not equal(x, y):
                     return less(x, y)
             return len(first) < len(second)
-    if (number(left) and number(right)) or (isinstance(left, str) and isinstance(right, str)):
+    if (real(left) and real(right)) or (isinstance(left, str) and isinstance(right, str)):
         return bool(left < right)
     fails(f"{type(left).__name__} and {type(right).__name__} have no order")
 
@@ -176,12 +278,14 @@ def less(left: Value, right: Value) -> bool:
 def at_most(left: Value, right: Value) -> bool:
     """``left <= right``; of lists, what Python's lists say."""
     if isinstance(left, Form) or isinstance(right, Form):
-        return above_zero(Form.of(right) - Form.of(left), strict=False)
+        return above_zero(Form.of(exact_float(right)) - Form.of(exact_float(left)), strict=False)
     return not less(right, left)
 
 
 def same(left: Value, right: Value) -> bool:
     """``left is right``, where the right side is None, True or False."""
+    if isinstance(right, Member):
+        return bool(left == right)
     if type(right) not in _SINGLE:
         unknown("`is` with something else than None, True or False")
     return left is right
@@ -238,7 +342,9 @@ def _numbers(left: Value, right: Value) -> None:
 def add(left: Value, right: Value) -> Value:
     """``left + right``."""
     if isinstance(left, Form) or isinstance(right, Form):
-        return Form.of(left) + Form.of(right)
+        return Form.of(exact_float(left)) + Form.of(exact_float(right))
+    if isinstance(left, float) or isinstance(right, float):
+        return by_python(operator.add, left, right)
     if isinstance(left, Tail) or isinstance(right, Tail):
         return _shifted(left, right)
     if isinstance(left, Cells) and isinstance(right, Cells):
@@ -269,13 +375,16 @@ def negated(value: Value) -> Value:
         return value.times(Fraction(-1))
     if isinstance(value, Tail):
         return replace(value, offset=-value.offset, sign=-value.sign)
-    if not number(value):
+    if not real(value):
         fails(f"{type(value).__name__} is no number")
     return -value
 
 
 def subtract(left: Value, right: Value) -> Value:
     """``left - right``."""
+    if (isinstance(left, float) or isinstance(right, float)) and real(left) and real(right):
+        return by_python(operator.sub, left, right)
+    left, right = exact_float(left), exact_float(right)
     if isinstance(left, Form | Tail) or isinstance(right, Form | Tail):
         return add(left, negated(right))
     _numbers(left, right)
@@ -284,13 +393,15 @@ def subtract(left: Value, right: Value) -> Value:
 
 def multiply(left: Value, right: Value) -> Value:
     """``left * right``."""
+    if (isinstance(left, float) or isinstance(right, float)) and real(left) and real(right):
+        return by_python(operator.mul, left, right)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Cells | tuple | str):
             count = max(0, whole(other, "how often a list is repeated"))
             _short(len(one.items if isinstance(one, Cells) else one) * count)
             return Cells(list(elements(one)) * count) if isinstance(one, Cells) else one * count
         if isinstance(one, Form):
-            if not number(other):
+            if not real(other):
                 unknown("noise is multiplied by something else than a number")
             return one.times(Fraction(other))
         if isinstance(one, Tail):
@@ -302,15 +413,17 @@ def multiply(left: Value, right: Value) -> Value:
 
 
 def divide(left: Value, right: Value) -> Value:
-    """``left / right`` where one side is a fraction: of whole numbers it would be a float."""
+    """``left / right``; of whole numbers it is a float."""
     if isinstance(left, Form):
-        if not number(right):
+        if not real(right):
             unknown("noise is divided by something else than a number")
         _not_zero(right)
         return left.times(1 / Fraction(right))
+    if isinstance(left, float) or isinstance(right, float):
+        return by_python(operator.truediv, left, right)
     _numbers(left, right)
     if not (isinstance(left, Fraction) or isinstance(right, Fraction)):
-        unknown("the quotient of two whole numbers is a float")
+        return by_python(operator.truediv, left, right)
     _not_zero(right)
     return _small(left / right)
 
@@ -329,6 +442,8 @@ def _not_zero(value: Value) -> None:
 
 
 def _floor_divide(left: Value, right: Value) -> Value:
+    if (isinstance(left, float) or isinstance(right, float)) and real(left) and real(right):
+        return by_python(operator.floordiv, left, right)
     _numbers(left, right)
     _not_zero(right)
     return left // right
@@ -337,12 +452,16 @@ def _floor_divide(left: Value, right: Value) -> Value:
 def _modulo(left: Value, right: Value) -> Value:
     if isinstance(left, str):
         unknown("a text is formatted")
+    if (isinstance(left, float) or isinstance(right, float)) and real(left) and real(right):
+        return by_python(operator.mod, left, right)
     _numbers(left, right)
     _not_zero(right)
     return left % right
 
 
 def _power(left: Value, right: Value) -> Value:
+    if (isinstance(left, float) or isinstance(right, float)) and real(left) and real(right):
+        return by_python(operator.pow, left, right)
     _numbers(left, right)
     if not isinstance(right, int) or abs(right) > _LARGEST_BITS:
         unknown("an exponent that is no whole number, or too large")
@@ -356,7 +475,27 @@ def _power(left: Value, right: Value) -> Value:
     return left**right
 
 
+def _on_bits(function: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    """An operator on the binary digits of whole numbers."""
+
+    def applied(left: Value, right: Value) -> Value:
+        if any(isinstance(side, Tail | Form | Table) for side in (left, right)):
+            unknown("the binary digits of noise, or of a table")
+        if not (isinstance(left, int) and isinstance(right, int)):
+            fails("the binary digits of what is no whole number")
+        if function in (operator.lshift, operator.rshift) and not 0 <= right <= _LARGEST_BITS:
+            unknown("a number that is moved too far")
+        return _small(function(left, right))
+
+    return applied
+
+
 OPERATORS: Mapping[str, Callable[[Value, Value], Value]] = {
+    "BitAnd": _on_bits(operator.and_),
+    "BitOr": _on_bits(operator.or_),
+    "BitXor": _on_bits(operator.xor),
+    "LShift": _on_bits(operator.lshift),
+    "RShift": _on_bits(operator.rshift),
     "Add": add,
     "Sub": subtract,
     "Mult": multiply,
@@ -370,7 +509,7 @@ OPERATORS: Mapping[str, Callable[[Value, Value], Value]] = {
 def _positive(value: Value) -> Value:
     if isinstance(value, Tail | Form):
         return value
-    if not number(value):
+    if not real(value):
         fails(f"{type(value).__name__} is no number")
     return +value
 
@@ -393,7 +532,7 @@ def element(sequence: Value, index: Value) -> Value:
             if equal(known, index):
                 return value
         fails("a key that is not in the table")
-    if not isinstance(sequence, Cells | tuple | str):
+    if not isinstance(sequence, Cells | tuple | str) or (isinstance(sequence, Labelled) and not sequence.sequence):
         fails(f"{type(sequence).__name__} has no elements")
     items = sequence.items if isinstance(sequence, Cells) else sequence
     position = _position(index, len(items))
@@ -487,6 +626,27 @@ def table(entries: Sequence[Value]) -> Table:
 # --------------------------------------------------------------------------------------------- built-in functions, methods
 
 
+def _rounded(value: Value, digits: Value = None) -> Value:
+    if isinstance(value, Tail):
+        return value
+    if not real(value) or not (digits is None or isinstance(digits, int)):
+        unknown("what is rounded is no number, or noise")
+    return round(value) if digits is None else round(value, digits)
+
+
+def _floating(value: Value = 0.0) -> float:
+    if not real(value):
+        unknown("float() of what is no number, or of noise")
+    try:
+        return float(value)
+    except OverflowError:
+        fails("a number that is too large")
+
+
+def _backwards(value: Value) -> tuple[Value, ...]:
+    return tuple(reversed(elements(value)))
+
+
 def _extreme(arguments: Sequence[Value], *, largest: bool, default: Sequence[Value] = ()) -> Value:
     values = elements(arguments[0]) if len(arguments) == 1 else arguments
     if not values:
@@ -520,7 +680,7 @@ def _sum(sequence: Value, start: Value = 0) -> Value:
 def _absolute(value: Value) -> Value:
     if isinstance(value, Tail | Form):
         return negated(value) if less(value, 0) else value
-    if not number(value):
+    if not real(value):
         fails(f"{type(value).__name__} is no number")
     return abs(value)
 
@@ -530,7 +690,7 @@ def _integer(value: Value = 0) -> Value:
         return value
     if isinstance(value, str | Form):
         unknown("int() of a text, or of continuous noise")
-    if not number(value):
+    if not real(value):
         fails(f"{type(value).__name__} is no number")
     return int(value)
 
@@ -583,6 +743,22 @@ def _all(value: Value, *, wanted: bool) -> bool:
     return all(truth(item) == wanted for item in elements(value))
 
 
+KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "Fraction": Fraction,
+}
+"""The types that ``isinstance`` may ask for."""
+
+
+def _is_instance(value: Value, kinds: tuple[str, ...]) -> bool:
+    if type(value) not in (int, float, bool, str, Fraction, type(None)):
+        unknown("what kind of value noise, or a list, is")
+    return any(isinstance(value, KINDS[kind]) for kind in kinds)
+
+
 FUNCTIONS: Mapping[str, tuple[Callable[..., Value], int, int]] = {
     "abs": (_absolute, 1, 1),
     "all": (lambda value: _all(value, wanted=True), 1, 1),
@@ -600,6 +776,15 @@ FUNCTIONS: Mapping[str, tuple[Callable[..., Value], int, int]] = {
     "sum": (_sum, 1, 2),
     "range": (_range, 1, 3),
     "Fraction": (_fraction, 0, 2),
+    "get": (_get, 2, 3),
+    "isinstance": (_is_instance, 2, 2),
+    "round": (_rounded, 1, 2),
+    "float": (_floating, 0, 1),
+    "reversed": (_backwards, 1, 1),
+    "str": (lambda value="": text_of(value, "!s:"), 0, 1),
+    "repr": (lambda value: text_of(value, "!r:"), 1, 1),
+    "pow": (lambda base, exponent: _power(base, exponent), 2, 2),
+    "divmod": (lambda a, b: (_floor_divide(a, b), _modulo(a, b)), 2, 2),
 }
 """Built-in functions, and with how many arguments they are called."""
 
@@ -641,4 +826,8 @@ METHODS: Mapping[str, tuple[Callable[..., Value], int]] = {
     "count": (_count, 1),
     "index": (_index, 1),
     "copy": (_copy, 0),
+    "items": (lambda value: _view(value, "items"), 0),
+    "keys": (lambda value: _view(value, "keys"), 0),
+    "values": (lambda value: _view(value, "values"), 0),
+    "join": (_joined, 1),
 }

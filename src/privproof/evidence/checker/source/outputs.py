@@ -17,11 +17,14 @@ from privproof.evidence.checker.source.values import (
     END,
     Beyond,
     Shown,
+    Table,
     Tail,
     Value,
+    frozen,
     leaves,
     printed,
     read_value,
+    with_items,
     with_leaves,
 )
 from privproof.evidence.checker.source.values import Cells as _Cells
@@ -115,4 +118,6 @@ def _shown(value: object, place: str) -> Value:
 def _as_shown(value: Value) -> Value:
     if isinstance(value, _Cells):
         return Shown(map(_as_shown, value.items))
-    return tuple(map(_as_shown, value)) if isinstance(value, tuple) else value
+    if isinstance(value, Table):
+        return frozen(Table(tuple((_as_shown(known), _as_shown(item)) for known, item in value.rows)))
+    return with_items(value, map(_as_shown, value)) if isinstance(value, tuple) else value

@@ -15,6 +15,7 @@ from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.source.code import Instruction, live_variables
 from privproof.evidence.checker.source.expressions import OPERATORS, ExpressionReader
 from privproof.evidence.checker.source.heads import Head
+from privproof.evidence.checker.source.libraries import LIBRARY, UNIT
 from privproof.evidence.checker.source.values import Beyond, Value
 
 _MOST_FUNCTIONS = 200
@@ -36,6 +37,8 @@ class Function:
         line: the line of its file that its text begins with.
         annotations: what is written beside its parameters.
         written: the defaults that its text writes out.
+        owner: of a method, the parameter that stands for its object.
+        ordinary: whether it draws noise of libraries.
     """
 
     name: str
@@ -48,6 +51,8 @@ class Function:
     line: int
     annotations: Mapping[str, ast.expr]
     written: Mapping[str, Value]
+    owner: str | None = None
+    ordinary: bool = False
 
 
 def read_functions(value: object, place: str) -> tuple[Function, ...]:
@@ -87,6 +92,8 @@ class _Reader(ExpressionReader):
             line=head.line,
             annotations={a.arg: a.annotation for a in listed if a.annotation is not None},
             written=_written(arguments),
+            owner=self.owner,
+            ordinary=any(each.kind == "library" and each.value in (*LIBRARY, *UNIT) for each in head.meanings.values()),
         )
 
     def block(self, nodes: Sequence[ast.stmt]) -> None:
@@ -161,12 +168,33 @@ class _Reader(ExpressionReader):
                 self.emit("yield")
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 pass
+            case ast.Raise():
+                self.emit("raise")
+            case ast.Assert(test=test):
+                self.expression(test)
+                failing = self.emit("unless")
+                over = self.emit("jump")
+                self.land(failing)
+                self.emit("raise")
+                self.land(over)
+            case ast.Expr(value=ast.Call() as told) if self.tells(told):
+                for argument in told.args:
+                    self.expression(argument)
+                    self.emit("pop")
             case ast.Expr(value=value):
                 self.expression(value)
                 self.emit("pop")
             case _:
                 self.refuse(node, f"the statement {type(node).__name__}")
         self.depth -= 1
+
+    def tells(self, node: ast.Call) -> bool:
+        """Whether a call prints or logs values, which nobody sees who sees the outputs."""
+        meaning = self.meaning(node.func)
+        if meaning is None or any(not isinstance(k.value, ast.Constant) for k in node.keywords):
+            return False
+        told = meaning.kind == "library" and str(meaning.value).startswith("logging.")
+        return told or (meaning.kind, meaning.value) == ("builtin", "print")
 
     def augment(self, target: ast.expr, op: ast.operator, value: ast.expr) -> None:
         sign = type(op).__name__

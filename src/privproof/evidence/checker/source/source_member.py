@@ -112,6 +112,11 @@ class Source:
         return self.functions[0]
 
     @property
+    def ordinary(self) -> bool:
+        """Whether noise of libraries is drawn, so that quotients are Python's own."""
+        return any(function.ordinary for function in self.functions)
+
+    @property
     def stream(self) -> Input | None:
         """The input without end."""
         return next((each for each in self.inputs.values() if each.shape == "stream"), None)
@@ -165,7 +170,9 @@ def read_source(value: object, limits: Limits) -> Source:
         name: read_value(each, f"{PLACE}.program.parameters.{name}")
         for name, each in an_object(program.get("parameters"), f"{PLACE}.program.parameters").items()
     }
-    if sorted((*inputs, *parameters)) != sorted(functions[0].parameters):
+    owner = functions[0].owner if functions[0].owner not in {*inputs, *parameters} else None
+    taken_by = [name for name in functions[0].parameters if name != owner]
+    if sorted((*inputs, *parameters)) != sorted(taken_by):
         refuse("the inputs and parameters are not those of the function", f"{PLACE}.program")
     if not any(not each.public for each in inputs.values()):
         refuse("no input is private, so nothing is compared", f"{PLACE}.program.inputs")

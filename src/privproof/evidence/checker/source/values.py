@@ -12,7 +12,7 @@ Whole numbers, fractions, truth values, texts, None and tuples are Python's.  Th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
@@ -24,6 +24,8 @@ Value: TypeAlias = Any
 
 _DEEPEST = 40
 """Tuples and lists inside each other in a certificate; a value nested more deeply is refused."""
+_LONGEST_FLOAT = 40
+"""The characters of a float in a certificate: a sign, 14 hexadecimal digits and an exponent are fewer; more are refused."""
 _LONGEST_NUMBER = 4_000
 """The digits of a whole number in a certificate, below the length that Python itself refuses to read; beyond, it is refused."""
 
@@ -101,6 +103,40 @@ class Shown(tuple[Value, ...]):
     __slots__ = ()
 
 
+class Labelled(tuple[Value, ...]):
+    """Values under labels: a named tuple, an object of a data class, or, in an output, a table.
+
+    Attributes:
+        name: the name of its class; empty for a table.
+        labels: what is printed before each value.
+        sequence: whether Python takes it for a tuple.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    sequence: bool
+
+    @classmethod
+    def of(cls, name: str, labels: Iterable[str], values: Iterable[Value], *, sequence: bool = False) -> Labelled:
+        """The values with their labels."""
+        made = cls(values)
+        made.name, made.labels, made.sequence = name, tuple(labels), sequence
+        return made
+
+    def holding(self, values: Iterable[Value]) -> Labelled:
+        """Other values under the same labels."""
+        return Labelled.of(self.name, self.labels, values, sequence=self.sequence)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of an enumeration."""
+
+    kind: str
+    name: str
+    value: Value
+
+
 @dataclass(eq=False)
 class Walk:
     """Where a loop is in what it walks over.
@@ -174,9 +210,39 @@ def read_value(value: object, place: str, *, depth: int = 0) -> Value:
         case "at least" | "at most":
             return Tail(-1, 1 if kind == "at least" else -1, _whole(inside, place), Fraction(1, 2))
         case "float":
-            raise Beyond("a float is not known to the checker", place)
+            return _float(a_text(inside, place), place)
+        case "member":
+            kind_, name, inner = _several(inside, 3, place)
+            return Member(a_text(kind_, place), a_text(name, place), read_value(inner, place, depth=depth + 1))
+        case "record":
+            name, fields, values = _several(inside, 3, place)
+            labels = [f"{a_text(field, place)}=" for field in a_list(fields, place)]
+            parts = [read_value(item, place, depth=depth + 1) for item in a_list(values, place)]
+            if len(labels) != len(parts):
+                refuse("an object has one value for every field", place)
+            return Labelled.of(a_text(name, place), labels, parts)
         case _:
             refuse(f"{kind[:40]!r} is no type of a value", place)
+
+
+def _several(value: object, count: int, place: str) -> list[object]:
+    found = a_list(value, place)
+    if len(found) != count:
+        refuse(f"expected {count} parts", place)
+    return list(found)
+
+
+def _float(text: str, place: str) -> float:
+    """A float, as its hexadecimal digits."""
+    if len(text) > _LONGEST_FLOAT:
+        refuse("no float", place)
+    try:
+        found = float.fromhex(text)
+    except (ValueError, OverflowError):
+        refuse(f"{text[:40]!r} is no float", place)
+    if found - found != 0 or found.hex() != text:
+        refuse(f"{text[:40]!r} is no finite float as it is written", place)
+    return found
 
 
 def _whole(value: object, place: str) -> int:
@@ -205,6 +271,12 @@ def key(value: Value) -> Any:
         return ("fraction", value.numerator, value.denominator)
     if kind is tuple:
         return ("tuple", *map(key, value))
+    if kind is float:
+        return ("float", value.hex())
+    if kind is Labelled:
+        return ("labelled", value.name, value.labels, *map(key, value))
+    if kind is Member:
+        return ("member", value.kind, value.name)
     if kind is Shown:
         return ("shown", *map(key, value))
     if kind is Tail:
@@ -240,10 +312,16 @@ def frozen(value: Value) -> Value:
         if any(item is UNREAD for item in value.items):
             raise Want
         return Shown(map(frozen, value.items))
+    if isinstance(value, Labelled):
+        return value.holding(map(frozen, value))
     if isinstance(value, tuple):
         return tuple(map(frozen, value))
-    if isinstance(value, Table | range | Stream | Walk):
-        raise Beyond("an output that is a table or a range", "")
+    if isinstance(value, Table):
+        return Labelled.of(
+            "", (f"{printed(frozen(known))}: " for known, _ in value.rows), (frozen(v) for _, v in value.rows)
+        )
+    if isinstance(value, range | Stream | Walk):
+        raise Beyond("an output that is a range", "")
     return value
 
 
@@ -252,8 +330,13 @@ def anonymous(value: Value) -> Value:
     if isinstance(value, Tail):
         return replace(value, identity=-1)
     if isinstance(value, tuple):
-        return type(value)(map(anonymous, value))
+        return with_items(value, map(anonymous, value))
     return value
+
+
+def with_items(value: Value, items: Iterable[Value]) -> Value:
+    """A tuple, a list in an output, or values under labels, with other values inside."""
+    return value.holding(items) if isinstance(value, Labelled) else type(value)(items)
 
 
 def printed(value: Value) -> str:
@@ -266,6 +349,11 @@ def printed(value: Value) -> str:
         return f"{'≥' if value.sign > 0 else '≤'}{value.offset}"
     if isinstance(value, Shown):
         return f"[{', '.join(map(printed, value))}]"
+    if isinstance(value, Labelled):
+        inside = ", ".join(label + printed(item) for label, item in zip(value.labels, value, strict=True))
+        return f"{value.name}({inside})" if value.name else f"{{{inside}}}"
+    if isinstance(value, Member):
+        return f"<{value.kind}.{value.name}: {printed(value.value)}>"
     if isinstance(value, tuple):
         return f"({', '.join(map(printed, value))}{',' if len(value) == 1 else ''})"
     return repr(value)
@@ -283,5 +371,5 @@ def leaves(value: Value, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int
 def with_leaves(value: Value, change: Callable[[tuple[int, ...], Value], Value], path: tuple[int, ...] = ()) -> Value:
     """An output with its leaves changed."""
     if isinstance(value, tuple):
-        return type(value)(with_leaves(item, change, (*path, i)) for i, item in enumerate(value))
+        return with_items(value, (with_leaves(item, change, (*path, i)) for i, item in enumerate(value)))
     return change(path, value)

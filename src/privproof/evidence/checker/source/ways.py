@@ -132,7 +132,7 @@ class Ways:
     def __init__(self, functions: tuple[Function, ...], work: Work) -> None:
         self.work = work
         self.atoms = Atoms()
-        self.machine = Machine(functions, work, exact_quotients=True)
+        self.machine = Machine(functions, work, exact_quotients=not any(each.ordinary for each in functions))
         self._generator = functions[0].generator
 
     def onward(self, run: Run, different: Different) -> list[Way]:

@@ -1,0 +1,207 @@
+"""Functions of Python's libraries: what they draw, as the ideal law that they name, and what ``math`` computes.
+
+| written | law |
+| --- | --- |
+| ``numpy.random.laplace``, ``scipy.stats.laplace.rvs`` | Laplace noise of the scale around the location |
+| ``numpy.random.exponential``, ``random.expovariate``, ``scipy.stats.expon.rvs`` | exponential noise |
+| ``random.random() < p`` | true with probability p, which counts with the exact value that it has |
+| ``random.randint``, ``randrange``, ``secrets.randbelow``, ``numpy.random.randint`` ... | one of the whole numbers, each alike |
+| ``random.choice``, ``numpy.random.choice`` | one of the values, alike or with the given probabilities |
+
+A float counts with the exact value that it has; probabilities that sum to one but for rounding are divided by their sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+from privproof.evidence.checker.source.forms import Form
+from privproof.evidence.checker.source.laws import Continuous, Law, Signature
+from privproof.evidence.checker.source.operations import elements, fails, real, unknown
+from privproof.evidence.checker.source.values import Cells, Tail, Value
+from privproof.exact import Rational, rational
+
+_WIDEST = 20_000
+"""As many values a whole number that is drawn may have; beyond, nothing is established about the source."""
+_MOST_BITS = 16
+"""Bits that are drawn as one whole number; beyond, nothing is established about the source."""
+_ROUNDING = Fraction(1, 10**8)
+"""How far the sum of probabilities may be from one, as numpy has it."""
+UNIT = ("random.random", "numpy.random.random", "numpy.random.random_sample", "numpy.random.rand")
+"""What draws a number between 0 and 1: it is known where it is compared."""
+COIN = "coin"
+"""Whether such a number is below another one."""
+LIBRARY: Mapping[str, Signature] = {
+    COIN: Signature(("p",), 1, {}),
+    "numpy.random.laplace": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": None}),
+    "numpy.random.exponential": Signature(("scale", "size"), 2, {"scale": 1, "size": None}),
+    "numpy.random.standard_exponential": Signature(("size",), 1, {"size": None}),
+    "scipy.stats.laplace.rvs": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": 1}),
+    "scipy.stats.expon.rvs": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": 1}),
+    "random.expovariate": Signature(("lambd",), 1, {"lambd": 1}),
+    "random.randint": Signature(("a", "b"), 2, {}),
+    "random.randrange": Signature(("start", "stop"), 2, {"stop": None}),
+    "numpy.random.randint": Signature(("low", "high", "size"), 3, {"high": None, "size": None}),
+    "numpy.random.integers": Signature(("low", "high", "size"), 3, {"high": None, "size": None}),
+    "secrets.randbelow": Signature(("exclusive_upper_bound",), 1, {}),
+    "random._randbelow": Signature(("n",), 1, {}),
+    "random.getrandbits": Signature(("k",), 1, {}),
+    "random.choice": Signature(("seq",), 1, {}),
+    "numpy.random.choice": Signature(("a", "size", "replace", "p"), 4, {"size": None, "replace": True, "p": None}),
+}
+
+
+def library_law(name: str, a: Mapping[str, Value]) -> Law:
+    """The law that a function of a library draws from, at its arguments.
+
+    >>> library_law("random.randint", {"a": 1, "b": 2})
+    [(1, 1/2), (2, 1/2)]
+    """
+    if a.get("size") not in (None, 1) or (a.get("size") == 1 and not name.startswith("scipy")):
+        unknown("noise of a size")
+    match name:
+        case "coin":
+            p = min(max(_number(a["p"]), Fraction(0)), Fraction(1))
+            return [(value, rational(q)) for value, q in ((True, p), (False, 1 - p)) if q]
+        case "numpy.random.laplace" | "scipy.stats.laplace.rvs":
+            return Continuous("laplace", _center(a["loc"]), _scale(a["scale"]))
+        case "numpy.random.exponential" | "numpy.random.standard_exponential":
+            return Continuous("exponential", 0, _scale(a.get("scale", 1)))
+        case "scipy.stats.expon.rvs":
+            return Continuous("exponential", _center(a["loc"]), _scale(a["scale"]))
+        case "random.expovariate":
+            return Continuous("exponential", 0, 1 / _scale(a["lambd"]))
+        case "random.randint":
+            return _between(_whole(a["a"]), _whole(a["b"]) + 1)
+        case "random.randrange":
+            return _from(a["start"], a["stop"])
+        case "numpy.random.randint" | "numpy.random.integers":
+            return _from(a["low"], a["high"])
+        case "secrets.randbelow" | "random._randbelow":
+            return _between(0, _whole(next(iter(a.values()))))
+        case "random.getrandbits":
+            if not 0 < _whole(a["k"]) <= _MOST_BITS:
+                unknown("as many random bits")
+            return _between(0, 2 ** _whole(a["k"]))
+        case "random.choice":
+            return _alike(_listed(a["seq"]))
+        case "numpy.random.choice":
+            return _chosen(a)
+        case _:
+            unknown(f"the function {name[:60]}")
+
+
+def noise_meant(name: str, a: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
+    """The noise of the language that a library's function is, with its arguments, of which some may be left open."""
+    if name not in LIBRARY:
+        return name, a
+    if a.get("size") not in (None, 1):
+        unknown("noise of a size")
+    match name:
+        case "coin":
+            return "bernoulli", {"p": a["p"]}
+        case "numpy.random.laplace" | "scipy.stats.laplace.rvs":
+            return "laplace", {"value": _center(a["loc"]), "scale": _center(a["scale"])}
+        case "numpy.random.exponential" | "numpy.random.standard_exponential" | "scipy.stats.expon.rvs":
+            return "exponential", {"value": _center(a.get("loc", 0)), "scale": _center(a.get("scale", 1))}
+        case "random.expovariate":
+            return "exponential", {"value": 0, "scale": 1 / _scale(a["lambd"])}
+        case _:
+            unknown(f"{name} beside continuous noise")
+
+
+def _number(value: Value) -> Fraction:
+    if isinstance(value, Tail | Form):
+        unknown("noise that is not drawn is an argument of noise")
+    if not real(value):
+        fails(f"{type(value).__name__} is no number")
+    return Fraction(value)
+
+
+def _center(value: Value) -> Value:
+    return Fraction(value) if isinstance(value, float) else value
+
+
+def _scale(value: Value) -> Fraction:
+    found = _number(value)
+    if found <= 0:
+        unknown("a scale that is not above 0")
+    return found
+
+
+def _whole(value: Value) -> int:
+    if isinstance(value, Tail | Form):
+        unknown("noise that is not drawn is an argument of noise")
+    if not isinstance(value, int):
+        fails(f"{type(value).__name__} is no whole number")
+    return int(value)
+
+
+def _from(low: Value, high: Value) -> Law:
+    return _between(0, _whole(low)) if high is None else _between(_whole(low), _whole(high))
+
+
+def _between(low: int, end: int) -> Law:
+    if end <= low:
+        fails("there is no number to draw")
+    if end - low > _WIDEST:
+        unknown("noise with too many values")
+    return [(value, Rational(1, end - low)) for value in range(low, end)]
+
+
+def _listed(value: Value) -> list[Value]:
+    if not isinstance(value, Cells | tuple | str | range):
+        fails("what is chosen from is no list")
+    return list(elements(value))
+
+
+def _alike(values: Sequence[Value]) -> Law:
+    if not values:
+        fails("there is nothing to choose from")
+    return [(value, Rational(1, len(values))) for value in values]
+
+
+def _chosen(a: Mapping[str, Value]) -> Law:
+    """One of several values, with probabilities: of an array all are whole numbers, or all are texts."""
+    values: list[Value] = list(range(_whole(a["a"]))) if isinstance(a["a"], int) else _listed(a["a"])
+    if {type(value) for value in values} not in ({int}, {str}):
+        unknown("an array of values of several kinds")
+    if a["p"] is None:
+        return _alike(values)
+    shares = [_number(share) for share in _listed(a["p"])]
+    total = sum(shares, Fraction(0))
+    if len(shares) != len(values) or min(shares, default=Fraction(-1)) < 0 or abs(total - 1) > _ROUNDING:
+        unknown("probabilities that do not fit the values")
+    return [(value, rational(share / total)) for value, share in zip(values, shares, strict=True) if share]
+
+
+_MATH: Mapping[str, Callable[[float], object]] = {
+    "math.exp": math.exp,
+    "math.log": math.log,
+    "math.log2": math.log2,
+    "math.log10": math.log10,
+    "math.log1p": math.log1p,
+    "math.expm1": math.expm1,
+    "math.sqrt": math.sqrt,
+    "math.floor": math.floor,
+    "math.ceil": math.ceil,
+    "math.trunc": math.trunc,
+    "math.fabs": math.fabs,
+}
+COMPUTED = tuple(_MATH)
+"""Functions of one number."""
+
+
+def library_value(name: str, arguments: Sequence[Value]) -> Value:
+    """What a function of ``math`` makes of a number, by Python's own."""
+    if len(arguments) != 1 or not real(arguments[0]):
+        unknown(f"{name} of noise, or of several numbers")
+    try:
+        found = _MATH[name](arguments[0])
+    except (ValueError, OverflowError):
+        fails(f"{name} of a number that it is not for")
+    if isinstance(found, float) and found - found != 0:
+        unknown(f"{name} of this number is no finite number")
+    return found
