@@ -110,7 +110,7 @@ class Tables(Texts):
             self.counters[name] = listed
             for part in self.parts:  # what is added to noise is known before the noise is drawn
                 match part:
-                    case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=key)) if held == name:
+                    case ast.Subscript(value=ast.Name(id=holder), slice=ast.Constant(value=key)) if holder == name:
                         if (name, repr(key)) not in self.counted:
                             self.counted[name, repr(key)] = self.shared.name("t")
                             count = Operation("count", (listed, Constant(key, here)), here)
