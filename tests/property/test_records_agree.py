@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -11,8 +12,12 @@ from tests.amounts import selected
 from tests.laplace_programs import load, losses
 
 from privproof import check, recheck
+from privproof.engines import Monitor
+from privproof.engines.laplace.proving import AlignmentProof, prove
+from privproof.engines.laplace.solver import own_context
 from privproof.evidence.checker import Rejected
 from privproof.exact import epsilon, rational
+from privproof.exact.affine import Affine
 
 ADD_REMOVE = "add-remove"
 DOMAINS = {
@@ -142,6 +147,83 @@ class Author:
         return max(apart(left, right) for left, right in self.neighbours())
 
 
+class LoopAuthor:
+    """Writes loops over records that mostly add up, and sometimes look at places, earlier records or sums so far, or leave early."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.relation = self.pick("one", ADD_REMOVE)
+        self.values = self.pick((0, 1), (0, 1, 2), (-1, 0, 2))
+        self.lines = ["a = 0", "b = 0", "t = 0", "u = 1"]
+        for _ in range(self.pick(1, 1, 2)):
+            self.lines.append(self.pick("for r in data:", "for i, r in enumerate(data):"))
+            self.place = "i" if "i," in self.lines[-1] else None
+            for _ in range(self.pick(1, 2, 3, 4)):
+                self.lines += self.statement(1)
+            self.lines += [self.pick("b = b + t", "a = a + b", "t = 0", "u = a")] if self.chance(1 / 3) else []
+        self.scales = (self.pick(1, 2), self.pick(1, 3))
+        self.shown = self.pick(("a", "b"), ("a", "t"), ("b", "u"), ("a", "a + b"), ("a", "u"))
+
+    def pick(self, *among):
+        return self.random.choice(among)
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    def number(self):
+        others = ["t", "a", "b", "u", "r + t"] if self.chance(1 / 4) else []
+        others += [self.place] if self.place and self.chance(1 / 5) else []
+        return self.pick("r", "1", "2", "r + 1", "min(r, 1)", "abs(r)", "2 * r", "(1 if r > 0 else 0)", *others)
+
+    def test(self):
+        others = ["a > 1", "t > 0", "u == 1", "b < 2"] if self.chance(1 / 4) else []
+        others += ["i > 0"] if self.place and self.chance(1 / 5) else []
+        return self.pick("r > 0", "r == 1", "r >= 1 and r < 2", "not r > 0", "r != 0", *others)
+
+    def statement(self, deep):
+        pad, kind = "    " * deep, self.random.random()
+        if kind < 0.45 or deep == 3:
+            return [f"{pad}{self.pick('a', 'b', 'a', 'b', 't')} {self.pick('+=', '-=')} {self.number()}"]
+        if kind < 0.6:
+            return [f"{pad}{self.pick('t', 'u')} = {self.number()}"]
+        if kind < 0.65:
+            return [f"{pad}{self.pick('a', 'b')} = {self.number()} + {self.pick('a', 'b')}"]
+        if kind < 0.7:
+            return [f"{pad}if {self.test()}:", f"{pad}    {self.pick('break', 'continue')}"]
+        then = [f"{pad}if {self.test()}:", *self.statement(deep + 1)]
+        return [*then, f"{pad}else:", *self.statement(deep + 1)] if self.chance(1 / 2) else then
+
+    @property
+    def text(self) -> str:
+        body = "\n".join(f"    {line}" for line in self.lines)
+        noisy = ", ".join(f"laplace({s}, scale={c})" for s, c in zip(self.shown, self.scales, strict=True))
+        head = f'@mechanism(neighbours="{self.relation}")\ndef m(data: records{self.values!r}):\n'
+        return f"{head}{body}\n    return {noisy}\n"
+
+    def loss(self) -> Fraction:
+        """The exact loss on lists of up to three records, by running the lines themselves."""
+        code, known = compile("\n".join(self.lines), "loops", "exec"), {}
+
+        def shown(data):
+            if data not in known:
+                store = {"data": list(data)}
+                exec(code, store)
+                known[data] = [Fraction(eval(each, store)) for each in self.shown]
+            return known[data]
+
+        def apart(one, other):
+            pairs = zip(shown(one), shown(other), self.scales, strict=True)
+            return sum((abs(a - b) / c for a, b, c in pairs), Fraction(0))
+
+        return max(
+            apart(data, data[:at] + new + data[at + 1 :])
+            for n in (1, 2, 3)
+            for data in product(self.values, repeat=n)
+            for at in range(n)
+            for new in ([()] if self.relation == ADD_REMOVE else [(value,) for value in self.values])
+        )
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("records")
@@ -171,3 +253,14 @@ def test_what_is_proved_is_never_contradicted_on_short_lists(seed, folder):
     for left, right in author.random.sample(list(author.neighbours()), 6):
         for loss in losses(mechanism, {"data": left}, {"data": right}, author.random):
             assert not loss.exceeds(epsilon(rational(claim))), (text, left, right, loss.event)
+
+
+@pytest.mark.parametrize("seed", selected(range(2000, 2400), 30))
+def test_no_loop_is_taken_for_a_sum_that_is_none(seed, folder):
+    author = LoopAuthor(seed)
+    mechanism, known = load(folder, author.text), author.loss()
+    if not known:
+        return
+    with own_context():
+        found = prove(mechanism, Affine(rational(known * 99 / 100)), Monitor(deadline=time.monotonic() + 8))
+    assert not isinstance(found, AlignmentProof), author.text
