@@ -57,6 +57,7 @@ bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/logic_storm.py
 	$(BIN)/python benchmarks/laplace.py
 	$(BIN)/python benchmarks/streams.py
+	$(BIN)/python benchmarks/sizes.py
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/audit.py
 
