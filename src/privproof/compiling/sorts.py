@@ -126,7 +126,7 @@ def mixed_values(declared: Input) -> bool:
     """Whether the listed values of an input are of no common sort.
 
     >>> from privproof.language import records
-    >>> mixed_values(records("a", None)), mixed_values(records(1, "a")), mixed_values(records(1, True))
+    >>> mixed_values(records("a", None)), mixed_values(records(1, "a")), mixed_values(records(2, True))
     (False, True, True)
     """
     if declared.fields:
