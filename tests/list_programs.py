@@ -78,7 +78,7 @@ _ENDS = ("return i", "return w", "return s", "return None", "break", "continue")
 
 
 def list_program(seed: int) -> str:
-    """A mechanism ``m`` on ``q: queries(0, 1)``: the same seed, the same program."""
+    """A mechanism ``m`` on ``q: queries(0, 1)``, or records 0 and 1: the same seed, the same program."""
     random = Random(seed)
     pick = random.choice
     head = pick(_HEADS)
@@ -111,4 +111,5 @@ def list_program(seed: int) -> str:
             pick(("s = truncated_geometric(s, alpha='1/2', low=0, high=2)", "if bernoulli('1/2'):\n        s = 0"))
         )
     lines.append(f"return {pick(_RESULTS)}")
-    return "@mechanism\ndef m(q: queries(0, 1)):\n    " + "\n    ".join(lines) + "\n"
+    declared = "records(0, 1)" if seed % 6 in (1, 3) else "queries(0, 1)"  # records have no order: never `monotone`
+    return f"@mechanism\ndef m(q: {declared}):\n    " + "\n    ".join(lines) + "\n"

@@ -151,6 +151,23 @@ def two_winners(q: queries(0, 1)):
     return (first, second)
 
 
+@mechanism
+def first_report(answers: records("yes", "no", "maybe")):
+    for i, answer in enumerate(answers):
+        if randomized_response(answer, truth="1/2", among=("yes", "no", "maybe")) == "yes":
+            return i
+    return None
+
+
+@mechanism
+def two_reports(bits: records(0, 1)):
+    first, second = None, None
+    for i, bit in enumerate(bits):
+        if randomized_response(bit, truth="2/3") == 1:
+            first, second = i, first
+    return (first, second)
+
+
 ANSWERS = [
     (naive_noisy_max(2), "each", "inf"),
     (naive_noisy_max(2), "one", "ln(2)"),
@@ -173,6 +190,10 @@ ANSWERS = [
     (capped_count, "one", "ln(2)"),
     (histogram, "one", "ln(4)"),
     (two_winners, "one", "ln(2)"),
+    (first_report, "one", "ln(2)"),
+    (first_report, "each", "inf"),
+    (two_reports, "one", "ln(2)"),
+    (two_reports, "each", "inf"),
 ]
 
 

@@ -512,7 +512,7 @@ def near_inputs(relation: Neighbours, model: Transducer) -> list[tuple[str, str]
         listed = [(x[0], y[0]) for x, y in relation.listed]
         return [*equal, *dict.fromkeys(side for v, w in listed for side in ((v, w), (w, v)) if v != w)]
     if relation.within is None:
-        return [(v, w) for v in model.inputs for w in model.data]
+        return [(v, w) for v in model.data for w in model.data]
     numbers = _numbers(model)
     ordered = sorted(model.data, key=lambda name: numbers[name])
     result = []
