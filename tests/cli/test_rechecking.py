@@ -297,6 +297,25 @@ def test_parameters_that_are_set_count(verified):
     assert verified("recheck", "c.json", "--source", "program.py:largest", "--set", "start=1").returncode == 3
 
 
+PLAIN = """\
+import numpy as np
+
+
+def count(data, epsilon=1.0):
+    return sum(data) + np.random.laplace(0, 1 / epsilon)
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--neighbours", "add-remove"), ("--engine", "runs")], ids=" ".join)
+def test_a_plain_function_is_compared_with_the_data_that_were_declared_for_it(command, more):
+    command.write("plain.py", PLAIN)
+    asked = ("--input", "data=records(0, 1)", "--epsilon", "1", *more, "--certificate", "c.json")
+    assert command("check", "plain.py:count", *asked).returncode == 0
+    assert command("recheck", "c.json", "--source", "plain.py:count").returncode == 0
+    command.write("plain.py", PLAIN.replace("1 / epsilon", "2 / epsilon"))
+    assert command("recheck", "c.json", "--source", "plain.py:count").returncode == 3
+
+
 def test_what_cannot_be_compared_is_a_wrong_request(verified):
     assert verified("recheck", "c.json", "--source", "program.py:noisy").returncode == 2
     assert verified("recheck", "c.json", "--source", "absent.py:largest").returncode == 2

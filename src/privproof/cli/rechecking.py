@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +14,9 @@ from privproof.cli.options import AsJson, Settings
 from privproof.cli.working import WHY, command, doing, limited, unfinished
 from privproof.errors import QuestionError
 from privproof.evidence.checker import Accepted, Outcome, recheck_file
+
+if TYPE_CHECKING:
+    from privproof.language import Mechanism
 
 
 @command("recheck")
@@ -67,20 +71,10 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
             hint="privproof check FILE:NAME --certificate OUT writes one that does",
         )
     from privproof.evidence.sources import differences, other_neighbours
-    from privproof.language import Mechanism
-    from privproof.loading import load_subject, parameters_of
 
-    subject = load_subject(target)
-    if not isinstance(subject, Mechanism):
-        raise QuestionError(
-            "source",
-            f"{target} is no mechanism",
-            place="--source",
-            hint="--source FILE:NAME, a function below @mechanism",
-        )
-    parameters = parameters_of(settings)
-    subject = subject.having(**parameters) if parameters else subject
     try:
+        declared, relation = member["program"]["inputs"], str(member["relation"])
+        subject = _as_declared(target, {name: str(each["text"]) for name, each in declared.items()}, relation, settings)
         found = differences(member, subject)
         own = not found and member["relation"] == "function"
         return other_neighbours(outcome.question, subject) if own else found
@@ -92,19 +86,33 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
 
 def _run_again(outcome: Accepted, target: str, settings: list[str] | None) -> list[str]:
     """In what the runs of the function ``FILE:NAME`` differ from those of an accepted certificate."""
-    from privproof.compiling.posing import bare, mechanism_with
     from privproof.engines.runs.again import other_runs
+
+    declared: Any = outcome.question["inputs"]
+    texts = {name: str(each["text"]) for name, each in declared.items()}
+    return other_runs(outcome.question, _as_declared(target, texts, str(outcome.question["relation"]), settings))
+
+
+def _as_declared(target: str, declared: Mapping[str, str], relation: str, settings: list[str] | None) -> Mechanism:
+    """The function ``FILE:NAME``; what a plain one does not say of its inputs and neighbours, the certificate says."""
+    from privproof.compiling.posing import bare, mechanism_with, related
     from privproof.formats.python_files import read_input
     from privproof.language import Mechanism
     from privproof.loading import load_subject, parameters_of
 
-    declared: Any = outcome.question["inputs"]
-    inputs = dict(read_input(f"{name}={each['text']}") for name, each in declared.items())
     found = load_subject(target)
-    subject = found if isinstance(found, Mechanism) else bare(found, inputs)
-    subject = mechanism_with(subject, {name: each for name, each in inputs.items() if name not in subject.inputs})
+    if not isinstance(found, Mechanism) and not callable(found):
+        raise QuestionError(
+            "source", f"{target} is no function", place="--source", hint="--source FILE:NAME, the name of a function"
+        )
+    inputs = dict(read_input(f"{name}={text}") for name, text in declared.items())
+    if isinstance(found, Mechanism):
+        subject = mechanism_with(found, {name: each for name, each in inputs.items() if name not in found.inputs})
+    else:
+        subject = mechanism_with(bare(found, inputs), inputs)
+        subject = subject if relation == "function" else related(subject, relation)
     parameters = parameters_of(settings)
-    return other_runs(outcome.question, subject.having(**parameters) if parameters else subject)
+    return subject.having(**parameters) if parameters else subject
 
 
 def recheck_data(outcome: Outcome, seconds: float, changed: list[str] | None) -> dict[str, Any]:
