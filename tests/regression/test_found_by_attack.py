@@ -8,11 +8,14 @@ from privproof import (
     check,
     geometric,
     integer,
+    laplace,
     mechanism,
     mechanism_question,
     one_of,
     output_probability,
+    public,
     queries,
+    real_queries,
     records,
 )
 from privproof.errors import LanguageError
@@ -61,3 +64,77 @@ def queries_first(q: queries(0, 1), r: records("a", "b")):
 def test_the_relation_does_not_depend_on_the_order_of_arguments():
     assert records_first.neighbours == queries_first.neighbours == "each"
     assert check(records_first, size=2).status == check(queries_first, size=2).status == "refuted"
+
+
+@mechanism(epsilon=1, neighbours="one")
+def nothing_is_copied(q: real_queries()):
+    told = 0
+    if len(q) > 10 and q[0] > 0:
+        told = None
+    noisy = laplace(sum(q), scale=1)
+    copied = told
+    return copied, noisy
+
+
+@mechanism(epsilon=1, neighbours="one")
+def nothing_beside_a_quotient(q: real_queries()):
+    told = 0
+    if len(q) > 10 and q[0] > 0:
+        told = None
+    noisy = laplace(sum(q), scale=1)
+    return told, noisy / (len(q) + 1)
+
+
+@mechanism(epsilon=1, neighbours="one")
+def nothing_beside_a_square(q: real_queries()):
+    told = 0
+    if len(q) > 10 and q[0] > 0:
+        told = None
+    noisy = laplace(sum(q), scale=1)
+    return told, noisy * noisy
+
+
+@mechanism(epsilon=1, neighbours="one")
+def nothing_by_a_condition(q: real_queries()):
+    told = 0
+    if len(q) > 10 and q[0] > 0:
+        told = None
+    noisy = laplace(sum(q), scale=1)
+    return (told if len(q) > 5 else 0), noisy
+
+
+def same(value):
+    return value
+
+
+@mechanism(epsilon=1, neighbours="one")
+def nothing_by_a_function(q: real_queries()):
+    told = 0
+    if len(q) > 10 and q[0] > 0:
+        told = None
+    noisy = laplace(sum(q), scale=1)
+    return same(told), noisy
+
+
+@pytest.mark.parametrize("asked", [nothing_is_copied, nothing_beside_a_quotient], ids=lambda m: m.name)
+def test_none_that_depends_on_the_data_of_long_lists_is_seen(asked):
+    verdict = check(asked)
+    assert verdict.status == "refuted"
+    assert verdict.witness.event[0] is None
+
+
+@pytest.mark.parametrize(
+    "asked", [nothing_beside_a_square, nothing_by_a_condition, nothing_by_a_function], ids=lambda m: m.name
+)
+def test_none_is_never_taken_for_the_number_that_stands_for_it(asked):
+    with pytest.raises(LanguageError, match=r"told is None where|value is None where|are multiplied"):
+        check(asked)
+
+
+@mechanism(neighbours="add-remove")
+def above_public_numbers(q: real_queries(), bounds: public(real_queries())):
+    return [laplace(sum(1 for v in q if v > bound), scale=1) for bound in bounds]
+
+
+def test_a_public_list_beside_lists_that_differ_in_length_is_no_failure_of_the_function():
+    assert check(above_public_numbers, 1).status == "unknown"

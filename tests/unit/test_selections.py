@@ -184,6 +184,30 @@ def no_selection(function):
         relational(function, select=True)
 
 
+def test_a_list_that_does_not_take_every_value_once_is_no_list_of_them():
+    @mechanism
+    def later_ones(q: real_queries()):
+        noisy = []
+        for i, v in enumerate(q):
+            n = laplace(v, scale=2)
+            if i > 3:
+                noisy.append(n)
+        return noisy.index(max(noisy))
+
+    @mechanism
+    def early_ones_twice(q: real_queries()):
+        noisy = []
+        for i, v in enumerate(q):
+            n = laplace(v, scale=2)
+            noisy.append(n)
+            if i < 4:
+                noisy.append(n)
+        return noisy.index(max(noisy))
+
+    no_selection(later_ones)
+    no_selection(early_ones_twice)
+
+
 def test_a_loop_that_compares_with_a_number_is_no_selection():
     @mechanism
     def first_above(q: real_queries()):

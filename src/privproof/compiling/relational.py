@@ -21,6 +21,7 @@ from fractions import Fraction
 
 from privproof.compiling.keys import written_out
 from privproof.compiling.levelling import common_draws, counted_from_zero, renamed
+from privproof.compiling.optionals import optional
 from privproof.compiling.postprocessing import postprocessed
 from privproof.compiling.rewriting import (
     Unsupported,
@@ -31,7 +32,6 @@ from privproof.compiling.rewriting import (
     hoisted,
     is_number,
     looked_up,
-    optional,
     released_list,
     released_parts,
     unclamped,

@@ -1,7 +1,7 @@
 """Rewriting the statements of a mechanism into those that alignments speak of, pass by pass.
 
-Parameters become constants; a list that is only appended to and returned becomes outputs on the way; ``sum(q)`` becomes a loop; a
-variable that may be None becomes a number and a truth value; an ``if`` that only guards assignments becomes conditional expressions.
+Parameters become constants; a list that is only appended to and returned becomes outputs on the way; ``sum(q)`` becomes a loop; an ``if``
+that only guards assignments becomes conditional expressions.
 """
 
 from __future__ import annotations
@@ -431,88 +431,6 @@ def _sums(expression: Expression, mechanism: Mechanism) -> Iterator[bool]:
         yield from _sums(part, mechanism)
 
 
-def optional(body: Block) -> tuple[Block, dict[str, str]]:
-    """Variables that are None at times and numbers at others, as a number and a truth value that tells whether it is None."""
-
-    def nothing(value: Expression) -> bool:
-        return isinstance(value, Constant) and value.value is None
-
-    empty = {s.name for s in statements(body) if isinstance(s, Assign) and nothing(s.value)}
-    filled = {s.name for s in statements(body) if isinstance(s, Sample)}
-    filled |= {
-        s.name
-        for s in statements(body)
-        if isinstance(s, Assign)
-        and not nothing(s.value)
-        and not (isinstance(s.value, Constant) and isinstance(s.value.value, str))
-    }
-    truths = ("not", "and", "or", "<", "<=", ">", ">=", "==", "!=")
-    told_true = {
-        name
-        for name in empty
-        if all(
-            isinstance(s, Assign)
-            and (nothing(s.value) or _truth(s.value) or (isinstance(s.value, Operation) and s.value.name in truths))
-            for s in statements(body)
-            if writes(s) == name
-        )
-    }
-    flags = {name: f"{name} is None" for name in sorted(empty & filled)}
-    if not flags:
-        return body, {}
-
-    def nil(name: str, place: Place) -> Constant:
-        return Constant(False if name in told_true else 0, place)
-
-    def told(expression: Expression) -> Expression | None:
-        match expression:
-            case Operation("is" | "==" | "is not" | "!=" as name, (Variable(x, place), other)) if (
-                x in flags and nothing(other)
-            ):
-                flag = Variable(flags[x], place)
-                return flag if name in ("is", "==") else Operation("not", (flag,), place)
-            case _:
-                return None
-
-    def released(value: Expression) -> Expression:
-        parts_ = value.arguments if isinstance(value, Operation) and value.name == "tuple of" else (value,)
-        shown: list[Expression] = []
-        for part in parts_:
-            if isinstance(part, Variable) and part.name in flags:
-                flag = Variable(flags[part.name], part.place)
-                shown += [flag, Conditional(flag, nil(part.name, part.place), part, part.place)]
-            else:
-                shown.append(part)
-        return Operation("tuple of", tuple(shown), value.place) if len(shown) > 1 else shown[0]
-
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            changed = with_blocks(statement, change)
-            match changed:
-                case Assign(name, value, place) if name in flags and nothing(value):
-                    result += [
-                        Assign(name, nil(name, place), place),
-                        Assign(flags[name], Constant(value=True, place=place), place),
-                    ]
-                case Assign(name, Variable(other, inner), place) if name in flags and other in flags:
-                    result += [
-                        Assign(name, Variable(other, inner), place),
-                        Assign(flags[name], Variable(flags[other], inner), place),
-                    ]
-                case Assign(name, _, place) | Sample(name, _, _, _, place) if name in flags:
-                    result += [changed, Assign(flags[name], Constant(value=False, place=place), place)]
-                case Emit(value, place):
-                    result.append(Emit(released(value), place))
-                case Return(value, place):
-                    result.append(Return(released(value), place))
-                case _:
-                    result.append(changed)
-        return tuple(result)
-
-    return change(mapped(body, told)), flags
-
-
 def unshifted(body: Block) -> tuple[Block, int]:
     """A whole number that is returned after a constant was added, without the constant; and the constant.
 
@@ -572,10 +490,6 @@ def _offset(value: Expression) -> int | None:
             return number
         case _:
             return None
-
-
-def _truth(value: Expression) -> bool:
-    return isinstance(value, Constant) and isinstance(value.value, bool)
 
 
 def converted(body: Block, differing: Collection[str]) -> Block:

@@ -139,6 +139,8 @@ class _Turn:
     drawn: Sample | None = None
     center: Expression | None = None
     looked: set[int] = field(default_factory=set)
+    appended: list[str] = field(default_factory=list)
+    """The lists that the new value was appended to: a list of all values takes every one, once."""
 
     def block(self, block: Block) -> None:
         """Follow some statements."""
@@ -159,7 +161,7 @@ class _Turn:
                 self.drawn, self.center = statement, self.value(center)
                 self.held[name] = _value(0)
             case Append(name, value) if self.value(value) == _value(0) and self.held.get(name) == _NOISY:
-                pass
+                self.appended.append(name)
             case If(test, then, otherwise):
                 self.block(then if self.truth(test) else otherwise)
             case Inline(result, (*inner, Result(value))) if not any(
@@ -453,6 +455,8 @@ class _Selection:
                 )  # fmt: skip
                 turn.block(loop.body)
                 self.drew(turn, bound, counter)
+                if sorted(turn.appended) != sorted(self.appended(loop.body)):
+                    raise _NoSelection
                 if turn.held.get(counter) != Operation("next", (), _NOWHERE):
                     raise _NoSelection
                 after = min(count + 1, last)

@@ -42,6 +42,12 @@ def changed_lists(
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Neighbouring data of a size, under ``add-remove`` of that size and one less; each pair in both orders."""
     constants = _constants(mechanism)
+    listed = [name for name, declared in mechanism.inputs.items() if declared.public and declared.shape == "list"]
+    if mechanism.neighbours == ADD_REMOVE and any(mechanism.inputs[name].size is None for name in listed):
+        return  # the lists of one data set have one length, and so no neighbour beside a public list is shorter
+    for name in listed:
+        declared = mechanism.inputs[name]
+        public = {**public, name: tried_values(declared, constants)[:1] * (declared.size or size or 1)}
     private = {name: declared for name, declared in mechanism.inputs.items() if not declared.public}
     some = {name: tried_values(declared, constants) for name, declared in private.items()}
     found = (

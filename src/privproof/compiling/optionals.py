@@ -1,0 +1,148 @@
+"""Variables that may be None: a number and a truth value in the place of each.
+
+``best = None`` before a loop says that there is no number yet.  The truth value tells whether it is None, wherever the number is copied to
+and wherever it is shown: a number that stands for None must never be taken for an output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from privproof.compiling.sorts import PROCESSED, output_parts
+from privproof.language.syntax import (
+    Assign,
+    Block,
+    Conditional,
+    Constant,
+    Emit,
+    Expression,
+    Operation,
+    Place,
+    Result,
+    Return,
+    Sample,
+    Statement,
+    Variable,
+)
+from privproof.language.walking import mapped, statements, with_blocks, writes
+
+
+def optional(body: Block) -> tuple[Block, dict[str, str]]:
+    """Variables that are None at times and numbers at others, as a number and a truth value that tells whether it is None."""
+
+    def nothing(value: Expression) -> bool:
+        return isinstance(value, Constant) and value.value is None
+
+    empty = {s.name for s in statements(body) if isinstance(s, Assign) and nothing(s.value)}
+    filled = {s.name for s in statements(body) if isinstance(s, Sample)}
+    filled |= {
+        s.name
+        for s in statements(body)
+        if isinstance(s, Assign)
+        and not nothing(s.value)
+        and not (isinstance(s.value, Constant) and isinstance(s.value.value, str))
+    }
+    truths = ("not", "and", "or", "<", "<=", ">", ">=", "==", "!=")
+    told_true = {
+        name
+        for name in empty
+        if all(
+            isinstance(s, Assign)
+            and (nothing(s.value) or _truth(s.value) or (isinstance(s.value, Operation) and s.value.name in truths))
+            for s in statements(body)
+            if writes(s) == name
+        )
+    }
+    flags = {name: f"{name} is None" for name in _copies(body, empty & filled)}
+    if not flags:
+        return body, {}
+    body = mapped(body, lambda e: _needed_there(e, flags))
+
+    def nil(name: str, place: Place) -> Constant:
+        return Constant(False if name in told_true else 0, place)
+
+    def told(expression: Expression) -> Expression | None:
+        match expression:
+            case Operation("is" | "==" | "is not" | "!=" as name, (Variable(x, place), other)) if (
+                x in flags and nothing(other)
+            ):
+                flag = Variable(flags[x], place)
+                return flag if name in ("is", "==") else Operation("not", (flag,), place)
+            case _:
+                return None
+
+    def released(value: Expression) -> Expression:
+        if isinstance(value, Operation) and value.name == PROCESSED:
+            shown_, *given = value.arguments
+            asked = (part for each in given for part in output_parts(released(each)))
+            return Operation(PROCESSED, (released(shown_), *asked), value.place)
+        parts_ = value.arguments if isinstance(value, Operation) and value.name == "tuple of" else (value,)
+        shown: list[Expression] = []
+        for part in parts_:
+            if isinstance(part, Variable) and part.name in flags:
+                flag = Variable(flags[part.name], part.place)
+                shown += [flag, Conditional(flag, nil(part.name, part.place), part, part.place)]
+            else:
+                shown.append(part)
+        return Operation("tuple of", tuple(shown), value.place) if len(shown) > 1 else shown[0]
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            changed = with_blocks(statement, change)
+            match changed:
+                case Assign(name, value, place) if name in flags and nothing(value):
+                    result += [
+                        Assign(name, nil(name, place), place),
+                        Assign(flags[name], Constant(value=True, place=place), place),
+                    ]
+                case Assign(name, Variable(other, inner), place) if name in flags and other in flags:
+                    result += [
+                        Assign(name, Variable(other, inner), place),
+                        Assign(flags[name], Variable(flags[other], inner), place),
+                    ]
+                case Assign(name, _, place) | Sample(name, _, _, _, place) if name in flags:
+                    result += [changed, Assign(flags[name], Constant(value=False, place=place), place)]
+                case Emit(value, place):
+                    result.append(Emit(released(value), place))
+                case Return(value, place):
+                    result.append(Return(released(value), place))
+                case Result(Variable(name) as value, place) if name in flags:
+                    result.append(Result(Operation("pos", (value,), place), place))  # it must be a number there
+                case _:
+                    result.append(changed)
+        return tuple(result)
+
+    return change(mapped(body, told)), flags
+
+
+def _copies(body: Block, names: Collection[str]) -> list[str]:
+    """Some variables that may be None, with those that they are assigned to."""
+    found = set(names)
+    while True:
+        more = {
+            s.name
+            for s in statements(body)
+            if isinstance(s, Assign) and isinstance(s.value, Variable) and s.value.name in found
+        }
+        if more <= found:
+            return sorted(found)
+        found |= more
+
+
+def _needed_there(expression: Expression, names: Collection[str]) -> Expression | None:
+    """A conditional expression that takes a variable which may be None: it must be a number where it is taken."""
+    match expression:
+        case Conditional(test, then, otherwise, place):
+
+            def taken(value: Expression) -> Expression:
+                may_be_none = isinstance(value, Variable) and value.name in names
+                return Operation("pos", (value,), value.place) if may_be_none else value
+
+            return Conditional(test, taken(then), taken(otherwise), place)
+        case _:
+            return None
+
+
+def _truth(value: Expression) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, bool)
