@@ -75,6 +75,73 @@ def test_all_libraries_draw_the_same_noise(draw):
     assert check(released, "1", "0.00682", data=BITS, size=1).status == "refuted"
 
 
+def test_a_negative_sigma_of_random_is_noise_and_no_error():
+    def turned(data):
+        return random.gauss(sum(data), -2)
+
+    def by_data(data):
+        return random.normalvariate(0, -2 if sum(data) else 2)
+
+    assert enclosed(smallest_delta(turned, 1, data=BITS, size=2), hockey_stick(1 / 2, 1))
+    assert check(by_data, 0, data=BITS, size=2).status == "proved"
+
+
+@pytest.mark.parametrize("sigma", [math.nan, math.inf])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda m, s: random.gauss(m, s),
+        lambda m, s: np.random.normal(m, s),
+        lambda m, s: np.random.laplace(m, s),
+        lambda m, s: stats.norm.rvs(m, s),
+    ],
+)
+def test_a_scale_that_is_no_number_is_refused_and_no_error_of_the_function(draw, sigma):
+    def caught(data):
+        try:
+            return draw(0, sigma if sum(data) else 2.0)
+        except (ValueError, OverflowError):
+            return "an error that is never raised"
+
+    with pytest.raises(LanguageError, match=f"noise is made with {sigma}"):
+        check(caught, 1, "0.1", data=BITS, size=1)
+
+
+def test_the_negative_zero_is_no_scale_for_numpy():
+    def drawn(data):
+        return np.random.normal(sum(data), -0.0 if sum(data) else 0.0)
+
+    with pytest.raises(ValueError, match="scale < 0"):
+        np.random.normal(1, -0.0)
+    assert "scale < 0" in str(check(drawn, 1, "0.1", data=BITS, size=1).certificate)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "status"), [(20, "refuted"), (100, "unknown"), (10_000, "unknown"), (10**100, "unknown")]
+)
+def test_deltas_below_all_floats_are_written_down_or_unknown(epsilon, status):
+    verdict = check(count, epsilon, data=BITS, size=1)
+    assert verdict.status == status
+    if verdict.delta_bounds is not None:
+        low, high = verdict.delta_bounds
+        assert 0 <= low < high < Fraction(1, 10**300)
+        assert check(count, epsilon, high, data=BITS, size=1).status == "proved"
+
+
+@pytest.mark.parametrize("end", [8, 30])
+def test_a_leak_in_a_far_tail_is_enclosed(end):
+    def leaks(data):
+        return sum(data) if random.gauss(0, 1) > end else 0
+
+    found = smallest_delta(leaks, 0, data=BITS, size=1)
+    assert enclosed(found, stats.norm.sf(end), tolerance=1e-12 * stats.norm.sf(end))
+    assert found.upper < Fraction(1, 10**15)
+
+
+def test_epsilon_0_is_the_smallest_where_delta_is_large():
+    assert str(tight_epsilon(count, "1/5", data=BITS, size=1).upper) == "0"
+
+
 def histogram(data, sigma=4.0):
     return {key: data.count(key) + np.random.normal(0, sigma) for key in ("a", "b", "c")}
 

@@ -145,3 +145,9 @@ def test_the_precision_is_as_before():
     before = ctx.prec
     engine([("gaussian", 1)] * 2, [less(0, 1)])
     assert ctx.prec == before
+
+
+def test_comparisons_that_contradict_one_another_twice_are_no_event():
+    noises = [("gaussian", 1), ("gaussian", 1), ("laplace", 1)]
+    never = [less(0, 1, -3), less(1, 0, 1), less(0, 2, -3), less(2, 0, 1)]
+    assert engine(noises, never) == 0

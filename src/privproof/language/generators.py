@@ -78,7 +78,10 @@ def _exact(value: Any) -> Fraction:
     """A number that noise is made of, a float with its exact value."""
     if isinstance(value, Linear | Opaque):
         refuse("noise", "noise depends on noise in a way that has no table", hint="numbers that do not depend on noise")
-    return Fraction(value if isinstance(value, int | float | Fraction) else value.item())
+    number = value if isinstance(value, int | float | Fraction) else value.item()
+    if isinstance(number, float) and not math.isfinite(number):  # libraries draw nan or inf, or raise, as they like
+        refuse("noise", f"noise is made with {number}", hint="finite numbers")
+    return Fraction(number)
 
 
 def _table(values: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
@@ -122,8 +125,8 @@ PYTHON: Mapping[str, Callable[..., Any]] = {
     "choices": lambda self, population, weights=None, *, cum_weights=None, k=1: [
         _table(list(population), weights if cum_weights is None else _differences(cum_weights)) for _ in range(k)
     ],
-    "gauss": lambda self, mu=0.0, sigma=1.0: _scaled(_normal, mu, sigma),
-    "normalvariate": lambda self, mu=0.0, sigma=1.0: _scaled(_normal, mu, sigma),
+    "gauss": lambda self, mu=0.0, sigma=1.0: _scaled(_normal, mu, _either_sign(sigma)),
+    "normalvariate": lambda self, mu=0.0, sigma=1.0: _scaled(_normal, mu, _either_sign(sigma)),
     **{
         name: unknown(f"random.{name}")
         for name in ("betavariate", "gammavariate", "lognormvariate", "paretovariate", "triangular")
@@ -316,10 +319,15 @@ def _item(value: Any) -> Any:
     return value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value
 
 
+def _either_sign(sigma: Any) -> Any:
+    """The standard deviation for ``random``, which multiplies by what it is given: noise that is symmetric has no sign."""
+    return sigma if isinstance(sigma, Linear | Opaque) else abs(_exact(sigma))
+
+
 def _scaled(noise: Callable[..., Any], center: Any, scale: Any) -> Any:
-    """Noise of a scale that may be zero."""
+    """Noise of a scale that may be zero, and for numpy not the zero of floats that is negative."""
     if not isinstance(scale, Linear | Opaque) and _exact(scale) <= 0:
-        if _exact(scale) < 0:
+        if math.copysign(1, scale) < 0:
             raise ValueError("scale < 0")
         return _item(center)
     if isinstance(scale, Linear | Opaque):

@@ -217,6 +217,8 @@ def _mass(law: Law, interval: _Interval) -> arb:
 
 def _integral(root: _Node) -> arb:
     nodes = list(_all(root))
+    if any(node.offsets.empty for node in nodes):  # two comparisons of the same noises contradict one another
+        return arb(0)
     laws = [node.law for node in nodes]
     inner = [node.law for node in nodes if node.children or not node.plain]
     if root.offsets.low is not None or root.offsets.high is not None:

@@ -23,12 +23,16 @@ from privproof.exact.probabilities import Ball
 
 _BITS = 96
 """The precision of balls around e^epsilon and excesses."""
+_MOST_EPSILON = 10_000
+"""Claims with a larger epsilon are not decided: no ball around e^epsilon is of use, and the checker reads none."""
 _LARGEST_EPSILON = 1_000
 """Where a larger epsilon would be needed at a delta, the search for the smallest ends."""
 _DIGITS = 12
 """Digits behind the first one that a delta is written down with."""
 _HALVINGS = 40
 """How often the interval of the smallest epsilon at a delta is halved: to a trillionth."""
+_LEAST = 8_192
+"""Events that are less likely than 2 to the minus this are not written down: their fractions would have thousands of digits."""
 _GRID = 10**9
 """The smallest epsilon at a delta is rounded up to a multiple of its inverse, so that it can be written down."""
 
@@ -40,6 +44,11 @@ class DeltaDeciding(Deciding):
         """A delta over events, in balls: from above by the distance of what is shown, from below by an event."""
         if self.budget.pointwise and self.budget.delta != 0:
             yield self.unknown("a delta for each output, where noisy numbers are shown, means nothing")
+            return
+        if not self.tight and self.budget.epsilon.compare(epsilon(_MOST_EPSILON)) > 0:
+            yield self.unknown(
+                f"where noise is Gaussian or shown with a delta, no epsilon above {_MOST_EPSILON} is decided"
+            )
             return
         try:
             yield from self.within_delta() if not self.tight else self.least_within_delta()
@@ -55,7 +64,7 @@ class DeltaDeciding(Deciding):
         found: tuple[arb, tuple[int, int, Excess]] | None = None
         for i, j in distinct_pairs(self.ordered, self.document["runs"]):
             self.monitor.pause()
-            excess = divergence.excess(self.runs.trees[i], self.runs.trees[j])
+            excess = _written(divergence.excess(self.runs.trees[i], self.runs.trees[j]))
             upper = excess.upper.upper()
             if found is None or upper > found[0]:
                 found = upper, (i, j, excess)
@@ -100,13 +109,13 @@ class DeltaDeciding(Deciding):
         if self.budget.delta == 0:
             yield self.unknown("Gaussian noise has no epsilon without a delta: ask with one (--delta 1e-6)")
             return
-        low, high = Fraction(0), Fraction(1)
+        low = high = Fraction(0)
         while not self._holds(high):
             if high > _LARGEST_EPSILON:
                 yield self.unknown(f"no epsilon up to {_LARGEST_EPSILON} is enough")
                 return
-            low, high = high, 2 * high
-        for _ in range(_HALVINGS):
+            low, high = high, 2 * high or Fraction(1)
+        for _ in range(_HALVINGS if high > 0 else 0):
             middle = (low + high) / 2
             low, high = (low, middle) if self._holds(middle) else (middle, high)
         upper = epsilon(Fraction(math.ceil(high * _GRID), _GRID))
@@ -148,6 +157,11 @@ def _epsilon_of(excess: Excess, delta: Rational, least: Epsilon) -> Epsilon:
     return max_of(found, least)
 
 
+def _written(excess: Excess) -> Excess:
+    """An excess without its event where that is too unlikely to be written down."""
+    return excess if excess.p > arb(2) ** -_LEAST else Excess(excess.upper, (), arb(0), arb(0))
+
+
 def delta_details(low: arb, high: arb) -> RunDetails:
     """Between which numbers a delta lies."""
     return RunDetails((_outward(low, up=False), _outward(high, up=True)))
@@ -155,9 +169,12 @@ def delta_details(low: arb, high: arb) -> RunDetails:
 
 def _outward(value: arb, *, up: bool) -> Fraction:
     """An end of a ball around a number that is at least 0, with some digits, rounded outwards."""
-    low, high = rational_bounds(value)
-    end = fraction(high if up else low)
-    if end <= 0:
+    ball = value.upper() if up else value.lower()
+    if ball <= 0:
         return Fraction(0)
-    digits = 10 ** max(0, _DIGITS - math.floor(math.log10(end)))
+    if ball < arb(2) ** -_LEAST:
+        return Fraction(1, 2**_LEAST) if up else Fraction(0)
+    end = fraction(rational_bounds(ball)[up])
+    size = len(str(end.numerator)) - len(str(end.denominator))  # the place of the first digit, or the one before
+    digits = 10 ** max(0, _DIGITS - size)
     return Fraction(math.ceil(end * digits) if up else math.floor(end * digits), digits)

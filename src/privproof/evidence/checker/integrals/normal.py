@@ -200,7 +200,21 @@ def _at(vertex: _Vertex, value: Rational) -> arb:
     return _share(vertex, acb(arb(value)), after=value >= vertex.zero).real
 
 
+def _over(vertex: _Vertex, value: Rational) -> arb:
+    """The probability to be above a value, which is not lost in a difference from 1."""
+    w, after = arb((value - vertex.zero) / vertex.spread), value >= vertex.zero
+    if vertex.kind == "gaussian":
+        return _normal(-w)
+    if vertex.kind == "laplace":
+        return (-w).exp() / 2 if after else 1 - w.exp() / 2
+    if vertex.turned:
+        return arb(0) if after else 1 - w.exp()
+    return (-w).exp() if after else arb(1)
+
+
 def _between(vertex: _Vertex, low: Rational | None, high: Rational | None) -> arb:
+    if low is not None and low >= vertex.zero:
+        return _over(vertex, low) - (arb(0) if high is None else _over(vertex, high))
     top = arb(1) if high is None else _at(vertex, high)
     return top if low is None else top - _at(vertex, low)
 
@@ -218,7 +232,7 @@ def _star(root: _Vertex, place: str) -> arb:
     if low is None:
         outside += _at(root, start)
     if high is None:
-        outside += 1 - _at(root, stop)
+        outside += _over(root, stop)
     if start >= stop:
         return _within(_between(root, low, high))
     cuts = {start, stop, root.zero}

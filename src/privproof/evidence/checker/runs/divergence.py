@@ -33,8 +33,8 @@ from privproof.evidence.checker.runs.ways import Done, Form, Leaf, Part, Ran, Tr
 from privproof.exact import ZERO, Rational, epsilon
 from privproof.exact.balls import precision, rational_bounds
 
-_BITS = 96
-"""The precision of balls."""
+_BITS = 128
+"""The precision of balls: finer than that of what is claimed with balls, so that rounding refuses nothing."""
 
 
 def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
@@ -149,7 +149,7 @@ def _most(left: dict[object, list[_Seen]], right: dict[object, list[_Seen]], bou
 
 def _excess(mine: _Seen, other: _Seen | None, bound: arb) -> arb:
     p = mine.probability.upper()
-    if not p > 0:
+    if p <= 0:
         return arb(0)
     q = arb(0) if other is None else other.probability.lower()
     if other is None or not q > 0:
@@ -161,15 +161,19 @@ def _excess(mine: _Seen, other: _Seen | None, bound: arb) -> arb:
     square, cost, single = apart
     e = (bound * q / p).log()
     if single:
-        result = p - e.min((e - arb(cost)) / 2).exp() * p
-        return result.upper() if result.upper() > 0 else arb(0)
+        return _at_least_zero(p - e.min((e - arb(cost)) / 2).exp() * p)
     e -= arb(cost)
     if square == 0:
         result = p - e.exp() * p
     else:
         mu = arb(square).sqrt()
         result = p * (_normal(mu / 2 - e / mu) - e.exp() * _normal(-mu / 2 - e / mu))
-    return result.upper() if result.upper() > 0 else arb(0)
+    return _at_least_zero(result)
+
+
+def _at_least_zero(result: arb) -> arb:
+    """The upper end of a ball, or 0; what is no number stays so, and is within no delta."""
+    return arb(0) if result <= 0 else result.upper()
 
 
 def _distance(seen: _Seen, moves: list[Rational]) -> tuple[Rational, Rational, bool] | None:
