@@ -68,9 +68,21 @@ class _Noisy:
         return self._told("format", spec)
 
     def _told(self, how: str, spec: str = "") -> str:
-        """What stands for the text in a run that is under control; the text itself outside."""
+        """What stands for the text in a run that is under control; the text itself outside, and where it is printed."""
         control = _control.get()
-        return self.text() if control is None else control.formatted(self, how, spec)  # type: ignore[arg-type]
+        if control is not None:
+            return control.formatted(self, how, spec)  # type: ignore[arg-type]
+        frame = sys._getframe(2)
+        if _decider.get() is not _undecided and not frame.f_code.co_filename.startswith(_PACKAGE):
+            from privproof.language.formatting import reaches
+
+            if reaches(frame) != "printed":
+                refuse(
+                    "text",
+                    "the text of a noisy number is used",
+                    hint="return the number itself: formatting what is released tells no more and no less",
+                )
+        return self.text()
 
     def __getattr__(self, name: str) -> Any:
         numpy = sys.modules.get("numpy") if asked_by_function("numpy", "scipy") else None
