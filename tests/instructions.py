@@ -195,6 +195,11 @@ def _value(expression: Any, held: Mapping[str, Any]) -> Any:
             return held.get(rest[0], ANYTHING)
         case "length":
             return len(held[rest[0]])
+        case "total":
+            values = [_value(rest[1], {**held, "#record": each}) for each in held[rest[0]]]
+            return sum(values, Fraction(0))
+        case "record":
+            return held["#record"]
         case "read":
             index = _value(rest[1], held)
             if index < 0:

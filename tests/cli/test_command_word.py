@@ -352,7 +352,7 @@ HARD = {
     "large tensors": (
         "",
         "",
-        ["check", f"{ROOT / 'examples' / '04_noisy_max.py'}:naive", "--epsilon", "ln(20)", "--size", "14"],
+        ["check", f"{ROOT / 'examples' / '04_noisy_max.py'}:improved", "--epsilon", "ln(20)", "--size", "14"],
     ),
     "many sizes together": (
         "",

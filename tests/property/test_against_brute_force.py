@@ -17,7 +17,9 @@ from privproof.evidence.checker import Accepted, recheck
 from privproof.exact import Budget, fraction, log, rational
 
 MANY = settings(
-    max_examples=examples(700), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(700),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 FEW = settings(MANY, max_examples=examples(120))
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from privproof import (
     check,
+    epsilon,
     geometric,
     integer,
     laplace,
     mechanism,
-    mechanism_question,
     one_of,
     output_probability,
     public,
@@ -43,12 +45,11 @@ def noise_in_a_table(x: integer(0, 2)):
     return {"a": geometric(x, alpha="1/2")}
 
 
-def test_unbounded_noise_in_a_table_is_refused():
-    assert check(noise_in_a_table).engine == "runs"
-    with pytest.raises(LanguageError, match="stands in a table"):
-        mechanism_question(noise_in_a_table)
-    with pytest.raises(LanguageError, match="stands in a table"):
-        output_probability(noise_in_a_table, {"a": 5}, x=0)
+def test_unbounded_noise_in_a_table():
+    verdict = check(noise_in_a_table)
+    assert (verdict.status, verdict.tight) == ("proved", epsilon("ln(2)"))
+    assert output_probability(noise_in_a_table, {"a": 5}, x=0) == Fraction(1, 96)
+    assert check(noise_in_a_table, "0.69").status == "refuted"
 
 
 @mechanism(epsilon="ln(2)")

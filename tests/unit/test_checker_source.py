@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from collections import Counter
 from fractions import Fraction
 
 import pytest
@@ -395,14 +396,15 @@ def test_what_is_too_large_to_re_establish_is_taken_from_the_compiler_and_said()
 
 def test_the_gate_says_what_it_took_from_the_compiler():
     @mechanism(epsilon="ln(3)")
-    def shows_a_table(x: integer(0, 1)):
-        return {0: randomized_response(x, truth="3/4")}
+    def counts(x: integer(0, 1)):
+        tally = Counter([x])
+        return randomized_response(tally[1], truth="3/4")
 
-    verdict = check(shows_a_table)
+    verdict = check(counts)
     assert verdict.status == "proved"
     source = verdict.certificate["question"]["source"]
     assert source["claims"] == "taken"
-    assert "a table" in source["reason"]
+    assert "Counter" in source["reason"]
 
 
 def test_every_way_in_which_a_verdict_is_re_established_is_told():

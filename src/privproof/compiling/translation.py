@@ -168,7 +168,7 @@ def _difference(
 def _processes(program: Program) -> bool:
     """Whether an output is computed from what is released."""
     outputs = [step.value for step in program.code if isinstance(step, Emit | Return)]
-    return any(isinstance(value, Operation) and value.name == PROCESSED for value in outputs)
+    return bool(program.shown) or any(isinstance(value, Operation) and value.name == PROCESSED for value in outputs)
 
 
 def _lengths(program: Program, arguments: Mapping[str, Any]) -> int:

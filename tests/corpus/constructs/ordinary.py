@@ -494,7 +494,7 @@ def m(q: queries(0, 1), x: integer(0, 1)):
     print('a', 1, None)
     return random.randint(0, x)
 
-# %% print of what is drawn | refused
+# %% print of what is drawn | agrees
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     print(random.randint(0, 1))
