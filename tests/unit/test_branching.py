@@ -60,7 +60,7 @@ def test_comparisons_ask_the_decider():
     asked = []
 
     def decide(form, strict):
-        asked.append((repr(form), strict))
+        asked.append((form.text(), strict))
         return True
 
     with deciding(decide):
