@@ -105,24 +105,13 @@ class _Search:
         for number, (x, y) in enumerate(self.relation.near):
             if number % 1000 == 0:
                 self.monitor.pause()
-            ratio = self._ratio((x,), (y,))
+            ratio = self.laws.ratio(self.model.drawn((x,)), self.model.drawn((y,)))
             if best is None or ratio is None or ratio > best:
                 best = ratio
                 self._try((x,), (y,))
             if ratio is None:
                 break
         self.upper = best
-
-    def _ratio(self, left: tuple[int, ...], right: tuple[int, ...]) -> Rational | None:
-        """The largest ratio on two data sets; None where it is infinite."""
-        found = ONE
-        for i, j in zip(self.model.drawn(left), self.model.drawn(right), strict=True):
-            if i != j:
-                ratio = self.laws.told(i, j).ratio
-                if ratio is None:
-                    return None
-                found *= ratio
-        return found
 
     def _try(self, left: tuple[int, ...], right: tuple[int, ...]) -> None:
         """Take two different data sets, if they are better than the best so far."""

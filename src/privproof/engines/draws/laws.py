@@ -8,6 +8,7 @@ which are compared outcome by outcome.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -63,6 +64,17 @@ class Laws:
                 found = self._compared(left, right)
             self._told[left, right] = found
         return self._told[left, right]
+
+    def ratio(self, left: Sequence[int], right: Sequence[int]) -> Rational | None:
+        """The largest ratio of parts that are drawn independently, each from its law; None where it is infinite."""
+        found = ONE
+        for i, j in zip(left, right, strict=True):
+            if i != j:
+                ratio = self.told(i, j).ratio
+                if ratio is None:
+                    return None
+                found *= ratio
+        return found
 
     def outcome(self, left: int, right: int) -> Any:
         """An outcome that tells two laws apart best; of equal laws a likely one."""

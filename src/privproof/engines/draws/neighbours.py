@@ -198,17 +198,7 @@ class Product:
         for code in self.codes.tolist():
             left, right = (ends[state] for state in self._sides(code))
             if left is not None and right is not None:
-                yield code, self._ratio(left, right)
-
-    def _ratio(self, left: tuple[int, ...], right: tuple[int, ...]) -> Rational | None:
-        found = ONE
-        for i, j in zip(left, right, strict=True):
-            if i != j:
-                ratio = self.laws.told(i, j).ratio
-                if ratio is None:
-                    return None
-                found *= ratio
-        return found
+                yield code, self.laws.ratio(left, right)
 
     def _at_the_end(self) -> Found:
         best: Rational | None = ONE
@@ -298,7 +288,7 @@ class Product:
                 a, b = int(self.moves[x][left]), int(self.moves[y][right])
                 target = None if memory is None or a < 0 or b < 0 else (memory * self.states + a) * self.states + b
                 if target in place:
-                    drawn = self._ratio(self.made.written[left][x], self.made.written[right][y])
+                    drawn = self.laws.ratio(self.made.written[left][x], self.made.written[right][y])
                     edges[place[code]].append((number, place[target], drawn))
         infinite = object()
         ends = {code: infinite if ratio is None else ratio for code, ratio in self._ends()}

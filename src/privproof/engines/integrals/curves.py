@@ -96,7 +96,7 @@ class Piece:
         if self.kind == "gaussian":
             if self.what == "density":
                 return _phi(x) / self.scale
-            return _normal(x if self.what == "below" else -x)
+            return normal_below(x if self.what == "below" else -x)
         if self.kind == "laplace":
             if self.what == "density":
                 return (-x if self.after else x).exp() / (2 * self.scale)
@@ -131,7 +131,7 @@ def _phi(x: arb) -> arb:
     return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
 
 
-def _normal(x: arb) -> arb:
+def normal_below(x: arb) -> arb:
     """The standard normal distribution function."""
     return (-x / arb(2).sqrt()).erfc() / 2
 
@@ -140,7 +140,7 @@ def _normal_bound(low: arb, high: arb, across: arb) -> arb:
     factor = across * (across * across / 2).exp()
     top = 1 / factor
     x = high if high <= top else (low if low >= top else top)
-    return _normal(x) + factor * _phi(x)
+    return normal_below(x) + factor * _phi(x)
 
 
 def _one_minus(share: arb, low: arb, high: arb, across: arb) -> arb:

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import comb, gcd
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from privproof.engines.integrals.functions import End
 from privproof.errors import LanguageError
 from privproof.exact.rationals import ONE, ZERO, Rational
 
+K = TypeVar("K")
 Power: TypeAlias = tuple[int, Rational]
 """Of one variable: ``x^k * ρ^x``."""
 Terms: TypeAlias = dict[tuple[Power, ...], Rational]
@@ -131,11 +132,11 @@ class _Lattice:
                 continue
             terms: Terms = {}
             if high is not None:
-                _gather(terms, self.substituted(inside, place, (high[0], high[1] + 1)), ONE)
+                gather(terms, self.substituted(inside, place, (high[0], high[1] + 1)), ONE)
             elif any(powers[place][1] >= 1 for powers in inside):
                 raise _beyond("does not decay")
             if low is not None:
-                _gather(terms, self.substituted(inside, place, low), -ONE)
+                gather(terms, self.substituted(inside, place, low), -ONE)
             elif any(powers[place][1] <= 1 for powers in inside):
                 raise _beyond("does not decay")
             yield _Cell(found.forms, terms)
@@ -147,7 +148,7 @@ class _Lattice:
             degree, ratio = powers[place]
             for power, share in enumerate(antidifference(degree, ratio)):
                 if share:
-                    _gather(made, {_with(powers, place, (power, ratio)): share}, factor)
+                    gather(made, {_with(powers, place, (power, ratio)): share}, factor)
         self.count(made)
         return made
 
@@ -168,13 +169,13 @@ class _Lattice:
                 more: Terms = {}
                 for each, share in expanded.items():
                     if constant:
-                        _gather(more, {each: share}, Rational(constant))
+                        gather(more, {each: share}, Rational(constant))
                     for i, a in enumerate(coefficients):
                         if a:
-                            _gather(more, {_with(each, i, (each[i][0] + 1, each[i][1])): share}, Rational(a))
+                            gather(more, {_with(each, i, (each[i][0] + 1, each[i][1])): share}, Rational(a))
                 expanded = more
                 self.count(expanded)
-            _gather(made, expanded, ONE)
+            gather(made, expanded, ONE)
         self.count(made)
         return made
 
@@ -234,7 +235,8 @@ def _tidied(forms: Sequence[Form], terms: Terms) -> _Cell | None:
     return _Cell(frozenset(tightest.items()), terms)
 
 
-def _gather(total: Terms, terms: Mapping[tuple[Power, ...], Rational], factor: Rational) -> None:
+def gather(total: dict[K, Rational], terms: Mapping[K, Rational], factor: Rational = ONE) -> None:
+    """Add a multiple of some terms to others; what cancels is left out."""
     for key, value in terms.items():
         together = total.get(key, ZERO) + factor * value
         if together:

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 from flint import fmpq
 
 from privproof.engines.integrals.functions import End, Line, highest, lowest, regions
-from privproof.engines.integrals.lattices import Form, antidifference, lattice_sum
+from privproof.engines.integrals.lattices import Form, antidifference, gather, lattice_sum
 from privproof.engines.integrals.leaves import Core, Halfspace, eliminate
 from privproof.errors import LanguageError
 from privproof.exact.rationals import ONE, ZERO, Rational, fraction
@@ -128,13 +128,13 @@ class _Sums:
             terms: _Terms = {}
             for place in range(first, last + 1):
                 if stop is not None and place == last:
-                    _gather(terms, _substituted(inner[place], ends[stop]))
+                    gather(terms, _substituted(inner[place], ends[stop]))
                 else:
-                    _gather(terms, {(0, ONE): _value(inner[place], function[place].high)})
+                    gather(terms, {(0, ONE): _value(inner[place], function[place].high)})
                 if start is not None and place == first:
-                    _gather(terms, _substituted(inner[place], lowers[start]), -ONE)
+                    gather(terms, _substituted(inner[place], lowers[start]), -ONE)
                 else:
-                    _gather(terms, {(0, ONE): _value(inner[place], function[place].low)}, -ONE)
+                    gather(terms, {(0, ONE): _value(inner[place], function[place].low)}, -ONE)
             made.append(_Piece(low, high, terms))
         return made
 
@@ -149,17 +149,8 @@ class _Sums:
 def _times(left: _Terms, right: _Terms) -> _Terms:
     product: _Terms = {}
     for (k, one), factor in left.items():
-        _gather(product, {(k + j, one * two): other for (j, two), other in right.items()}, factor)
+        gather(product, {(k + j, one * two): other for (j, two), other in right.items()}, factor)
     return product
-
-
-def _gather(total: _Terms, terms: _Terms, factor: Rational = ONE) -> None:
-    for key, value in terms.items():
-        together = total.get(key, ZERO) + factor * value
-        if together:
-            total[key] = together
-        else:
-            total.pop(key, None)
 
 
 def _antidifference(terms: _Terms) -> _Terms:
@@ -167,7 +158,7 @@ def _antidifference(terms: _Terms) -> _Terms:
     made: _Terms = {}
     for (k, ratio), value in terms.items():
         for power, factor in enumerate(antidifference(k, ratio)):
-            _gather(made, {(power, ratio): factor}, value)
+            gather(made, {(power, ratio): factor}, value)
     return made
 
 
@@ -185,5 +176,5 @@ def _substituted(terms: _Terms, line: Line) -> _Terms:
     for (k, ratio), value in terms.items():
         base, scale = ratio ** int(slope.p), value * ratio ** int(intercept.p)
         for power in range(k + 1):
-            _gather(made, {(power, base): comb(k, power) * slope**power * intercept ** (k - power)}, scale)
+            gather(made, {(power, base): comb(k, power) * slope**power * intercept ** (k - power)}, scale)
     return made

@@ -8,13 +8,12 @@ second.  All totals speak of the same two symbols, so that what they change by i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import Sort, field_of, input_sort, is_listed
 from privproof.engines.laplace.solver import z3
-from privproof.engines.laplace.values import Term, Value, number, real, symbol
+from privproof.engines.laplace.values import Term, Value, known_value, number, real, symbol
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.row import Row
@@ -31,13 +30,7 @@ def record_symbol(name: str, run: int = 1) -> str:
 
 def _plain(term: Term, known: Sequence[tuple[Term, Term]]) -> Any:
     """The value of a term, from the values of symbols."""
-    simple = z3.simplify(z3.substitute(term, *known))
-    if z3.is_int_value(simple):
-        return simple.as_long()
-    if z3.is_rational_value(simple):
-        exact = Fraction(simple.as_fraction())
-        return int(exact) if exact.denominator == 1 else exact
-    return z3.is_true(simple)
+    return known_value(z3.substitute(term, *known))
 
 
 class Records:

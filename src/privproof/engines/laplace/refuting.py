@@ -21,6 +21,7 @@ from privproof.engines.laplace.changes import changed_lists, summed_alone
 from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, point, slots, words
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.synthesis import Counterexample
+from privproof.engines.laplace.values import known_value
 from privproof.engines.laplace.worst import (
     Region,
     Worst,
@@ -440,20 +441,11 @@ def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str
     left: dict[str, Any] = {}
     right: dict[str, Any] = {}
 
-    def value(term: Any) -> Any:
-        simple = z3.simplify(term)
-        if z3.is_int_value(simple):
-            return simple.as_long()
-        if z3.is_rational_value(simple):
-            exact = Fraction(simple.as_fraction())
-            return int(exact) if exact.denominator == 1 else exact
-        return z3.is_true(simple)
-
     known = [(t, last.values[n]) for n, t in blocks.fixed.items() if n in last.values]
     for name, declared in program.inputs.items():
         if declared.shape == "value":
-            left[name] = value(last.values[name])
-            apart = 0 if declared.public else value(z3.substitute(blocks.apart(name, None), *known))
+            left[name] = known_value(last.values[name])
+            apart = 0 if declared.public else known_value(z3.substitute(blocks.apart(name, None), *known))
             right[name] = left[name] + apart if apart else left[name]
         elif declared.shape == "list":
             length = declared.size or size
@@ -462,8 +454,8 @@ def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str
                 left[name], right[name] = blocks.records.sides(name, known)
                 continue
             if "changed" in blocks.fixed and not declared.public:
-                by = value(z3.substitute(blocks.apart(name, blocks.fixed["changed"]), *known))
-                changed = value(last.values["changed"])
+                by = known_value(z3.substitute(blocks.apart(name, blocks.fixed["changed"]), *known))
+                changed = known_value(last.values["changed"])
                 if 0 <= changed < length:
                     right[name][changed] = by
         else:
@@ -473,10 +465,10 @@ def data(last: Counterexample, blocks: Blocks) -> tuple[dict[str, Any], dict[str
         place = [*known, *((t, state[n]) for n, t in blocks.state(step.path.source).items())]
         place += [(old, last.values[new.decl().name()]) for old, new in step.fresh]
         for read in step.path.reads:
-            at = value(z3.substitute(read.index, *place))
+            at = known_value(z3.substitute(read.index, *place))
             if isinstance(left.get(read.source), list) and 0 <= at < len(left[read.source]):
-                one = value(z3.substitute(read.value, *place))
+                one = known_value(z3.substitute(read.value, *place))
                 left[read.source][at] = one
-                right[read.source][at] = one + value(z3.substitute(read.distance, *place))
+                right[read.source][at] = one + known_value(z3.substitute(read.distance, *place))
         state = {n: z3.simplify(z3.substitute(t, *place)) for n, t in step.path.after.items()}
     return left, right

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from privproof.compiling.rewriting import Unsupported
@@ -54,6 +55,17 @@ def symbol(name: str, sort: Sort) -> Term:
 def number(value: object) -> Term:
     """A rational as a term."""
     return z3.RealVal(str(value))
+
+
+def known_value(term: Term) -> Any:
+    """The value of a term without symbols: a whole number, a fraction or a truth value."""
+    simple = z3.simplify(term)
+    if z3.is_int_value(simple):
+        return simple.as_long()
+    if z3.is_rational_value(simple):
+        exact = Fraction(simple.as_fraction())
+        return int(exact) if exact.denominator == 1 else exact
+    return z3.is_true(simple)
 
 
 def real(term: Term) -> Term:

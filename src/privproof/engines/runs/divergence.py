@@ -22,7 +22,7 @@ from typing import Any
 
 from flint import arb, fmpq_mat
 
-from privproof.engines.integrals.curves import Law
+from privproof.engines.integrals.curves import Law, normal_below
 from privproof.engines.integrals.enclosures import BITS, Condition, probability
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.engines.laplace.events import halfspace
@@ -327,11 +327,6 @@ def _height(p: arb, q: arb, bound: arb, spread: _Spread) -> arb:
         return _positive(p * (1 - e.exp()))
     mu = arb(spread.square).sqrt()
     return _positive(p * (normal_below(mu / 2 - e / mu) - e.exp() * normal_below(-mu / 2 - e / mu)))
-
-
-def normal_below(x: arb) -> arb:
-    """The standard normal distribution function."""
-    return (-x / arb(2).sqrt()).erfc() / 2
 
 
 def _halfspace(mine: _Group, other: _Group, spread: _Spread, bound: arb) -> Region | None:

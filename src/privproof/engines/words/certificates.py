@@ -12,7 +12,7 @@ from privproof.engines.words.cone_trimming import trim_cone
 from privproof.engines.words.dominance import Dominated
 from privproof.engines.words.findings import ConeProof, EnumerationProof, Proof, RatioProof, WorstWayProof
 from privproof.engines.words.frontier import Counted, Place, Trace
-from privproof.engines.words.letters import letter_document, numbers_document
+from privproof.engines.words.letters import begin_document, letter_document, numbers_document
 from privproof.engines.words.margins import margins
 from privproof.engines.words.pumping import Pump
 from privproof.engines.words.ratio_certificates import ratio_evidence
@@ -135,14 +135,7 @@ class _Cone:
     def _start(self, number: int, begin: Begin) -> dict[str, object]:
         place = self._at(0, self.problem.starts[number].location)
         covered = self.trace.starts.get(number)
-        result: dict[str, object] = {
-            "left": numbers_document(begin.pair.left),
-            "right": numbers_document(begin.pair.right),
-        }
-        if begin.pair.only is not None:
-            result["only"] = begin.pair.only
-        if begin.finish is not None:
-            result["finish"] = begin.finish
+        result = begin_document(begin)
         if covered is None or place is None:
             return result | {"node": len(self.places), "multipliers": []}
         return result | {"node": self.numbers[place], "multipliers": self._multipliers(place, covered, (0, place[1]))}

@@ -1,7 +1,8 @@
-"""Letters and distributions as plain data, for certificates."""
+"""Letters, distributions and beginnings as plain data, for certificates."""
 
 from __future__ import annotations
 
+from privproof.compiling import Begin
 from privproof.models import Distribution, Letter
 
 
@@ -15,3 +16,16 @@ def letter_document(letter: Letter) -> dict[str, str | None]:
 def numbers_document(entries: Distribution) -> dict[str, str]:
     """A distribution as plain data."""
     return {name: str(probability) for name, probability in entries.items()}
+
+
+def begin_document(begin: Begin) -> dict[str, object]:
+    """Where words begin, as plain data: an ordered pair, and the restriction or the output that its words have."""
+    result: dict[str, object] = {
+        "left": numbers_document(begin.pair.left),
+        "right": numbers_document(begin.pair.right),
+    }
+    if begin.pair.only is not None:
+        result["only"] = begin.pair.only
+    if begin.finish is not None:
+        result["finish"] = begin.finish
+    return result

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from privproof.compiling import Compiled
-from privproof.engines.words.letters import letter_document, numbers_document
+from privproof.engines.words.letters import begin_document, letter_document
 from privproof.engines.words.pasts import Multiples
 from privproof.engines.words.ratio_cones import RatioCones
 from privproof.engines.words.shipping import Shares
-from privproof.exact import Rational
 
 
 def ratio_evidence(compiled: Compiled, cones: RatioCones) -> dict[str, object]:
@@ -73,15 +72,7 @@ class _Writing:
         return [[self.numbers[target][states], str(share)] for states, share in shares.items()]
 
     def _start(self, number: int) -> dict[str, object]:
-        begin, location = self.compiled.begins[number], self.problem.starts[number].location
-        result: dict[str, object] = {
-            "left": numbers_document(begin.pair.left),
-            "right": numbers_document(begin.pair.right),
-        }
-        if begin.pair.only is not None:
-            result["only"] = begin.pair.only
-        if begin.finish is not None:
-            result["finish"] = begin.finish
+        result, location = begin_document(self.compiled.begins[number]), self.problem.starts[number].location
         if self.cones.kinds[location] == "past":
             multipliers = _multiples(self.cones.pasts.starts[number])
         else:
@@ -90,8 +81,4 @@ class _Writing:
 
 
 def _multiples(multiples: Multiples) -> list[list[object]]:
-    return [[index, _text(share)] for index, share in multiples.items()]
-
-
-def _text(number: Rational) -> str:
-    return str(number)
+    return [[index, str(share)] for index, share in multiples.items()]

@@ -204,7 +204,7 @@ def _over(vertex: _Vertex, value: Rational) -> arb:
     """The probability to be above a value, which is not lost in a difference from 1."""
     w, after = arb((value - vertex.zero) / vertex.spread), value >= vertex.zero
     if vertex.kind == "gaussian":
-        return _normal(-w)
+        return normal_share(-w)
     if vertex.kind == "laplace":
         return (-w).exp() / 2 if after else 1 - w.exp() / 2
     if vertex.turned:
@@ -332,7 +332,7 @@ def _tree(root: _Vertex, vertices: Sequence[_Vertex], place: str) -> arb:
 def _cut_off(vertex: _Vertex, nodes: _Nodes) -> arb:
     """What the sum over the nodes leaves out: at most the mass of the density beyond the last but one on either side."""
     first, last = (nodes.point(1) - vertex.zero) / vertex.spread, (nodes.point(nodes.count - 2) - vertex.zero)
-    return _normal(first) + _normal(-last / vertex.spread)
+    return normal_share(first) + normal_share(-last / vertex.spread)
 
 
 def _weighted(vertex: _Vertex, nodes: _Nodes) -> tuple[list[arb], arb, arb]:
@@ -353,11 +353,13 @@ def _passed(child: _Vertex, nodes: _Nodes) -> tuple[list[arb], arb]:
         low, high = child.gaps
         values = []
         for k in range(nodes.count):
-            value = arb(1) if high is None else _normal((nodes.point(k) + high - child.zero) / child.spread)
-            values.append(value if low is None else value - _normal((nodes.point(k) + low - child.zero) / child.spread))
+            value = arb(1) if high is None else normal_share((nodes.point(k) + high - child.zero) / child.spread)
+            values.append(
+                value if low is None else value - normal_share((nodes.point(k) + low - child.zero) / child.spread)
+            )
         y = nodes.strip / child.spread
         c = y * (y * y / 2).exp()
-        bound = _normal(1 / c) + c * (-1 / (2 * c * c)).exp() / (2 * arb.pi()).sqrt()
+        bound = normal_share(1 / c) + c * (-1 / (2 * c * c)).exp() / (2 * arb.pi()).sqrt()
         return values, bound if low is None or high is None else 2 * bound
     inside, strength, top = _weighted(child, nodes)
     ratio = arb.pi() * nodes.strip / nodes.step
@@ -382,5 +384,6 @@ def _running(count: int, bits: int) -> arb_mat:
     )
 
 
-def _normal(x: arb) -> arb:
+def normal_share(x: arb) -> arb:
+    """How much of the standard normal law lies below a number."""
     return (-x / arb(2).sqrt()).erfc() / 2

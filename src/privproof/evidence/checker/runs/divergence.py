@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from flint import arb, fmpq_mat
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
-from privproof.evidence.checker.integrals.normal import KINDS, forest_probability
+from privproof.evidence.checker.integrals.normal import KINDS, forest_probability, normal_share
 from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.runs.sums import likelihood
@@ -167,7 +167,7 @@ def _excess(mine: _Seen, other: _Seen | None, bound: arb) -> arb:
         result = p - e.exp() * p
     else:
         mu = arb(square).sqrt()
-        result = p * (_normal(mu / 2 - e / mu) - e.exp() * _normal(-mu / 2 - e / mu))
+        result = p * (normal_share(mu / 2 - e / mu) - e.exp() * normal_share(-mu / 2 - e / mu))
     return _at_least_zero(result)
 
 
@@ -211,10 +211,6 @@ def _common(seen: _Seen, a: int, b: int) -> Rational:
     """The covariance of two numbers."""
     other = dict(seen.rows[b])
     return sum((c * other[j] * seen.laws[j][1] ** 2 for j, c in seen.rows[a] if j in other), ZERO)
-
-
-def _normal(x: arb) -> arb:
-    return (-x / arb(2).sqrt()).erfc() / 2
 
 
 # ------------------------------------------------------------------------------------------------------------ refuting
@@ -299,7 +295,7 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
         variance = sum((c * c * leaf.noises[j][1] ** 2 for j, c in kept.items()), ZERO)
         if variance == 0:
             refuse("a halfspace without noise", "evidence.regions")
-        total += _probability(leaf, (), place) * _normal(arb(constant) / arb(variance).sqrt())
+        total += _probability(leaf, (), place) * normal_share(arb(constant) / arb(variance).sqrt())
     return total
 
 
