@@ -27,6 +27,7 @@ h1 { font-size: 1.4rem; line-height: 1.3; margin-bottom: 1rem; }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: left; font-weight: 500; color: #60646c; vertical-align: top; padding: .3rem 1.2rem .3rem 0; white-space: nowrap; }
 td { padding: .3rem 0; overflow-wrap: anywhere; white-space: pre-wrap; font-variant-numeric: tabular-nums; }
+.facts td { width: 100%; max-width: 0; }
 tr { border-bottom: 1px solid #eceef0; }
 td.columns { font-family: ui-monospace, monospace; font-size: .85rem; white-space: pre; overflow-x: auto; }
 h2 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
@@ -66,7 +67,7 @@ def document_page(
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(sentence)}</title><style>{_STYLE}</style></head><body>
 <h1>{badge}{escape(sentence)}</h1>
-<table>{rows}</table>
+<table class="facts">{rows}</table>
 {more}
 <h2>Everything, as data</h2><details><summary>JSON</summary><pre>{said}</pre></details>
 <footer>privproof. {escape(footer)}</footer>

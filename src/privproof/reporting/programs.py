@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -274,7 +275,8 @@ def _proof_facts(explanation: Explanation) -> list[Fact]:
     if not explanation.charges:
         return result
     rows = [("line", "noise", "when", "shift", "cost")]
-    rows += [(str(c.line), c.code, c.when or "always", c.shift, c.cost) for c in explanation.charges]
+    charges = Counter((str(c.line), c.code, c.when or "always", c.shift, c.cost) for c in explanation.charges)
+    rows += [(*row[:-1], f"{row[-1]}, {times} times" if times > 1 else row[-1]) for row, times in charges.items()]
     widths = [max(len(row[k]) for row in rows) for k in range(5)]
     table = "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -295,7 +297,7 @@ def alignment_words(explanation: Explanation) -> str:
     if not parts:
         return "the second run draws the same noise: nothing has to be shifted"
     different = "; d(x) is the change of x" if any("d(" in c.shift for c in explanation.charges) else ""
-    return "; ".join(parts) + f" (all other noise stays{different})"
+    return "; ".join(dict.fromkeys(parts)) + f" (all other noise stays{different})"
 
 
 def program_data(verdict: Verdict) -> dict[str, Any]:
