@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 
-from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
+from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart
+from privproof.reporting.quilt_charts import quilt_chart
 
 NAMES = {"title": "a chart", "x_label": "epsilon", "y_label": "error"}
 NASTY = "<b> & \"quoted\" 'x' \x00\x1b]0;\ud800 ]]> \n\u00a0é"

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from privproof.errors import ScenarioError
-from privproof.evidence.checker.locations import check_location
+from privproof.evidence.checker.locations.checking import check_location
 from privproof.evidence.checker.outcomes import Accepted, Limits, Refusal
 from privproof.release.locations import (
     location_certificate,

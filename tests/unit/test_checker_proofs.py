@@ -200,12 +200,12 @@ def test_a_proof_about_another_program_does_not_pass_the_gate(monkeypatch):
     """As if the compiler were wrong and its trials blind: the instructions draw more noise than the text."""
     mechanism = next(mechanism for mechanism in PROVED if mechanism.name == "laplace_mechanism")
     compiling = importlib.import_module("privproof.compiling.relational")
-    honest, tried = compiling._scales, engine.agreement
+    honest, tried = compiling.shifted_scales, engine.agreement
 
     def doubled(*arguments):
         return {site: replace(scale, factor=scale.factor * 2) for site, scale in honest(*arguments).items()}
 
-    monkeypatch.setattr(compiling, "_scales", doubled)
+    monkeypatch.setattr(compiling, "shifted_scales", doubled)
     monkeypatch.setattr(engine, "agreement", lambda program: replace(tried(program), told=None))
     with pytest.warns(CertificateRefused, match="the noise has another scale in the text"):
         assert check(mechanism, 1).status != "proved"

@@ -20,19 +20,9 @@ from privproof.exact import Budget, epsilon
 from privproof.exact.exponentials import ExponentialSum
 from privproof.library import mechanisms
 from privproof.library.laplace import noisy_max
-from privproof.reporting.audits import (
-    audit_data,
-    audit_page,
-    audit_sentence,
-    down,
-    histogram_chart,
-    loss_words,
-    p_value_chart,
-    percent,
-    print_audit,
-    probability_words,
-    up,
-)
+from privproof.reporting.audit_data import audit_data
+from privproof.reporting.audit_pages import audit_page, histogram_chart, p_value_chart
+from privproof.reporting.audits import audit_sentence, down, loss_words, percent, print_audit, probability_words, up
 
 PAIR = Adjacent({"q": [0, Fraction(1, 2)]}, {"q": [1, 0]})
 COUNT = Count(PAIR, OneOf((1,)), 400, 100, 1000)

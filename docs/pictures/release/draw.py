@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from privproof import release
-from privproof.library.releases import activity, running_example
-from privproof.release.comparing import errors_by_method
 from privproof.engines.releases.curves import contraction, spectral, spectral_tight, spectrum
 from privproof.engines.releases.laws import chain_laws, network_laws_of
 from privproof.engines.releases.powers import Powers
-from privproof.reporting.charts import Line, line_chart, node_chart, quilt_chart
+from privproof.library.releases import activity, running_example
+from privproof.release.comparing import errors_by_method
+from privproof.reporting.charts import Line, line_chart, node_chart
+from privproof.reporting.quilt_charts import quilt_chart
 
 HERE = Path(__file__).parent
 LENGTH = 100

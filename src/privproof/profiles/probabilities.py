@@ -8,7 +8,7 @@ from typing import Any
 
 from privproof.compiling.distributions import given_inputs
 from privproof.compiling.distributions import output_probability as discrete_probability
-from privproof.compiling.relational import unit
+from privproof.compiling.scales import unit
 from privproof.engines import Monitor
 from privproof.engines.laplace.engine import witnessed
 from privproof.engines.laplace.events import event_probability, tree

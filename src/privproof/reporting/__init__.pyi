@@ -1,4 +1,6 @@
-from .audits import audit_data, audit_page, histogram_chart, p_value_chart, print_audit
+from .audit_data import audit_data
+from .audit_pages import audit_page, histogram_chart, p_value_chart
+from .audits import print_audit
 from .commands import Command
 from .facts import Fact
 from .html import page

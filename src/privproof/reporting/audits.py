@@ -1,4 +1,4 @@
-"""Audits for readers: text, plain data, and one page with the p-values and the histograms drawn.
+"""Audits for readers: a sentence, facts, and the table of candidates.
 
 Two kinds of knowledge stand side by side and never mix: what runs say, *with confidence*, and what exact probabilities and exact engines
 say, without any.  Only the second proves or refutes.  Bounds that rest on runs are rounded to the safe side: epsilon and delta down,
@@ -10,31 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
-from html import escape
-from math import inf, isfinite, isnan
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from privproof.evidence import Unknown, Verdict
-from privproof.exact import Epsilon, decimal, epsilon, text
-from privproof.exact.balls import precision, rational_bounds
+from privproof.exact import Epsilon, decimal, text
+from privproof.exact.balls import rational_bounds
 from privproof.exact.exponentials import ExponentialSum
-from privproof.exact.texts import enclosing, outward, rounded
-from privproof.reporting.charts import Bar, Line, bar_chart, line_chart
+from privproof.exact.texts import outward, rounded
 from privproof.reporting.facts import Fact
-from privproof.reporting.html import document_page
 from privproof.reporting.programs import arguments_words
 from privproof.reporting.reports import report_of
 from privproof.reporting.streams import table
-from privproof.reporting.strokes import WIDTH, clipped
 from privproof.reporting.text import print_facts
-from privproof.reporting.wording import data, facts
+from privproof.reporting.wording import facts
 
 if TYPE_CHECKING:
     from privproof.auditing.audits import Audit, Certified
 
-_LISTED = 5
+LISTED = 5
 """How many candidates the table of an audit lists; the last line says how many more there are."""
 _SHORT = 18
 """An exact epsilon with a longer text is shown as a decimal number."""
@@ -44,9 +40,8 @@ _CELL = 60
 """In the table of candidates events and data sets are cut to so many characters, to fit a line."""
 _ENGINE_FACTS = ("structure", "growing", "repair", "tight epsilon")
 _WITNESS_FACTS = ("output", "written", "event", "left", "right", "ratio", "loss")
-_ENGINE_DATA = ("growth", "leak", "formula", "repairs")
 
-_MEANINGS = {"real": ": breaks it", "spurious": ": keeps it", "exact": ""}
+MEANINGS = {"real": ": breaks it", "spurious": ": keeps it", "exact": ""}
 
 
 def print_audit(console: Console, audit: Audit, *, command: str | None, more: Sequence[Fact] = ()) -> None:
@@ -58,10 +53,10 @@ def print_audit(console: Console, audit: Audit, *, command: str | None, more: Se
         command: the command line that it was asked with, if any.
         more: what else is to be said at the end.
     """
-    print_facts(console, _status(audit), audit_sentence(audit), [*audit_facts(audit, command=command), *more])
+    print_facts(console, audit_status(audit), audit_sentence(audit), [*audit_facts(audit, command=command), *more])
 
 
-def _status(audit: Audit) -> str:
+def audit_status(audit: Audit) -> str:
     """The verdict; where nothing was claimed, whether the tight epsilon was computed."""
     if audit.budget is None and _known(audit.tight):
         return "computed"
@@ -69,6 +64,7 @@ def _status(audit: Audit) -> str:
 
 
 def _known(tight: Verdict | None) -> bool:
+    """proved, refuted or unknown, as the exact side says."""
     return tight is not None and (tight.lower.infinite or tight.tight is not None)
 
 
@@ -182,10 +178,10 @@ def audit_facts(audit: Audit, *, command: str | None, candidates: bool = True) -
         result.append(Fact("lengths", f"the largest losses met while searching, roughly: {losses}"))
     result.append(Fact("repeat", repeat_words(audit, command)))
     result.append(Fact("time", ", ".join(f"{part} {seconds:.2f} s" for part, seconds in audit.seconds.items())))
-    return [*result, *(Fact("note", note) for note in _notes(audit))]
+    return [*result, *(Fact("note", note) for note in audit_notes(audit))]
 
 
-def _notes(audit: Audit) -> list[str]:
+def audit_notes(audit: Audit) -> list[str]:
     """Restrictions and remarks, of the audit and of the engine that answered."""
     engine = audit.tight if audit.verdict is None else audit.verdict
     return list(dict.fromkeys([*audit.notes, *(() if engine is None else engine.notes)]))
@@ -201,7 +197,7 @@ def _sampled(audit: Audit) -> Iterator[Fact]:
         where = ""
         if audit.delta_count is not None and audit.delta_count != audit.count:
             counts = f"in {audit.delta_count.left:,} runs on the left, {audit.delta_count.right:,} on the right"
-            where = f"; {_fitted(str(audit.delta_count.event))}: {counts}"
+            where = f"; {fitted(str(audit.delta_count.event))}: {counts}"
         yield Fact("", f"{sure} delta is at least {down(audit.delta)} at epsilon = {budget.epsilon}{where}")
     if budget is not None and audit.p_value is not None:
         rare = f"were it {claim_words(audit)}, runs as telling as these would be at most that likely"
@@ -215,10 +211,10 @@ def _sampled(audit: Audit) -> Iterator[Fact]:
     if count is None:
         yield Fact("event", "none was tested")
         return
-    yield Fact("event", _fitted(str(count.event)))
+    yield Fact("event", fitted(str(count.event)))
     for label, side, number in (("left", count.pair.left, count.left), ("right", count.pair.right, count.right)):
         share = f" ({decimal(Fraction(100 * number, count.runs), digits=3)} %)" if count.runs else ""
-        yield Fact(label, f"{_data_words(side)}: in {number:,} of {count.runs:,} runs{share}")
+        yield Fact(label, f"{data_words(side)}: in {number:,} of {count.runs:,} runs{share}")
     if count.left and not count.right:
         yield Fact("as counted", "never on the right: the loss may be infinite, but counts alone cannot tell")
     elif count.left > count.right:
@@ -263,20 +259,20 @@ def _claimed(audit: Audit, verdict: Verdict) -> str:
 def candidate_table(audit: Audit) -> str:
     """What was proposed by sampling, with exact probabilities, a row each."""
     rows = [("the claim" if audit.budget is not None else "", "exact loss", "left", "right", "event and data sets")]
-    for candidate in _ordered(audit):
-        sides = " against ".join(_fitted(_data_words(side), _CELL) for side in (candidate.left, candidate.right))
+    for candidate in ordered_candidates(audit):
+        sides = " against ".join(fitted(data_words(side), _CELL) for side in (candidate.left, candidate.right))
         probabilities = [probability_words(p) for p in (candidate.left_probability, candidate.right_probability)]
-        where = f"{_fitted(str(candidate.exactly), _CELL)}, {sides}"
-        judged = f"{candidate.judgement}{_MEANINGS[candidate.judgement]}"
+        where = f"{fitted(str(candidate.exactly), _CELL)}, {sides}"
+        judged = f"{candidate.judgement}{MEANINGS[candidate.judgement]}"
         rows.append((judged, loss_words(candidate.loss), probabilities[0], probabilities[1], where))
-    rest = len(audit.candidates) - _LISTED
+    rest = len(audit.candidates) - LISTED
     return table(rows) + (f"\nand {rest} more" if rest > 0 else "")
 
 
-def _ordered(audit: Audit) -> list[Certified]:
+def ordered_candidates(audit: Audit) -> list[Certified]:
     """The candidates with the largest losses, those that are real first."""
-    ordered = sorted(audit.candidates, key=lambda c: (c.judgement != "real", -_float(c.loss)))
-    return ordered[:_LISTED]
+    ordered = sorted(audit.candidates, key=lambda c: (c.judgement != "real", -as_float(c.loss)))
+    return ordered[:LISTED]
 
 
 def repeat_words(audit: Audit, command: str | None) -> str:
@@ -365,294 +361,17 @@ def _about(value: float) -> str:
     return "infinite" if value == inf else f"{value:.3g}"
 
 
-def _float(value: Epsilon) -> float:
+def as_float(value: Epsilon) -> float:
+    """An epsilon as a float, rounded down."""
     return inf if value.infinite else float(rational_bounds(value.ball())[0])
 
 
-def _fitted(words: str, most: int = _LONGEST) -> str:
+def fitted(words: str, most: int = _LONGEST) -> str:
     """Words in one line that is not too long."""
     line = " ".join(words.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def _data_words(arguments: Mapping[str, Any]) -> str:
-    return _fitted(arguments_words(arguments))
-
-
-# ------------------------------------------------------------------------------------------------------------------ data
-
-
-def audit_data(audit: Audit, command: str | None = None) -> dict[str, Any]:
-    """The audit as plain data, the object that ``--json`` prints.
-
-    What rests on runs is under ``audit``; ``tight`` and ``witness`` hold only what is exact.
-    """
-    engines = [found.engine for found in (audit.verdict, audit.tight) if found is not None]
-    budget = audit.budget
-    result: dict[str, Any] = {
-        "verdict": audit.status,
-        "engine": f"sampling + {engines[0]}" if engines else "sampling",
-        "question": {
-            "mechanism": audit.subject,
-            "subject": audit.subject,
-            "epsilon": None if budget is None else str(budget.epsilon),
-            "delta": None if budget is None else str(budget.delta),
-        },
-        "tight": _tight_data(audit),
-        "witness": _witness_data(audit),
-        "certificate": None,
-        "seconds": round(sum(audit.seconds.values()), 6),
-        "notes": _notes(audit),
-        "audit": _audit_data(audit),
-    }
-    if command is not None:
-        result["command"] = command
-    for found in (audit.verdict, audit.tight):
-        if found is not None:
-            more = data(found, certificate=None)
-            result |= {name: more[name] for name in _ENGINE_DATA if name in more and name not in result}
-    return result
-
-
-def _tight_data(audit: Audit) -> dict[str, Any]:
-    """What is exactly known about the tight epsilon: by an engine, or at least the loss of a candidate."""
-    if audit.tight is not None:
-        found: dict[str, Any] = data(audit.tight, certificate=None)["tight"]
-        return found
-    known = [c.loss for c in audit.candidates] if audit.budget is None or audit.budget.delta == 0 else []
-    lower = max(known, key=_float, default=epsilon(0))
-    infinite = "inf" if lower.infinite else None
-    return {
-        "ratio": None,
-        "epsilon": infinite,
-        "exact": infinite,
-        "lower": outward(lower, up=False),
-        "upper": "inf",
-    }
-
-
-def _witness_data(audit: Audit) -> dict[str, Any] | None:
-    """The real candidate with the largest loss; without one, the witness of the engine that refutes."""
-    real, verdict = audit.real, audit.verdict
-    if real is None:
-        if verdict is None or verdict.status != "refuted":
-            return None
-        witness: dict[str, Any] | None = data(verdict, certificate=None)["witness"]
-        return witness
-    sides = _sides_data(real.left, real.right)
-    output = str(real.exactly)
-    return {**sides, "output": [output.removeprefix("the output is ")], "event": output, **_probabilities(real)}
-
-
-def _probabilities(candidate: Certified) -> dict[str, Any]:
-    """Both probabilities exactly, and their ratio: exactly, or as two decimals that enclose it."""
-    p, q = candidate.left_probability, candidate.right_probability
-    ratio: Any
-    if isinstance(p, Fraction) and isinstance(q, Fraction):
-        ratio = "inf" if q == 0 and p != 0 else None if q == 0 else str(p / q)
-        return {"left_probability": str(p), "right_probability": str(q), "ratio": ratio}
-    balls = {}
-    for side, value in (("left", p), ("right", q)):
-        assert isinstance(value, ExponentialSum)
-        balls[side] = value
-    if balls["right"].is_zero:
-        ratio = None if balls["left"].is_zero else "inf"
-    elif balls["left"].is_zero:
-        ratio = "0"
-    else:
-        with precision(192):
-            ratio = enclosing(balls["left"].ball(1, 192) / balls["right"].ball(1, 192))
-    exact = {f"{side}_probability": str(value.at(1)) for side, value in balls.items()}
-    return {**exact, "ratio": ratio}
-
-
-def _audit_data(audit: Audit) -> dict[str, Any]:
-    count = audit.count
-    low, high = audit.bracket
-    return {
-        "epsilon_at_least": _number(audit.epsilon),
-        "delta_at_least": _number(audit.delta),
-        "confidence": str(audit.confidence),
-        "p_value": _number(audit.p_value),
-        "violated": audit.violated,
-        "bracket": [_number(low), high if isfinite(high) else None],
-        "event": None if count is None else str(count.event),
-        **(dict.fromkeys(_SIDES) if count is None else _sides_data(count.pair.left, count.pair.right)),
-        "left_count": None if count is None else count.left,
-        "right_count": None if count is None else count.right,
-        "samples": audit.samples,
-        "runs": audit.runs,
-        "pairs": audit.pairs,
-        "seed": audit.seed,
-        "repeatable": audit.repeatable,
-        "candidates": [
-            {
-                "judgement": found.judgement,
-                "event": str(found.event),
-                "exactly": str(found.exactly),
-                "loss": str(found.loss),
-                **_probabilities(found),
-                **_sides_data(found.left, found.right),
-            }
-            for found in audit.candidates
-        ],
-        "tests": [
-            {
-                "event": str(test.event),
-                **_sides_data(test.pair.left, test.pair.right),
-                "left_count": test.left,
-                "right_count": test.right,
-                "runs": test.runs,
-                "estimate": _number(test.estimate),
-            }
-            for test in audit.tests
-        ],
-        "curve": [[_number(e), _number(p)] for e, p in audit.curve],
-        "histogram": None if audit.histogram is None else [list(row) for row in audit.histogram.rows],
-        "by_size": {str(size): _number(loss) for size, loss in audit.by_size.items()},
-        "exact_verdict": None if audit.verdict is None else audit.verdict.status,
-        "seconds": {part: round(seconds, 6) for part, seconds in audit.seconds.items()},
-    }
-
-
-_SIDES = ("left", "right", "left_python", "right_python")
-
-
-def _sides_data(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """Both data sets: as values, and as Python writes them."""
-    written = [", ".join(f"{name}={value!r}" for name, value in side.items()) for side in (left, right)]
-    return dict(zip(_SIDES, (_plain(left), _plain(right), *written), strict=True))
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: fractions as texts, whatever JSON does not know as Python writes it."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return _number(value)
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Fraction) else repr(value)
-
-
-def _number(value: float | None) -> float | str | None:
-    """A float as JSON has it."""
-    if value is None or isnan(value):
-        return None
-    return float(value) if isfinite(value) else "inf" if value > 0 else "-inf"
-
-
-# ------------------------------------------------------------------------------------------------------------------ page
-
-
-def audit_page(audit: Audit, command: str | None = None) -> str:
-    """The audit as one self-contained HTML page."""
-    parts = []
-    if audit.candidates:
-        parts.append(f"<h2>What sampling proposed, with exact probabilities</h2>{_candidate_rows(audit)}")
-    if _drawable(audit):
-        chart = _audit_chart(audit)
-        parts.append(f'<h2>How strongly the runs speak against an epsilon</h2><div class="drawing">{chart}</div>')
-    if audit.histogram is not None and audit.histogram.rows:
-        parts.append(f'<h2>What was written</h2><div class="drawing">{histogram_chart(audit)}</div>')
-    parts.append(f"<h2>To repeat it</h2><pre>{escape(repeat_words(audit, command))}</pre>")
-    listed = [fact for fact in audit_facts(audit, command=command, candidates=False) if fact.label != "repeat"]
-    return document_page(
-        _status(audit),
-        audit_sentence(audit),
-        listed,
-        "\n".join(parts),
-        audit_data(audit, command=command),
-        "What rests on runs holds with the stated confidence; probabilities and losses of candidates are exact.",
-    )
-
-
-def _candidate_rows(audit: Audit) -> str:
-    rows = [
-        "<tr><th>the claim</th><th>exact loss</th><th>event</th><th>left, probability</th><th>right, probability</th></tr>"
-    ]
-    for candidate in _ordered(audit):
-        cells = [
-            f"{candidate.judgement}{_MEANINGS[candidate.judgement]}",
-            loss_words(candidate.loss),
-            _fitted(str(candidate.exactly)),
-            f"{_data_words(candidate.left)}\n{probability_words(candidate.left_probability)}",
-            f"{_data_words(candidate.right)}\n{probability_words(candidate.right_probability)}",
-        ]
-        rows.append("<tr>" + "".join(_cell(cell, whole=place < 2) for place, cell in enumerate(cells)) + "</tr>")
-    rest = len(audit.candidates) - _LISTED
-    more = f"<p>{rest} more below, as data.</p>" if rest > 0 else ""
-    return f"<table>{''.join(rows)}</table>{more}"
-
-
-def _cell(words: str, *, whole: bool) -> str:
-    wrapped = ";white-space:nowrap" if whole else ""
-    return f'<td style="vertical-align:top;padding-right:1.2rem{wrapped}">{escape(words)}</td>'
-
-
-def _drawable(audit: Audit) -> bool:
-    return any(isfinite(e) and isfinite(p) for e, p in audit.curve)
-
-
-def _audit_chart(audit: Audit) -> str:
-    marks = [(audit.epsilon, f"at least {down(audit.epsilon)}")] if isfinite(audit.epsilon) else []
-    if audit.budget is not None and not audit.budget.epsilon.infinite:
-        marks.append((_float(audit.budget.epsilon), f"claimed {audit.budget.epsilon.decimal(digits=4)}"))
-    if audit.tight is not None and audit.tight.tight is not None and not audit.tight.tight.infinite:
-        marks.append((_float(audit.tight.tight), f"exactly {audit.tight.tight.decimal(digits=4)}"))
-    return _p_chart([("the runs", audit)], f"p-values for {audit.subject}", marks)
-
-
-def p_value_chart(audits: Sequence[tuple[str, Audit]], *, title: str, exact: float | None = None) -> str:
-    """The p-values of several audits against epsilon, with the exact epsilon as a vertical line (FAIER, Figure 4).
-
-    Args:
-        audits: names and audits.
-        title: what the chart shows.
-        exact: the exact epsilon, where it is known and finite.
-
-    Raises:
-        ValueError: there is nothing to draw.
-    """
-    marks = [] if exact is None or not isfinite(exact) else [(exact, f"exactly {exact:.4g}")]
-    return _p_chart(audits, title, marks)
-
-
-def _p_chart(audits: Sequence[tuple[str, Audit]], title: str, marks: Sequence[tuple[float, str]]) -> str:
-    ends = [e for _, audit in audits for e, _ in audit.curve] + [e for e, _ in marks]
-    last = max((e for e in ends if isfinite(e)), default=0.0)
-    lines = []
-    for name, audit in audits:
-        points = list(audit.curve)
-        if points and points[-1][1] >= 1 and points[-1][0] < last:
-            points.append((last, 1.0))
-        lines.append(Line(name, tuple(points)))
-    if any(map(_drawable, (audit for _, audit in audits))):
-        for confidence in dict.fromkeys(audit.confidence for _, audit in audits):
-            alpha = float(1 - confidence)
-            lines.append(Line(f"p = {alpha:.4g}", ((0.0, alpha), (last, alpha)), dashed=True))
-    return line_chart(lines, title=title, x_label="epsilon", y_label="p-value", marks=marks)
-
-
-def histogram_chart(audit: Audit) -> str:
-    """How often every output occurred on both data sets.
-
-    Raises:
-        ValueError: nothing was counted.
-    """
-    if audit.histogram is None:
-        raise ValueError(f"a histogram needs runs, found none in the audit of {audit.subject}")
-    sides = ("left", "right")
-    if audit.count is not None:
-        pair = audit.count.pair
-        sides = (f"left: {_data_words(pair.left)}", f"right: {_data_words(pair.right)}")
-    before, after = (clipped(side, WIDTH - 60) for side in sides)
-    return bar_chart(
-        [Bar(name, left, right) for name, left, right in audit.histogram.rows],
-        title=f"Outputs of {audit.subject}",
-        y_label=f"runs, of {audit.histogram.runs:,} on each side",
-        before=before,
-        after=after,
-    )
+def data_words(arguments: Mapping[str, Any]) -> str:
+    """Data in one line."""
+    return fitted(arguments_words(arguments))

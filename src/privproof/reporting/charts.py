@@ -10,28 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import groupby, pairwise
-from math import floor, inf, isfinite
+from itertools import groupby
+from math import floor, isfinite
 
-from privproof.reporting.axes import (
-    Axis,
-    alike,
-    axis_for,
-    counted_entries,
-    curve_words,
-    entry_name,
-    fixed,
-    percent,
-    short,
-    spanned,
-)
+from privproof.reporting.axes import alike, axis_for, curve_words, entry_name, short
+from privproof.reporting.plots import Plot, flag_labels, kept_apart, key_strokes
 from privproof.reporting.strokes import (
     AXIS,
     BLUE,
     DARK_ORANGE,
     GREY,
-    GRID,
     INK,
     LABEL,
     LINES,
@@ -44,7 +32,6 @@ from privproof.reporting.strokes import (
     Run,
     Value,
     clipped,
-    dot,
     listed,
     segment,
     svg_document,
@@ -123,9 +110,9 @@ def line_chart(
     along = axis_for([y for _, y in points], log=y_log, outward=True, count=6)
     right = max((text_width(name) + 24 for name, run in zip(names, runs, strict=True) if name and run), default=24.0)
     left, head = MARGIN + along.widest + 8, title_height(title) + 32
-    flags = _flags([(left + (WIDTH - left - right) * across.share(x), label) for x, label in marks])
+    flags = flag_labels([(left + (WIDTH - left - right) * across.share(x), label) for x, label in marks])
     top = head + (18 * (1 + max(row for *_, row in flags)) if flags else 0)
-    plot = _Plot(left, top, WIDTH - left - right, max(300.0, LABEL * sum(map(bool, runs))), across, along)
+    plot = Plot(left, top, WIDTH - left - right, max(300.0, LABEL * sum(map(bool, runs))), across, along)
     parts = [plot.grid(x_label, y_label, head - 18)]
     rises = [(x, begin, label, top - 6 - 18 * row) for x, begin, label, row in flags]
     parts += [segment(x, height - 10, x, plot.bottom, GREY, dash="2 3") for x, _, _, height in rises]
@@ -141,7 +128,7 @@ def line_chart(
         if placed and names[i]:
             ends.append((*max(point for run in placed for point in run), names[i], ink))
     ends.sort(key=lambda end: end[1])
-    heights = _apart([y for _, y, _, _ in ends], LABEL, plot.top, plot.bottom)
+    heights = kept_apart([y for _, y, _, _ in ends], LABEL, plot.top, plot.bottom)
     for (x, y, name, ink), height in zip(ends, heights, strict=True):
         if abs(height - y) > 3 or x < plot.right - 3:
             parts.append(segment(x + 4, y, plot.right + 10, height, ink, width=0.8, dash="1 3"))
@@ -183,7 +170,7 @@ def node_chart(
     along = axis_for([*values, 0.0] if based else values, log=False, outward=True, count=6)
     left, top = MARGIN + along.widest + 8, title_height(title) + 46
     across = axis_for([0.5, length + 0.5], log=False, outward=False, count=min(8, length), whole=True)
-    plot = _Plot(left, top, WIDTH - left - 28, 230.0, across, along)
+    plot = Plot(left, top, WIDTH - left - 28, 230.0, across, along)
     placed = [[plot.at(x, y) for x, y in run] for run in steps]
     parts = []
     if based:
@@ -203,79 +190,6 @@ def node_chart(
     ]
     said = f"{y_label} for the entries 1 to {length}: from {short(min(values))} to {short(max(values))}"
     return svg_document(title, f"{said}; marked is {label}.", plot.bottom + 48, parts)
-
-
-def quilt_chart(
-    *,
-    length: int,
-    node: int,
-    left: int | None,
-    right: int | None,
-    influence_share: float,
-    title: str,
-    states: Sequence[str] | None = None,
-    epsilon: float | None = None,
-    entry_share: float | None = None,
-) -> str:
-    """The quilt of an entry in its series, and what epsilon is spent on.
-
-    Args:
-        length: the length of the series.
-        node: the entry that is kept secret.
-        left: the distance of the quilt node before it; None, or a distance that the series does not have, for none.
-        right: the distance of the quilt node after it, likewise.
-        influence_share: the share of epsilon that the influence of the quilt takes, at least 0 and below 1.
-        title: what the chart shows.
-        states: the values of an entry, to be named.
-        epsilon: the budget, for the sum in numbers.
-        entry_share: the share of epsilon that each local entry takes; all that is left, in equal parts, where not given.
-
-    Raises:
-        ValueError: an entry outside the series, a distance below 1, shares that are no shares or more than all.
-
-    >>> chart = quilt_chart(length=100, node=8, left=5, right=5, influence_share=0.3089, title="The quilt of X_8", epsilon=1)
-    >>> "0.309 + 9 × 0.0768 = 1" in chart
-    True
-    """
-    if epsilon is not None and not 0 < epsilon < inf:
-        raise ValueError(f"the budget must be a finite number above 0, found epsilon={epsilon!r}")
-    if not 1 <= node <= length:
-        raise ValueError(f"the entry must be one of 1..{length}, found node={node!r}")
-    for side, distance in (("left", left), ("right", right)):
-        if distance is not None and distance < 1:
-            raise ValueError(f"a quilt node stands at distance 1 or more, found {side}={distance!r}; None for none")
-    before = None if left is None or left >= node else node - left
-    after = None if right is None or right > length - node else node + right
-    first, last = 1 if before is None else before + 1, length if after is None else after - 1
-    size = last - first + 1
-    each = (1 - influence_share) / size if entry_share is None else entry_share
-    if not 0 <= influence_share < 1 or not each >= 0 or not influence_share + size * each <= 1 + 1e-9:
-        spent = f"influence_share={influence_share!r}, entry_share={each!r}, {size} local entries"
-        raise ValueError(f"shares must be at least 0 and together at most 1, influence below 1; found {spent}")
-    quilt = [i for i in (before, after) if i is not None]
-    top = title_height(title) + 22
-    parts = _chain(length, node, quilt, first, last, top)
-    remote = [(low, high) for low, high in ((1, first - 2), (last + 2, length)) if low <= high]
-    keys = [
-        (dot(BLUE, BLUE), f"secret {entry_name(node)}"),
-        (dot("white", RED), f"quilt {', '.join(map(entry_name, quilt))}" if quilt else "no quilt node"),
-        (
-            f'<rect y="-6" width="12" height="12" rx="3" fill="{PALE_BLUE}"/>',
-            f"local set {spanned([(first, last)])} ({counted_entries(size)})",
-        ),
-    ]
-    if remote:
-        many = sum(high - low + 1 for low, high in remote)
-        keys.append((dot("#d5d8dc", "#d5d8dc"), f"remote set {spanned(remote)} ({counted_entries(many)})"))
-    drawn, height = _keys(keys, top + 62)
-    parts.append(drawn)
-    if states:
-        height += 22
-        said = f"each entry is one of {', '.join(states)}"
-        parts.append(text_at(MARGIN, height + 4, clipped(said, WIDTH - 2 * MARGIN)))
-    parts.append(_budget(influence_share, each, size, epsilon, height + 44))
-    said = f"The secret is entry {node} of {length}; quilt: {', '.join(map(str, quilt)) or 'none'}; local: {first} to {last}"
-    return svg_document(title, f"{said}; influence takes {percent(influence_share)} of epsilon.", height + 100, parts)
 
 
 def bar_chart(
@@ -319,11 +233,11 @@ def bar_chart(
     keys = [(f'<rect y="-5" width="12" height="10" rx="2" fill="{fill}"/>', name) for name, fill, _, _ in columns]
     if error and any(ends for *_, cells in columns for _, ends in cells):
         keys.append((whisker(0, 12, 0), error))
-    drawn, top = _keys(keys, title_height(title) + 20) if len(keys) > 1 else ("", title_height(title) + 2)
+    drawn, top = key_strokes(keys, title_height(title) + 20) if len(keys) > 1 else ("", title_height(title) + 2)
     thick, size = (14.0, 11.0) if len(bars) <= 24 else (11.5, 10.0)
     step = thick * len(columns) + 8
     across = axis_for([*values, 0.0], log=False, outward=True, count=6)
-    plot = _Plot(left, top + 14, WIDTH - left - right, step * len(bars), across, None)
+    plot = Plot(left, top + 14, WIDTH - left - right, step * len(bars), across, None)
     parts, zero = [drawn, plot.grid(y_label, "", 0)], plot.across(0.0)
     for i, bar in enumerate(bars):
         middle = plot.top + step * (i + 0.5)
@@ -422,202 +336,3 @@ def _thinned(points: Iterable[tuple[float, float]], column: float = 0.5) -> Run:
         ends = {0, heights.index(min(heights)), heights.index(max(heights)), len(some) - 1}
         kept += [some[i] for i in sorted(ends)]
     return kept
-
-
-# ---------------------------------------------------------------------------------------------------------------- layout
-
-
-@dataclass(frozen=True)
-class _Plot:
-    """A rectangle with an axis below and, for curves, one to its left."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    x_axis: Axis
-    y_axis: Axis | None
-
-    @property
-    def right(self) -> float:
-        return self.left + self.width
-
-    @property
-    def bottom(self) -> float:
-        return self.top + self.height
-
-    def across(self, x: float) -> float:
-        return self.left + self.width * self.x_axis.share(x)
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        assert self.y_axis is not None
-        return self.across(x), self.bottom - self.height * self.y_axis.share(y)
-
-    def grid(self, x_label: str, y_label: str, label_height: float) -> str:
-        """Lines and labels of the ticks, and what the axes are."""
-        parts, taken = [], 0.0
-        for share, label in self.x_axis.ticks:
-            x, half = self.left + self.width * share, text_width(label, 11) / 2
-            middle = min(max(x, half + 2), WIDTH - half - 2)
-            parts.append(segment(x, self.top, x, self.bottom, GRID))
-            if middle - half >= taken:
-                parts.append(text_at(middle, self.bottom + 16, label, size=11, anchor="middle"))
-                taken = middle + half + 8
-        for share, label in self.y_axis.ticks if self.y_axis is not None else ():
-            y = self.bottom - self.height * share
-            parts.append(segment(self.left, y, self.right, y, GRID))
-            parts.append(text_at(self.left - 8, y + 4, label, size=11, anchor="end"))
-        if self.y_axis is not None:
-            parts.append(segment(self.left, self.bottom, self.right, self.bottom, AXIS))
-            parts.append(text_at(MARGIN, label_height, clipped(y_label, WIDTH - 2 * MARGIN)))
-        named = clipped(x_label, WIDTH - 2 * MARGIN)
-        half = text_width(named) / 2
-        middle = min(max(self.left + self.width / 2, half + MARGIN), WIDTH - half - MARGIN)
-        parts.append(text_at(middle, self.bottom + 36, named, anchor="middle"))
-        return "\n".join(parts)
-
-
-def _apart(wished: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Ascending places as near as can be to the wished ones (least squares), with a gap between them, from low to high.
-
-    >>> _apart([10.0, 10.0, 49.0], 4, 0, 100)
-    [8.0, 12.0, 49.0]
-    """
-    pools: list[tuple[float, int]] = []
-    for i, place in enumerate(wished):
-        mean, many = place - gap * i, 1
-        while pools and pools[-1][0] >= mean:
-            other, size = pools.pop()
-            mean, many = (mean * many + other * size) / (many + size), many + size
-        pools.append((mean, many))
-    spread = [mean for mean, many in pools for _ in range(many)]
-    top = high - gap * (len(spread) - 1)
-    return [min(max(mean, low), max(top, low)) + gap * i for i, mean in enumerate(spread)]
-
-
-def _flags(marks: Sequence[tuple[float, str]]) -> list[tuple[float, float, str, int]]:
-    """Marks with where their labels begin and in which row above the chart: a mark ends below the labels that it would cross."""
-    flags = []
-    for x, label in sorted(marks, reverse=True):
-        shown = clipped(label, WIDTH / 2)
-        wide = text_width(shown)
-        flags.append((x, x + 4 if x + 4 + wide <= WIDTH - 4 else x - 4 - wide, wide, shown))
-    rows = [0] * len(flags)
-
-    def crosses(i: int, j: int) -> bool:
-        return flags[j][1] - 2 < flags[i][0] < flags[j][1] + flags[j][2] + 2
-
-    for _ in flags:
-        for j, (_, begin, wide, _) in enumerate(flags):
-            for i, (_, other, width, _) in enumerate(flags):
-                meet = i < j and rows[i] == rows[j] and begin < other + width + 6 and other < begin + wide + 6
-                if meet or (rows[j] <= rows[i] and crosses(i, j) and not crosses(j, i)):
-                    rows[j] = rows[i] + 1
-    return [(x, begin, label, row) for (x, begin, _, label), row in zip(flags, rows, strict=True)]
-
-
-def _keys(keys: Sequence[tuple[str, str]], y: float) -> tuple[str, float]:
-    """Symbols with their meanings, in as many rows as they need, and the height of the last row."""
-    parts, x = [], MARGIN
-    for symbol, meaning in keys:
-        wide = 18 + text_width(meaning)
-        if x > MARGIN and x + wide > WIDTH - MARGIN:
-            x, y = MARGIN, y + 20
-        parts.append(
-            f'<g transform="translate({x:.1f} {y:.1f})">{symbol}</g>{text_at(x + 18, y + 4, meaning, fill=INK)}'
-        )
-        x += wide + 14
-    return "\n".join(parts), y
-
-
-def _shown(length: int, node: int, quilt: Sequence[int], most: int) -> list[int | None]:
-    """The entries that are drawn in at most so many places; None for some that are left out."""
-
-    def row(kept: set[int]) -> list[int | None]:
-        places: list[int | None] = []
-        for i in sorted(kept):
-            before = places[-1] if places else 0
-            assert before is not None
-            places += [] if i == before + 1 else [i - 1] if i == before + 2 else [None]
-            places.append(i)
-        return places
-
-    kept = {1, node, length, *quilt}
-    inside = range(
-        min((i for i in quilt if i < node), default=1), max((i for i in quilt if i > node), default=length) + 1
-    )
-    for distance in range(1, most):
-        for centre in (node, *quilt, 1, length):
-            for near in (centre - distance, centre + distance):
-                if (
-                    (distance <= 2 or length <= most or near in inside)
-                    and 1 <= near <= length
-                    and len(row(kept | {near})) <= most
-                ):
-                    kept.add(near)
-    return row(kept)
-
-
-def _chain(length: int, node: int, quilt: Sequence[int], first: int, last: int, y: float) -> list[str]:
-    """The series as a row of circles."""
-    slot = max(30.0, text_width(str(length), 11, bold=True) + 8)
-    places = _shown(length, node, quilt, int((WIDTH - 2 * MARGIN) / slot))
-    begin = (WIDTH - slot * len(places)) / 2
-    centres = [begin + slot * (j + 0.5) for j in range(len(places))]
-    borders = [j for j, i in enumerate(places) if i in quilt]
-    start = max((j for j in borders if j < places.index(node)), default=-1) + 1
-    stop = min((j for j in borders if j > places.index(node)), default=len(places))
-    x, wide = begin + slot * start + 1, slot * (stop - start) - 2
-    parts = [f'<rect x="{x:.1f}" y="{y - 16:.1f}" width="{wide:.1f}" height="32" rx="14" fill="{PALE_BLUE}"/>']
-    radii = [10.0 if i is not None else 9.0 for i in places]
-    parts += [
-        segment(a + p, y, b - q, y, AXIS, width=1.2) for (a, p), (b, q) in pairwise(zip(centres, radii, strict=True))
-    ]
-    for x, i in zip(centres, places, strict=True):
-        if i is None:
-            parts += [f'<circle cx="{x + shift:.1f}" cy="{y:.1f}" r="1.6" fill="{GREY}"/>' for shift in (-5, 0, 5)]
-            continue
-        fill, stroke, ink, thick = (
-            (BLUE, BLUE, BLUE, 1.5)
-            if i == node
-            else ("white", RED, RED, 3.0)
-            if i in quilt
-            else ("white", "#91a3ec", GREY, 1.2)
-            if first <= i <= last
-            else ("#d5d8dc", "#d5d8dc", GREY, 1.2)
-        )
-        parts.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{10 - thick / 2:.1f}" fill="{fill}" stroke="{stroke}" stroke-width="{thick}"/>'
-        )
-        parts.append(text_at(x, y + 32, str(i), size=11, fill=ink, anchor="middle", bold=i == node or i in quilt))
-    return parts
-
-
-def _budget(influence: float, each: float, size: int, epsilon: float | None, y: float) -> str:
-    """A bar of epsilon: what influence takes, what every local entry takes, and what is left."""
-    wide, x = WIDTH - 2 * MARGIN, MARGIN
-    split, end = x + wide * influence, x + wide * min(influence + size * each, 1.0)
-    parts = [
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="20" fill="{GRID}"/>',
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{split - x:.1f}" height="20" fill="{ORANGE}"/>',
-        f'<rect x="{split:.1f}" y="{y:.1f}" width="{end - split:.1f}" height="20" fill="{BLUE}"/>',
-    ]
-    if (end - split) / size >= 4:
-        cuts = [split + (end - split) * i / size for i in range(size)]
-        parts += [segment(cut, y, cut, y + 20, "white") for cut in cuts[influence == 0 :]]
-    left = 1 - influence - size * each
-    rest = f", {percent(left)} is left" if left > 5e-4 else ""
-    parts.append(text_at(x, y - 7, f"influence {percent(influence)}", fill=DARK_ORANGE))
-    apiece = f" of {percent(each)} each" if size > 1 else f", {percent(each)}"
-    spent = f"distance {percent(size * each)}: {counted_entries(size)}{apiece}{rest}"
-    parts.append(text_at(x + wide, y - 7, spent, fill=BLUE, anchor="end"))
-    total = influence + size * each
-    many = fixed(Fraction(size), 0)
-    if epsilon is None:
-        said = f"{percent(influence)} + {many} × {percent(each)} = {percent(total)} of epsilon"
-    else:
-        ending = f"of epsilon {short(epsilon)}" if rest else "= epsilon"
-        terms = f"{short(influence * epsilon, 3)} + {many} × {short(each * epsilon, 3)}"
-        said = f"influence {terms} = {short(total * epsilon)} {ending}"
-    parts.append(text_at(WIDTH / 2, y + 40, said, fill=INK, anchor="middle"))
-    return "\n".join(parts)

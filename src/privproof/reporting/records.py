@@ -14,9 +14,10 @@ from privproof.evidence.documents.releases import release_document
 from privproof.exact import decimal, rational
 from privproof.exact.texts import outward
 from privproof.release.tables import Record
-from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart, quilt_chart
+from privproof.reporting.charts import Bar, Line, bar_chart, line_chart, node_chart
 from privproof.reporting.facts import Fact
 from privproof.reporting.html import document_page
+from privproof.reporting.quilt_charts import quilt_chart
 from privproof.reporting.releases import loss_words, release_witness_data, release_words
 from privproof.reporting.text import print_facts
 

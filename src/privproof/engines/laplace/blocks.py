@@ -16,7 +16,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
-from privproof.compiling.relational import Program, differs
+from privproof.compiling.differing import differs
+from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts, sort_of
 from privproof.engines.laplace.records import Records

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from privproof.compiling.covering import told_coverage
-from privproof.compiling.relational import Program, refuse_outside, relational, unit
+from privproof.compiling.outside import refuse_outside
+from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.scales import unit
 from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Answers, Request

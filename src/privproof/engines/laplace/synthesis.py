@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from privproof.compiling.relational import differs
+from privproof.compiling.differing import differs
 from privproof.engines.laplace.alignments import (
     CONSTANT,
     Alignment,

@@ -14,17 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from privproof.compiling.exploring import ITSELF, has_list, into_itself, itself, stored
-from privproof.compiling.relational import unit
+from privproof.compiling.scales import unit
 from privproof.engines.sampling.batches import Batch, Evaluate, evaluator, meeting
-from privproof.engines.sampling.columns import (
-    Array,
-    Coded,
-    Column,
-    Numbers,
-    Rows,
-    Same,
-    shared,
-)
+from privproof.engines.sampling.columns import Array, Coded, Column, Numbers, Rows, Same, shared
 from privproof.engines.sampling.draws import Draws
 from privproof.engines.sampling.operations import apply, changed, element, truth
 from privproof.engines.sampling.samples import Record, Samples
@@ -34,15 +26,7 @@ from privproof.language.evaluating import problem
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.indices import Stuck
 from privproof.language.mechanism import Mechanism
-from privproof.language.syntax import (
-    Append,
-    Assign,
-    Emit,
-    Expression,
-    Replace,
-    Return,
-    Sample,
-)
+from privproof.language.syntax import Append, Assign, Emit, Expression, Replace, Return, Sample
 from privproof.language.values import Cells, held
 
 _TOGETHER = 2**16

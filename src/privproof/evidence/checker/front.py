@@ -50,7 +50,7 @@ _METHODS: Mapping[str, Mapping[str, Method]] = {
 
 _KINDS = {
     "draws": ("draws", "check_draws"),
-    "location": ("locations", "check_location"),
+    "location": ("locations.checking", "check_location"),
     "logic": ("logic", "check_logic"),
     "program": ("programs", "check_program"),
     "pufferfish": ("pufferfish", "check_pufferfish"),

@@ -16,8 +16,8 @@ from privproof.evidence.checker.source import Established, established
 from privproof.evidence.checker.source.automata import establish_automaton
 from privproof.evidence.checker.source.finite import establish_finite
 from privproof.evidence.checker.source.losses import establish_loss
-from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.proofs import establish_proof
+from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.source_member import Findings, Source
 from privproof.evidence.checker.source.values import Beyond
 

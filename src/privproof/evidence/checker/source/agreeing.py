@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from flint import fmpq
 
 from privproof.evidence.checker.outcomes import refuse
-from privproof.evidence.checker.source.machine import Work
+from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.values import Beyond
 from privproof.exact import ZERO, Rational
 

@@ -26,17 +26,9 @@ from typing import Any
 from privproof.evidence.checker.documents import a_list, a_number
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.source.forms import Form
-from privproof.evidence.checker.source.machine import Run, Work
+from privproof.evidence.checker.source.running import Run, Work
 from privproof.evidence.checker.source.source_member import PLACE, Findings, Input, Source
-from privproof.evidence.checker.source.values import (
-    NUMBER,
-    Beyond,
-    Stream,
-    Value,
-    key,
-    leaves,
-    with_leaves,
-)
+from privproof.evidence.checker.source.values import NUMBER, Beyond, Stream, Value, key, leaves, with_leaves
 from privproof.evidence.checker.source.ways import Draw, Way, Ways, opposite
 from privproof.evidence.checker.streams.automata import Automaton, read_automaton
 from privproof.evidence.checker.streams.orders import Different, Order, Term

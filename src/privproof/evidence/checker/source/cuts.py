@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from privproof.evidence.checker.source.facts import Asked, Facts, Path
 from privproof.evidence.checker.source.following import Answers, Sink, Span, Summing
-from privproof.evidence.checker.source.machine import Frame, Run
+from privproof.evidence.checker.source.running import Frame, Run
 from privproof.evidence.checker.source.symbols import (
     PLACE,
     Atom,

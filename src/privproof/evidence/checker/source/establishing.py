@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from privproof.evidence.checker.documents import a_text, an_object
 from privproof.evidence.checker.outcomes import Limits, refuse
-from privproof.evidence.checker.source.machine import Work
+from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.source_member import PLACE, Findings, Source, read_source
 from privproof.evidence.checker.source.values import Beyond
 

@@ -17,7 +17,8 @@ from flint import fmpq_mat
 from privproof.evidence.checker.graphs import components
 from privproof.evidence.checker.source.forms import Deciding
 from privproof.evidence.checker.source.laws import Geometric
-from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, Work, released
+from privproof.evidence.checker.source.machine import Machine, released
+from privproof.evidence.checker.source.running import Emit, End, Noise, Run, Wait, Work
 from privproof.evidence.checker.source.values import Beyond, Split, Tail, Value, key
 from privproof.exact import ONE, ZERO, Rational, rational
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from privproof.evidence.checker.source.code import CodeWriter, bound_names
+from privproof.evidence.checker.source.functions import FUNCTIONS, KINDS, METHODS
 from privproof.evidence.checker.source.heads import Head, Meaning
 from privproof.evidence.checker.source.laws import SIGNATURES
 from privproof.evidence.checker.source.libraries import COIN, COMPUTED, LIBRARY, UNIT
-from privproof.evidence.checker.source.operations import FUNCTIONS, KINDS, METHODS
 from privproof.evidence.checker.source.values import Value
 
 OPERATORS = ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Pow", "BitAnd", "BitOr", "BitXor", "LShift", "RShift")

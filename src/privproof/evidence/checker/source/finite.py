@@ -22,8 +22,9 @@ from privproof.evidence.checker.neighbours import Relation
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.evidence.checker.source.agreeing import Branch, Mass, State, Transducer, agree
 from privproof.evidence.checker.source.exploring import Explorer, Law, Rest, rest
-from privproof.evidence.checker.source.machine import Machine, Run, Work
+from privproof.evidence.checker.source.machine import Machine
 from privproof.evidence.checker.source.outputs import Outputs
+from privproof.evidence.checker.source.running import Run, Work
 from privproof.evidence.checker.source.source_member import (
     PLACE,
     Findings,
@@ -33,17 +34,7 @@ from privproof.evidence.checker.source.source_member import (
     data_key,
     neighbours,
 )
-from privproof.evidence.checker.source.values import (
-    END,
-    UNREAD,
-    Beyond,
-    Cells,
-    Shown,
-    Stream,
-    Value,
-    key,
-    read_value,
-)
+from privproof.evidence.checker.source.values import END, UNREAD, Beyond, Cells, Shown, Stream, Value, key, read_value
 from privproof.evidence.checker.systems import Horizon, Question
 from privproof.exact import ONE, ZERO, Rational, rational
 

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from privproof.evidence.checker.source.arithmetic import OPERATORS, exact_divide
 from privproof.evidence.checker.source.facts import Asked, Path
-from privproof.evidence.checker.source.machine import Frame, Machine, Run, Work
-from privproof.evidence.checker.source.operations import COMPARISONS, FUNCTIONS, OPERATORS, exact_divide, exact_float
+from privproof.evidence.checker.source.functions import FUNCTIONS
+from privproof.evidence.checker.source.machine import Machine
+from privproof.evidence.checker.source.operations import COMPARISONS, exact_float
 from privproof.evidence.checker.source.reading import Function
+from privproof.evidence.checker.source.running import Frame, Run, Work
 from privproof.evidence.checker.source.symbols import (
     PLACE,
     Atom,

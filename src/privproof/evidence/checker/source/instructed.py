@@ -29,7 +29,7 @@ from privproof.evidence.checker.programs.instructions import (
 )
 from privproof.evidence.checker.source.facts import Asked, Path
 from privproof.evidence.checker.source.following import OPEN, Answers, entry_of
-from privproof.evidence.checker.source.machine import Work
+from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.symbols import Parts, Term, constant_of, number_of, parts_of, plus, times
 from privproof.evidence.checker.source.values import Beyond
 from privproof.exact import fraction

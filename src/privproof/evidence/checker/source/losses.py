@@ -20,7 +20,8 @@ from privproof.evidence.checker.programs.losses import Arguments, Row, event_pro
 from privproof.evidence.checker.programs.trees import Draw, Leaf, Linear, Step, Test, probability, step_of
 from privproof.evidence.checker.source.forms import Deciding, Form, knowing
 from privproof.evidence.checker.source.laws import Continuous, Geometric
-from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, Work
+from privproof.evidence.checker.source.machine import Machine
+from privproof.evidence.checker.source.running import Emit, End, Noise, Run, Wait, Work
 from privproof.evidence.checker.source.source_member import PLACE, Findings, Input, Source, same_inputs
 from privproof.evidence.checker.source.values import (
     Beyond,

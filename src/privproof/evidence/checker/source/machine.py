@@ -7,25 +7,21 @@ happens completely or, where it has to wait for an input or for more of a noise,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from privproof.evidence.checker.outcomes import Refusal
+from privproof.evidence.checker.source.arithmetic import OPERATORS, SIGNS, exact_divide
 from privproof.evidence.checker.source.forms import Deciding, Form
+from privproof.evidence.checker.source.functions import FUNCTIONS, METHODS
 from privproof.evidence.checker.source.laws import SIGNATURES, Law, law
 from privproof.evidence.checker.source.libraries import LIBRARY, library_law, library_value
 from privproof.evidence.checker.source.operations import (
     COMPARISONS,
-    FUNCTIONS,
-    METHODS,
-    OPERATORS,
-    SIGNS,
     appended,
     element,
     elements,
-    exact_divide,
     fails,
     in_place,
     part,
@@ -34,100 +30,46 @@ from privproof.evidence.checker.source.operations import (
     text_of,
     truth,
     unpacked,
-    whole,
     with_entry,
 )
 from privproof.evidence.checker.source.reading import Function
+from privproof.evidence.checker.source.running import (
+    Copier,
+    Emit,
+    End,
+    Event,
+    Frame,
+    Keys,
+    Noise,
+    Run,
+    Wait,
+    Work,
+    forget_passed,
+    held_values,
+    holders,
+)
 from privproof.evidence.checker.source.values import (
     FORGOTTEN,
     UNREAD,
     Beyond,
     Cells,
     Labelled,
-    Member,
     Split,
     Stream,
-    Table,
     Tail,
     Value,
-    Walk,
     Want,
     anonymous,
     frozen,
     key,
     tails,
-    with_items,
 )
+from privproof.evidence.checker.source.walks import EXHAUSTED, advance, begin_walk, peek
 
 _DEEPEST = 40
 """Calls inside each other; beyond, nothing is established about the source."""
 _SETTLING = 25
 """How many instructions take about as long as looking through a run with few variables."""
-_EXHAUSTED = object()
-_ATOMS = frozenset((int, bool, str, type(None), Fraction, float, Member))
-"""The types of values that hold nothing else, and no noise."""
-
-
-# ---------------------------------------------------------------------------------------------------------------- events
-
-
-@dataclass(frozen=True)
-class Noise:
-    """Noise is drawn; its value goes on top of the stack."""
-
-    law: Law
-
-
-@dataclass(frozen=True)
-class Wait:
-    """An input is needed that is not there yet."""
-
-
-@dataclass(frozen=True)
-class Emit:
-    """An output is written."""
-
-    value: Value
-
-
-@dataclass(frozen=True)
-class End:
-    """The run has ended with a value."""
-
-    value: Value
-
-
-Event: TypeAlias = "Noise | Wait | Emit | End | Split | Deciding"
-
-
-@dataclass(eq=False)
-class Frame:
-    """A function that runs: the next instruction, the variables, the stack."""
-
-    function: int
-    at: int
-    variables: dict[str, Value]
-    stack: list[Value] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Run:
-    """A run: the frames, the innermost last."""
-
-    frames: list[Frame]
-
-
-class Work:
-    """How much may still be done before the checker gives up."""
-
-    def __init__(self, most: int) -> None:
-        self.most = self.left = most
-
-    def spend(self, amount: int) -> None:
-        """Count some work."""
-        self.left -= amount
-        if self.left < 0:
-            raise Beyond(f"it takes more than {self.most} steps", "question.source")
 
 
 class Machine:
@@ -210,12 +152,12 @@ class Machine:
                     return None
                 stack.pop()
             case "next":
-                value = _peek(stack[-1])
-                if value is _EXHAUSTED:
+                value = peek(stack[-1])
+                if value is EXHAUSTED:
                     stack.pop()
                     frame.at = argument
                     return None
-                _advance(stack[-1])
+                advance(stack[-1])
                 stack.append(value)
             case "return":
                 return self._return(run)
@@ -269,7 +211,7 @@ class Machine:
                 appended(frame.variables[argument], stack[-1])
                 stack.pop()
             case "walk":
-                _walk(stack, *argument)
+                begin_walk(stack, *argument)
             case "record":
                 name, fields, sequence = argument
                 made = Labelled.of(name, fields, stack[len(stack) - len(fields) :], sequence=sequence)
@@ -345,7 +287,7 @@ class Machine:
 
     def copied(self, run: Run, change: Callable[[Value], Value] | None = None) -> Run:
         """A copy; with a change to the values in it that are no lists."""
-        copier = _Copier(change)
+        copier = Copier(change)
         frames = []
         for frame in run.frames:
             variables = {name: copier.value(value) for name, value in frame.variables.items()}
@@ -359,7 +301,7 @@ class Machine:
             live = self.functions[frame.function].live[frame.at]
             if len(live) < len(frame.variables) or not frame.variables.keys() <= live:
                 frame.variables = {name: value for name, value in frame.variables.items() if name in live}
-        _forget(run)
+        forget_passed(run)
 
     def settled(self, run: Run) -> tuple[Run, Any]:
         """The run without what no instruction will look at again, and its key."""
@@ -370,7 +312,7 @@ class Machine:
                 numbers.setdefault(tail.identity, len(numbers))
         if any(old != new for old, new in numbers.items()):
             run = self.copied(run, lambda leaf: _renumbered(leaf, numbers))
-        keeper = _Keys()
+        keeper = Keys()
         parts = []
         for frame in run.frames:
             variables = tuple((name, keeper.key(frame.variables[name])) for name in sorted(frame.variables))
@@ -381,14 +323,14 @@ class Machine:
     def with_tail(self, run: Run, tail: Tail) -> Run:
         """The run with a new tail on the stack, under a number of its own."""
         self.unbounded = True
-        taken = [other.identity for value in _values(run) for other in tails(value)]
+        taken = [other.identity for value in held_values(run) for other in tails(value)]
         run.frames[-1].stack.append(replace(tail, identity=1 + max(taken, default=-1)))
         return run
 
     def fed(self, run: Run, name: str, number: int | None, value: Value) -> Run:
         """A copy with the answer of a number of an input list filled in, or with the next element of a stream."""
         result = self.copied(run)
-        for holder in _holders(result):
+        for holder in holders(result):
             if holder.name != name:
                 continue
             if isinstance(holder, Stream):
@@ -399,7 +341,7 @@ class Machine:
 
     def tails(self, run: Run) -> list[Tail]:
         """The tails that the run still holds."""
-        return [tail for value in _values(run) for tail in tails(value)]
+        return [tail for value in held_values(run) for tail in tails(value)]
 
 
 def _weight(value: Value) -> int:
@@ -421,225 +363,6 @@ def _plain(value: Value) -> Value:
 
 def _renumbered(value: Value, numbers: Mapping[int, int]) -> Value:
     return replace(value, identity=numbers[value.identity]) if isinstance(value, Tail) else value
-
-
-# ----------------------------------------------------------------------------------------------------------------- walks
-
-
-def _walk(stack: list[Value], kind: str, count: int) -> None:
-    """Begin to walk over what is on top of the stack."""
-    match kind:
-        case "zip":
-            if any(map(_over_stream, stack[-count:])):
-                raise Beyond("zip with a stream, which would take a number too many", "")
-            stack[-count:] = [Walk(None, "zip", 0, stack[-count:])]
-        case "enumerate" | "uncounted":
-            start = whole(stack[-1], "where enumerate begins")
-            stack[-2:] = [Walk(None, kind, start, [stack[-2]])]
-        case _:
-            over = stack[-1]
-            if not isinstance(over, Cells | Stream | range | tuple | str):
-                over = tuple(elements(over))
-            stack[-1] = Walk(over)
-
-
-def _over_stream(walk: Walk) -> bool:
-    return isinstance(walk.over, Stream) or any(map(_over_stream, walk.inner))
-
-
-def _peek(walk: Walk) -> Value:
-    """The next element, which is not taken yet."""
-    if walk.kind == "zip":
-        found = []
-        for inner in walk.inner:
-            value = _peek(inner)
-            if value is _EXHAUSTED:
-                return _EXHAUSTED
-            found.append(value)
-        return tuple(found)
-    if walk.kind in ("enumerate", "uncounted"):
-        value = _peek(walk.inner[0])
-        return value if value is _EXHAUSTED else (walk.position, value)
-    over = walk.over
-    if isinstance(over, Stream):
-        if over.given is UNREAD:
-            raise Want
-        return over.given
-    items = over.items if isinstance(over, Cells) else over
-    if walk.position >= len(items):
-        return _EXHAUSTED
-    if items[walk.position] is UNREAD:
-        raise Want
-    return items[walk.position]
-
-
-def _advance(walk: Walk) -> None:
-    for inner in walk.inner:
-        _advance(inner)
-    if isinstance(walk.over, Stream):
-        walk.over.given = UNREAD
-    elif walk.kind != "uncounted":
-        walk.position += 1
-
-
-# ------------------------------------------------------------------------------------------------------- going through all
-
-
-def _values(run: Run) -> Iterator[Value]:
-    """All that a run holds: variables and stacks, the values in walks too."""
-    for frame in run.frames:
-        for name in sorted(frame.variables):
-            yield from _unwalked(frame.variables[name])
-        for value in frame.stack:
-            yield from _unwalked(value)
-
-
-def _unwalked(value: Value) -> Iterator[Value]:
-    if isinstance(value, Walk):
-        if value.over is not None and not isinstance(value.over, Stream):
-            yield value.over
-        for inner in value.inner:
-            yield from _unwalked(inner)
-    else:
-        yield value
-
-
-def _holders(run: Run) -> Iterator[Any]:
-    """The lists and streams that a run holds, each once."""
-    waiting: list[Value] = []
-    seen: set[int] = set()
-    for frame in run.frames:
-        waiting += [*frame.variables.values(), *frame.stack]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Walk):
-            waiting += [value.over, *value.inner]
-        elif isinstance(value, tuple):
-            waiting += value
-        elif isinstance(value, Stream) and id(value) not in seen:
-            seen.add(id(value))
-            yield value
-        elif isinstance(value, Cells) and id(value) not in seen:
-            seen.add(id(value))
-            yield value
-            if value.name is None:
-                waiting += value.items
-
-
-def _forget(run: Run) -> None:
-    """Drop the elements of lists that only loops hold, and that these have passed."""
-    if not any(isinstance(value, Walk) for frame in run.frames for value in frame.stack):
-        return
-    held: set[int] = set()
-    walked: dict[int, tuple[Cells, int]] = {}
-    seen: set[int] = set()
-
-    def look(value: Value) -> None:
-        if isinstance(value, Walk):
-            over = value.over
-            if isinstance(over, Cells):
-                position = min(value.position, walked[id(over)][1]) if id(over) in walked else value.position
-                walked[id(over)] = (over, position)
-                inside(over)
-            elif isinstance(over, tuple):
-                look(over)
-            for inner in value.inner:
-                look(inner)
-        elif isinstance(value, Cells):
-            held.add(id(value))
-            inside(value)
-        elif isinstance(value, tuple):
-            for item in value:
-                look(item)
-        elif isinstance(value, Table):
-            for row in value.rows:
-                look(row)
-
-    def inside(cells: Cells) -> None:
-        if id(cells) not in seen:
-            seen.add(id(cells))
-            for item in cells.items:
-                look(item)
-
-    for frame in run.frames:
-        for value in (*frame.variables.values(), *frame.stack):
-            look(value)
-    for number, (cells, position) in walked.items():
-        if number not in held and (not cells.fixed or cells.name is not None):
-            cells.items[:position] = [FORGOTTEN] * min(position, len(cells.items))
-
-
-class _Copier:
-    """Copies values; what is one list stays one list."""
-
-    def __init__(self, change: Callable[[Value], Value] | None) -> None:
-        self.change = change
-        self.known: dict[int, Any] = {}
-        self.count = 0
-
-    def value(self, value: Value) -> Value:
-        self.count += 1
-        if type(value) in _ATOMS:
-            return value
-        if isinstance(value, tuple):
-            if not value:
-                return value
-            items = [self.value(item) for item in value]
-            same = all(x is y for x, y in zip(items, value, strict=True))
-            return value if same else with_items(value, items)
-        if isinstance(value, Cells):
-            if value.fixed and value.name is None and self.change is None:
-                return value
-            if id(value) not in self.known:
-                self.known[id(value)] = copy = Cells([], value.fixed, value.name)
-                copy.items = [self.value(item) for item in value.items]
-            return self.known[id(value)]
-        if isinstance(value, Walk):
-            return Walk(self.value(value.over), value.kind, value.position, [self.value(w) for w in value.inner])
-        if isinstance(value, Stream):
-            if id(value) not in self.known:
-                self.known[id(value)] = Stream(value.name, value.given)
-            return self.known[id(value)]
-        if isinstance(value, Table):
-            return Table(tuple((self.value(k), self.value(v)) for k, v in value.rows))
-        return value if self.change is None else self.change(value)
-
-
-class _Keys:
-    """Keys of values; lists by number, so that one list under two names differs from two lists."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[int, int] = {}
-        self.count = 0
-
-    def key(self, value: Value) -> Any:
-        self.count += 1
-        if type(value) in _ATOMS:
-            return key(value)
-        if isinstance(value, Cells):
-            if id(value) in self.numbers:
-                return ("again", self.numbers[id(value)])
-            self.numbers[id(value)] = number = len(self.numbers)
-            return ("list", number, value.fixed, value.name, *map(self.key, value.items))
-        if isinstance(value, Stream):
-            return ("stream", value.name, key(value.given))
-        if isinstance(value, Walk):
-            over = value.over
-            if isinstance(over, str | range):
-                return ("walk", "rest", key(over[value.position :]))
-            if isinstance(over, tuple):
-                return ("walk", "rest", *map(self.key, over[value.position :]))
-            position = 0 if isinstance(over, Stream) else value.position
-            return ("walk", value.kind, position, over is None or self.key(over), *map(self.key, value.inner))
-        if type(value) is tuple:
-            return ("tuple", *map(self.key, value))
-        if isinstance(value, Labelled):
-            return ("labelled", value.name, value.labels, *map(self.key, value))
-        if isinstance(value, Table):
-            return ("table", *((self.key(k), self.key(v)) for k, v in value.rows))
-        if isinstance(value, Form):
-            return ("form", value.constant, *value.terms.items())
-        return key(value)
 
 
 def released(machine: Machine, run: Run, value: Value) -> Value:

@@ -12,33 +12,16 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from privproof.evidence.checker.outcomes import refuse
-from privproof.evidence.checker.programs.instructions import (
-    Coin,
-    Emit,
-    Instruction,
-    Next,
-    Return,
-    Sample,
-    Whole,
-)
+from privproof.evidence.checker.programs.instructions import Coin, Emit, Instruction, Next, Return, Sample, Whole
 from privproof.evidence.checker.source.facts import Asked, Facts, Path
-from privproof.evidence.checker.source.following import (
-    APPEND,
-    END,
-    NOISE,
-    WAIT,
-    YIELD,
-    Follower,
-    Following,
-    Sink,
-)
+from privproof.evidence.checker.source.following import APPEND, END, NOISE, WAIT, YIELD, Follower, Following, Sink
 from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, scale_of
 from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, Geometric, law
 from privproof.evidence.checker.source.libraries import LIBRARY, noise_meant
-from privproof.evidence.checker.source.machine import Run
 from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import elements
 from privproof.evidence.checker.source.recoding import Recoding
+from privproof.evidence.checker.source.running import Run
 from privproof.evidence.checker.source.symbols import PLACE, Atom, Term, is_whole, parts_of, plus
 from privproof.evidence.checker.source.values import Beyond, Cells, Value, Walk, frozen
 from privproof.exact import fraction

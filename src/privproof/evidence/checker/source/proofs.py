@@ -15,24 +15,15 @@ from typing import Any
 
 from privproof.evidence.checker.outcomes import Limits, Refusal, refuse
 from privproof.evidence.checker.programs.inputs import Declared, read_declared
-from privproof.evidence.checker.programs.instructions import (
-    Emit,
-    Place,
-    Return,
-    read_program,
-)
+from privproof.evidence.checker.programs.instructions import Emit, Place, Return, read_program
 from privproof.evidence.checker.source.cuts import Cut, numbers_of, with_numbers
 from privproof.evidence.checker.source.facts import Facts, Open, Path
-from privproof.evidence.checker.source.following import (
-    HEAD,
-    Follower,
-    Following,
-)
+from privproof.evidence.checker.source.following import HEAD, Follower, Following
 from privproof.evidence.checker.source.instructed import Executing, Instructed
-from privproof.evidence.checker.source.machine import Work
 from privproof.evidence.checker.source.observing import Both, Observer
 from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import Fails
+from privproof.evidence.checker.source.running import Work
 from privproof.evidence.checker.source.sampled import Sampled
 from privproof.evidence.checker.source.source_member import Findings, Source, same_inputs
 from privproof.evidence.checker.source.symbols import PLACE, Term, is_whole, parts_of

@@ -14,8 +14,9 @@ from typing import TypeAlias
 
 from privproof.evidence.checker.source.forms import Deciding, Form, Known, knowing
 from privproof.evidence.checker.source.laws import Continuous
-from privproof.evidence.checker.source.machine import Emit, End, Machine, Noise, Run, Wait, Work
+from privproof.evidence.checker.source.machine import Machine
 from privproof.evidence.checker.source.reading import Function
+from privproof.evidence.checker.source.running import Emit, End, Noise, Run, Wait, Work
 from privproof.evidence.checker.source.source_member import PLACE
 from privproof.evidence.checker.source.values import Beyond, Value
 from privproof.evidence.checker.streams.orders import Conflict, Different, Order, Term, conflict

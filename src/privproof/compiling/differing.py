@@ -1,0 +1,69 @@
+"""What may differ between two runs on neighbouring data: variables and expressions that data or noise flow into."""
+
+from __future__ import annotations
+
+from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED
+from privproof.language.flow import Instruction, Next
+from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.syntax import Assign, Block, Each, Element, Expression, Operation, Sample, Variable
+from privproof.language.walking import parts, reads, statements, variables, writes
+
+
+def differing_by_assignment(body: Block, mechanism: Mechanism) -> set[str]:
+    """The variables that private data or noise flow into by assignments (not by tests)."""
+    found = {name for name, declared in mechanism.inputs.items() if not declared.public}
+    while True:
+        before = len(found)
+        for statement in statements(body):
+            name = writes(statement)
+            if name is None:
+                continue
+            if isinstance(statement, Sample) and statement.noise in (PLACE, RANKED):
+                continue
+            noisy = isinstance(statement, Sample) and statement.noise in (*SHIFTED, "truncated_geometric", OTHERS)
+            streamed = isinstance(statement, Each) and statement.stream in found
+            if noisy or streamed or any(differs(e, found, mechanism) for e in reads(statement)):
+                found.add(name)
+        if len(found) == before:
+            return found
+
+
+def differs(expression: Expression, high: set[str] | frozenset[str], mechanism: Mechanism) -> bool:
+    """Whether the value of an expression may differ between the two runs."""
+    match expression:
+        case Operation("len" | "turns", (Variable(name),)) if name in mechanism.inputs:
+            return mechanism.neighbours == ADD_REMOVE and not mechanism.inputs[name].public
+        case Variable(name):
+            return name in high
+        case Element(Variable(name), index) if name in mechanism.inputs:
+            return name in high or differs(index, high, mechanism)
+        case _:
+            return any(differs(part, high, mechanism) for part in parts(expression))
+
+
+def differing_variables(code: tuple[Instruction, ...], mechanism: Mechanism) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables that may differ between the runs, and those in whose value noise has a part."""
+    private = {name for name, declared in mechanism.inputs.items() if not declared.public}
+    high, noisy = set(private), set[str]()
+    while True:
+        before = len(high) + len(noisy)
+        for step in code:
+            match step:
+                case Assign(name, value):
+                    if differs(value, high, mechanism):
+                        high.add(name)
+                    if noisy.intersection(variables(value)):
+                        noisy.add(name)
+                case Sample(_, "place" | "ranked"):
+                    pass  # both runs have it in common
+                case Sample(name, noise, arguments):
+                    if noise in (*SHIFTED, OTHERS) or any(differs(a, high, mechanism) for a in arguments):
+                        high.add(name)
+                    noisy.add(name)
+                case Next(name, stream):
+                    if stream in private:
+                        high.add(name)
+                case _:
+                    pass
+        if len(high) + len(noisy) == before:
+            return frozenset(high), frozenset(noisy)

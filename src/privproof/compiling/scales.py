@@ -1,0 +1,160 @@
+"""Scales of noise: rational multiples of products of public numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privproof.compiling.rewriting import Unsupported, filled, folded, is_number
+from privproof.compiling.sorts import CONTINUOUS
+from privproof.errors import LanguageError
+from privproof.exact import ONE, Rational, rational
+from privproof.exact.affine import as_power
+from privproof.language.flow import Instruction
+from privproof.language.laws import Geometric, geometric
+from privproof.language.mechanism import Mechanism
+from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Sample, Variable
+from privproof.language.walking import reads, rewritten, statements, variables, writes
+
+_DEEPEST = 10
+"""How many variables that stand for others are looked through, one behind the other; deeper ones stay names."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale: a rational multiple of a product of public whole numbers; of geometric noise, of one over a logarithm.
+
+    To shift noise by s costs ``|s| / scale``, geometric noise ``|s| ln(1/alpha)``.  Where ``1/alpha = ratio^m`` with the largest such m,
+    this is ``m |s|`` in units of ln(ratio): alpha = 1/4 and alpha = 1/2 are counted together.
+
+    Attributes:
+        factor: the rational; of geometric noise 1/m.
+        names: the public numbers, sorted, with repetition.
+        ratio: of geometric noise the ratio whose logarithm is the unit of its costs.
+    """
+
+    factor: Rational
+    names: tuple[str, ...] = ()
+    ratio: Rational | None = None
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """What costs are counted in: the public numbers, or the logarithm."""
+        return self.names if self.ratio is None else (f"ln({self.ratio})",)
+
+    @property
+    def alpha(self) -> Rational:
+        """Of geometric noise: how much less likely it is one step further away."""
+        assert self.ratio is not None
+        return 1 / self.ratio ** int((1 / self.factor).p)
+
+
+def resolved(expression: Expression, body: Block) -> Expression:
+    """An expression with the values of variables that are assigned once, such as the arguments of a function that is called."""
+    once: dict[str, Expression | None] = {}
+    for statement in statements(body):
+        name = writes(statement)
+        if name is not None:
+            again = name in once or not isinstance(statement, Assign)
+            once[name] = None if again else statement.value  # type: ignore[union-attr]
+
+    def read(part: Expression, left: int) -> Expression:
+        def change(inner: Expression) -> Expression | None:
+            if isinstance(inner, Variable) and (value := once.get(inner.name)) is not None and left:
+                return read(value, left - 1)
+            return None
+
+        return rewritten(part, change)
+
+    return read(expression, _DEEPEST)
+
+
+def shifted_scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechanism) -> dict[int, Scale]:
+    """The scale of every noise that is shifted, by its site; one that may be 0 or below is refused."""
+    found = {}
+    for sample in (step for step in code if isinstance(step, Sample) and step.noise == "geometric"):
+        found[sample.site] = _logarithm(sample, body)
+    for sample in (step for step in code if isinstance(step, Sample) and step.noise in CONTINUOUS):
+        found[sample.site] = scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers)
+        for name in scale.names:
+            low = mechanism.inputs[name].low
+            if low is None or low < 1:
+                raise LanguageError(
+                    "scale",
+                    f"the scale is a multiple of {name}, which may be 0 or below",
+                    place=str(sample.place),
+                    hint=f"{name}: public(integer(low=1))",
+                )
+    return found
+
+
+def _logarithm(sample: Sample, body: Block) -> Scale:
+    """The scale of geometric noise: alpha as a power."""
+    given = [folded(resolved(argument, body)) for argument in sample.arguments[1:]]
+    values = [each.value for each in given if isinstance(each, Constant)]
+    if len(values) < len(given):
+        raise Unsupported(f"alpha of the noise at {sample.place} is no constant")
+    law = geometric(0, *values)
+    assert isinstance(law, Geometric)
+    ratio, power = as_power(1 / rational(law.alpha))
+    return Scale(ONE / power, (), ratio)
+
+
+def _scale(expression: Expression, public: tuple[str, ...]) -> Scale:
+    """A scale as a multiple of a product of public numbers."""
+    factor, powers = _monomial(expression, public)
+    if any(power < 0 for power in powers.values()):
+        raise Unsupported(f"the scale at {expression.place} divides by a public number")
+    return Scale(factor, tuple(sorted(name for name, power in powers.items() for _ in range(power))))
+
+
+def _monomial(expression: Expression, names: tuple[str, ...]) -> tuple[Rational, dict[str, int]]:
+    """A scale as a rational times powers of names."""
+    match expression:
+        case Constant(int() | Fraction() as value) if is_number(value):
+            return rational(value), {}
+        case Constant(str() as value):
+            return rational(value), {}
+        case Variable(name) if name in names:
+            return ONE, {name: 1}
+        case Operation("*" | "/" as sign, (left, right)):
+            a, m = _monomial(left, names)
+            b, n = _monomial(right, names)
+            powers = dict(m)
+            for name, power in n.items():
+                powers[name] = powers.get(name, 0) + (power if sign == "*" else -power)
+            return (a * b if sign == "*" else a / b), {k: v for k, v in powers.items() if v}
+        case Operation("pos" | "whole", (inner,)):
+            return _monomial(inner, names)
+        case _:
+            raise Unsupported(f"the scale at {expression.place} is no multiple of a product of public numbers")
+
+
+def unit(mechanism: Mechanism) -> str | None:
+    """The parameter that all scales are inversely proportional to and that occurs nowhere else, if there is one.
+
+    What costs B at one value of such a parameter costs the same multiple of it at every other: the shifts do not change.
+
+    >>> from privproof.library.laplace.noisy_max import noisy_max
+    >>> unit(noisy_max)
+    'epsilon'
+    """
+    for name, value in mechanism.parameters.items():
+        if not is_number(value):
+            continue
+        others = {n: v for n, v in mechanism.parameters.items() if n != name}
+        body = filled(mechanism.translated.body, others)
+        scales = [s for s in statements(body) if isinstance(s, Sample) and s.noise in CONTINUOUS]
+        elsewhere = any(
+            name in variables(e)
+            for s in statements(body)
+            for e in (s.arguments[:1] if isinstance(s, Sample) and s.noise in CONTINUOUS else reads(s))
+        )
+        try:
+            known = (*mechanism.public_numbers, name)
+            powers = [_monomial(resolved(s.arguments[1], body), known)[1] for s in scales]
+        except Unsupported:
+            continue
+        if scales and not elsewhere and all(power.get(name) == -1 for power in powers):
+            return name
+    return None

@@ -1,0 +1,189 @@
+"""Expressions and noise of a program as they are written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privproof.compiling.scales import resolved
+from privproof.language.syntax import (
+    Assign,
+    Block,
+    Conditional,
+    Constant,
+    Element,
+    Expression,
+    Operation,
+    Sample,
+    Variable,
+    While,
+)
+from privproof.language.walking import statements, variables
+
+_INFIX = {"extend": "+", "repeat": "*", "is": "is", "is not": "is not"}
+
+
+_STRENGTH = {
+    "or": 1,
+    "and": 2,
+    "not": 3,
+    "<": 4,
+    "<=": 4,
+    ">": 4,
+    ">=": 4,
+    "==": 4,
+    "!=": 4,
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+    "//": 6,
+    "%": 6,
+}
+
+
+_RECORD = "r"
+
+
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+class Writer:
+    """Writes expressions as the user would, with the names that the translation made up resolved."""
+
+    def __init__(self, body: Block) -> None:
+        self.body = body
+        self.made = {
+            s.name: s.value
+            for s in statements(body)
+            if isinstance(s, Assign) and s.name.startswith(("#center", "#total")) and s.name not in variables(s.value)
+        }
+        self.tests = {s.name: s.value for s in statements(body) if isinstance(s, Assign) and s.name.startswith("#if")}
+        named: dict[str, str] = {}
+        for statement in statements(body):
+            if (
+                isinstance(statement, Assign)
+                and isinstance(statement.value, Variable)
+                and statement.value.name.startswith("#")
+            ):
+                named.setdefault(statement.value.name, statement.name)
+        self.named = {made: name for made, name in named.items() if not name.startswith("#")}
+        self.taken = {s.name for s in statements(body) if isinstance(s, Assign)}
+        self.walks = {id(s): walk for s in statements(body) if isinstance(s, While) and (walk := _walk(s)) is not None}
+        for walk in self.walks.values():
+            free = next(name for name in ("i", "j", "k", "index") if name not in self.taken)
+            self.named[walk.counter] = walk.number or free
+
+    def name(self, name: str) -> str:
+        """A variable as it is called."""
+        if name in self.made:
+            return self.text(self.made[name])
+        if not name.startswith("#"):
+            return name
+        if name in self.named:
+            return self.named[name]
+        if "." in name:
+            return name.rpartition(".")[2]
+        if re.fullmatch(r"#(i|n|at)\d+", name):
+            return "i" if "i" not in self.taken else "k"
+        if name.startswith(("#sum", "#a")):
+            return "total"
+        if name.startswith("#z"):
+            return "noisy"
+        return name.lstrip("#").replace(".", "_")
+
+    def text(self, expression: Expression, around: int = 0) -> str:
+        """An expression as a text."""
+        match expression:
+            case Constant(Fraction() as value) if value.denominator > 1 and around:
+                return f"({value})"
+            case Constant(value):
+                return repr(value) if isinstance(value, str) or value is None else str(value)
+            case Variable(name):
+                return self.text(self.made[name], around) if name in self.made else self.name(name)
+            case Element(sequence, index):
+                return f"{self.text(sequence)}[{self.text(index)}]"
+            case Conditional(test, then, otherwise):
+                shown = f"{self.text(then, 1)} if {self.text(test, 1)} else {self.text(otherwise, 1)}"
+                return f"({shown})" if around else shown
+            case Operation("len" | "turns", (inner,)):
+                return f"len({self.text(inner)})"
+            case Operation("whole" | "pos", (inner,)):
+                return self.text(inner, around)
+            case Operation("neg", (inner,)):
+                return f"-{self.text(inner, 7)}"
+            case Operation("not", (inner,)):
+                shown = f"not {self.text(inner, 3)}"
+                return f"({shown})" if around > 3 else shown
+            case Operation("total", (source, added)):
+                return self.total(source, added)
+            case Operation("record"):
+                return _RECORD
+            case Operation("field", (inner, Constant(part))):
+                return f"{self.text(inner)}.{part}"
+            case Operation("tuple of", parts):
+                return f"({', '.join(self.text(p) for p in parts)})"
+            case Operation(name, (left, right)) if _INFIX.get(name, name) in (*_STRENGTH, "is", "is not"):
+                sign = _INFIX.get(name, name)
+                strength = _STRENGTH.get(sign, 4)
+                shown = f"{self.text(left, strength)} {sign} {self.text(right, strength + 1)}"
+                return f"({shown})" if strength < around else shown
+            case Operation("and" | "or" as name, parts):
+                return f" {name} ".join(self.text(p, _STRENGTH[name] + 1) for p in parts)
+            case Operation(name, parts):
+                return f"{name}({', '.join(self.text(p) for p in parts)})"
+        raise AssertionError(expression)
+
+    def total(self, source: Expression, added: Expression) -> str:
+        """A sum over all records."""
+        match added:
+            case Conditional(test, then, Constant(0)):
+                return f"sum({self.text(then)} for {_RECORD} in {self.text(source)} if {self.text(test)})"
+            case _:
+                return f"sum({self.text(added, 1)} for {_RECORD} in {self.text(source)})"
+
+    def decided(self, test: Expression, *, outcome: bool) -> str:
+        """A test with its outcome, as one comparison where it can be."""
+        if outcome:
+            return self.text(test)
+        if isinstance(test, Operation) and test.name in _OPPOSITE:
+            return self.text(Operation(_OPPOSITE[test.name], test.arguments, test.place))
+        return f"not ({self.text(test)})"
+
+    def noise(self, sample: Sample) -> str:
+        """The call of a noise function."""
+        center, scale = sample.arguments[:2]
+        if sample.noise == "geometric":
+            given = zip(("alpha", "epsilon", "sensitivity"), sample.arguments[1:], strict=True)
+            law = [
+                f"{name}={self.text(resolved(value, self.body))}" for name, value in given if not _default(name, value)
+            ]
+            return f"geometric({', '.join([self.text(center), *law])})"
+        return f"{sample.noise}({self.text(center)}, scale={self.text(resolved(scale, self.body))})"
+
+
+def _default(name: str, value: Expression) -> bool:
+    """Whether an argument of geometric noise is what it is where nothing is said."""
+    return isinstance(value, Constant) and value.value == (1 if name == "sensitivity" else None)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """A loop over a list: its counter, the name that `enumerate` gives it, and the variable and the list."""
+
+    counter: str
+    number: str
+    item: str
+    sequence: Expression
+
+
+def _walk(loop: While) -> _Walk | None:
+    match loop.test, loop.body[:2]:
+        case (
+            Operation("<", (Variable(counter_), Operation("turns", (sequence,)))),
+            (Assign(item, Element(_, Variable(index))), Assign(moved, value)),
+        ) if counter_ == index and (moved == counter_ or value == Variable(counter_, value.place)):
+            return _Walk(counter_, "" if moved == counter_ else moved, item, sequence)
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""Checking questions about locations; imports what the rest of the checker does."""

@@ -1,0 +1,65 @@
+"""Walks: loops over lists, streams, zips and enumerations, element by element."""
+
+from __future__ import annotations
+
+from privproof.evidence.checker.source.operations import elements, whole
+from privproof.evidence.checker.source.values import UNREAD, Beyond, Cells, Stream, Value, Walk, Want
+
+EXHAUSTED = object()
+
+
+def begin_walk(stack: list[Value], kind: str, count: int) -> None:
+    """Begin to walk over what is on top of the stack."""
+    match kind:
+        case "zip":
+            if any(map(_over_stream, stack[-count:])):
+                raise Beyond("zip with a stream, which would take a number too many", "")
+            stack[-count:] = [Walk(None, "zip", 0, stack[-count:])]
+        case "enumerate" | "uncounted":
+            start = whole(stack[-1], "where enumerate begins")
+            stack[-2:] = [Walk(None, kind, start, [stack[-2]])]
+        case _:
+            over = stack[-1]
+            if not isinstance(over, Cells | Stream | range | tuple | str):
+                over = tuple(elements(over))
+            stack[-1] = Walk(over)
+
+
+def _over_stream(walk: Walk) -> bool:
+    return isinstance(walk.over, Stream) or any(map(_over_stream, walk.inner))
+
+
+def peek(walk: Walk) -> Value:
+    """The next element, which is not taken yet."""
+    if walk.kind == "zip":
+        found = []
+        for inner in walk.inner:
+            value = peek(inner)
+            if value is EXHAUSTED:
+                return EXHAUSTED
+            found.append(value)
+        return tuple(found)
+    if walk.kind in ("enumerate", "uncounted"):
+        value = peek(walk.inner[0])
+        return value if value is EXHAUSTED else (walk.position, value)
+    over = walk.over
+    if isinstance(over, Stream):
+        if over.given is UNREAD:
+            raise Want
+        return over.given
+    items = over.items if isinstance(over, Cells) else over
+    if walk.position >= len(items):
+        return EXHAUSTED
+    if items[walk.position] is UNREAD:
+        raise Want
+    return items[walk.position]
+
+
+def advance(walk: Walk) -> None:
+    """Take the next element."""
+    for inner in walk.inner:
+        advance(inner)
+    if isinstance(walk.over, Stream):
+        walk.over.given = UNREAD
+    elif walk.kind != "uncounted":
+        walk.position += 1
