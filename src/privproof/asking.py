@@ -16,7 +16,6 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from privproof.compiling.patience import OUT_OF_TIME, until
 from privproof.compiling.posing import Subject, ordinary_mechanism, ordinary_notes, pose_question, run_instead
 from privproof.engines.engine import Engine, Remark, Request
 from privproof.engines.monitor import Monitor
@@ -27,6 +26,7 @@ from privproof.evidence.verdicts import Proved, Refuted, Unknown, Verdict
 from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
+from privproof.exact.patience import OUT_OF_TIME, Stopped, watched
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
 from privproof.models import Horizon
@@ -105,8 +105,8 @@ def check(
     >>> verdict.status, verdict.witness.inputs, verdict.witness.output, verdict.witness.ratio
     ('refuted', (('1', '1', '0'), ('2', '0', '0')), ('2',), Fraction(4, 1))
     """
-    watch = monitor or _limited(time_limit)
-    with until(watch.deadline):
+    watch = monitor or Monitor.within(time_limit)
+    with watched(watch):
         question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
     if epsilon is not None:
         question = question.under(Budget(exact_epsilon(epsilon), exact_delta(delta), pointwise))
@@ -140,8 +140,8 @@ def tight_epsilon(
     >>> verdict.tight, verdict.witness.inputs, verdict.witness.output
     (Epsilon('ln(24/7)'), (('1', '1', '1'), ('0', '2', '2')), ('1',))
     """
-    watch = monitor or _limited(time_limit)
-    with until(watch.deadline):
+    watch = monitor or Monitor.within(time_limit)
+    with watched(watch):
         question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
     request = Request(question, tight=True, delta=exact_delta(delta), pointwise=pointwise)
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, engine, watch)
@@ -241,14 +241,9 @@ def delta_of(
     )
 
 
-def _too_late(request: Request) -> Verdict:
-    """The verdict where no time is left after the question has been posed."""
-    return Unknown(request.question, "none", reason="out of time while the model was made", asked_tight=request.tight)
-
-
-def _limited(seconds: float | None) -> Monitor:
-    """A monitor that stops after so many seconds."""
-    return Monitor(deadline=None if seconds is None else time.monotonic() + seconds)
+def _too_late(request: Request, why: str = OUT_OF_TIME) -> Verdict:
+    """The verdict where a model cannot be made in the time that there is."""
+    return Unknown(request.question, "none", reason=f"{why} while the model was made", asked_tight=request.tight)
 
 
 def posed(
@@ -276,25 +271,30 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     """
     begun = time.perf_counter()
     watch = monitor or Monitor()
+    with watched(watch):
+        try:
+            verdict = _asked(request, engine, watch)
+        except Stopped as stopped:
+            verdict = _too_late(request, str(stopped))
+    return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
+
+
+def _asked(request: Request, engine: str | None, watch: Monitor) -> Verdict:
+    """The verdict on a request as it stands, or else on running the function."""
     try:
-        with until(watch.deadline):
-            request = _in_one_form(request, engine)
-            verdict = _answered(request, engine, watch)
+        request = _in_one_form(request, engine)
+        verdict = _answered(request, engine, watch)
         verdict = replace(verdict, notes=(*verdict.notes, *ordinary_notes(request.question)))
     except LanguageError as problem:
-        if problem.code == OUT_OF_TIME:
-            verdict = Unknown(request.question, "none", reason=problem.message)
-            return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
         other = (
             None if engine is not None or problem.code == "changed" else run_instead(request.question, problem.message)
         )
         if other is None:
             raise
-        verdict = _answered(replace(request, question=other, prepared={}), None, watch)
-    else:
-        if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
-            verdict = _run(request, verdict, watch)
-    return replace(verdict, seconds=time.perf_counter() - begun, asked_tight=request.tight)
+        return _answered(replace(request, question=other, prepared={}), None, watch)
+    if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
+        return _run(request, verdict, watch)
+    return verdict
 
 
 def _in_one_form(request: Request, engine: str | None) -> Request:
@@ -314,7 +314,7 @@ def _run(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
         return verdict
     try:
         found = _answered(replace(request, question=other, prepared={}), None, watch)
-    except LanguageError:
+    except (LanguageError, Stopped):
         return verdict
     if found.status == "unknown":
         return verdict

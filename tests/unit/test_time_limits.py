@@ -1,4 +1,4 @@
-"""A time limit holds while models are made, too, and the answer is then unknown."""
+"""A time limit holds while models are made and certificates are checked, too, and the answer is then unknown."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ import time
 
 import pytest
 
-from privproof import Mechanism, check, mechanism, queries, tight_epsilon, truncated_geometric, uniform
+from privproof import (
+    Mechanism,
+    check,
+    mechanism,
+    queries,
+    recheck,
+    records,
+    tight_epsilon,
+    truncated_geometric,
+    uniform,
+)
 from privproof.compiling import mechanism_question
-from privproof.compiling.patience import until
-from privproof.errors import LanguageError
+from privproof.engines import Monitor
+from privproof.evidence import gate
+from privproof.evidence.checker.outcomes import Accepted
+from privproof.exact.patience import Stopped, extended, pause, seconds_left, watched
 
 _LIMIT = 0.3
 """Seconds of the limits here."""
@@ -46,5 +58,44 @@ def test_compiling_and_searching_end_at_the_limit(size: int) -> None:
 
 
 def test_a_model_that_takes_too_long_is_not_made() -> None:
-    with until(time.monotonic() - 1), pytest.raises(LanguageError, match="out of time"):
+    with watched(Monitor.within(-1)), pytest.raises(Stopped, match="out of time"):
         mechanism_question(lots, size=3)
+
+
+@mechanism
+def total(data: records(0, 1)):  # type: ignore[valid-type]
+    return truncated_geometric(sum(data), alpha="1/2", low=0, high=len(data))
+
+
+def test_what_was_found_and_not_confirmed_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(certificate: object) -> None:
+        raise Stopped("out of time")
+
+    monkeypatch.setattr(gate, "recheck", slow)
+    proved, refuted = check(total, "ln(2)", size=3), check(total, "ln(3/2)", size=3)
+    assert (proved.status, refuted.status) == ("unknown", "unknown")
+    assert (proved.certificate, refuted.certificate, refuted.lower.show()) == (None, None, "0")
+    told = "out of time before what was found could be confirmed: "
+    assert proved.reason.startswith(f"{told}proved, at most ln(2)")
+    assert refuted.reason.startswith(f"{told}refuted, smallest epsilon at least ln(2)")
+
+
+def test_confirming_has_a_tenth_more_time_than_searching_and_an_interrupt_ends_both() -> None:
+    watch = Monitor(deadline=time.monotonic() - 1, grace=60.0)
+    with watched(watch):
+        with pytest.raises(Stopped):
+            pause()
+        with extended():
+            pause()
+            assert 50 < seconds_left() < 60
+            watch.interrupted = True
+            with pytest.raises(Stopped, match="interrupted"):
+                pause()
+    pause()
+
+
+def test_the_checker_stops_when_its_watch_says_so() -> None:
+    certificate = check(total, "ln(2)", size=3).certificate
+    with watched(Monitor.within(-1)), pytest.raises(Stopped):
+        recheck(certificate)
+    assert isinstance(recheck(certificate), Accepted)

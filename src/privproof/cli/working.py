@@ -130,9 +130,11 @@ def unfinished(draft: Callable[[Progress | None], dict[str, Any]]) -> None:
 def monitored() -> Iterator[Monitor]:
     """A monitor of what is left of the command's time, through which an interrupt stops the search."""
     from privproof.engines import Monitor
+    from privproof.engines.monitor import GRACE
 
-    deadline = None if _worker.limit is None else _worker.begun + _worker.limit
-    monitor = Monitor(_worker.listen, deadline, _worker.interrupted)
+    limit = _worker.limit
+    deadline, grace = (None, 0.0) if limit is None else (_worker.begun + limit, GRACE * limit)
+    monitor = Monitor(_worker.listen, deadline, _worker.interrupted, grace)
     _worker.monitor = monitor
     try:
         yield monitor

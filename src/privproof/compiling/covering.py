@@ -16,6 +16,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from privproof.errors import PrivproofError
+from privproof.exact.patience import pause
 from privproof.language.evaluating import WRONG
 from privproof.language.flow import Instruction, Jump, Next, Test
 from privproof.language.randomness import Chance
@@ -131,6 +132,7 @@ class _Search:
     def trial(self, given: Sequence[int]) -> None:
         if self.told is not None:
             return
+        pause()
         choices = Choices(given, self.chance)
         watch = Watch(frozenset(b for b in self.branches if b not in self.taken))
         self.runs += 1

@@ -21,9 +21,9 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from privproof.compiling.exploring import Explorer
-from privproof.compiling.patience import pause
 from privproof.compiling.programs import mechanism_question, summing_flow
 from privproof.errors import LanguageError
+from privproof.exact.patience import pause
 from privproof.language.evaluating import WRONG, Store, evaluator
 from privproof.language.flow import Flow, Jump, Next, Test
 from privproof.language.indices import Wanting

@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 
 from flint import fmpq_mat
 
-from privproof.compiling.patience import pause
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, rational, show
+from privproof.exact.patience import pause
 from privproof.exact.polynomials import Polynomial
 from privproof.language.evaluating import WRONG, Store, evaluator, problem
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from privproof.compiling.patience import pause
 from privproof.exact import ZERO, Rational
 from privproof.exact.matrices import Matrix, Vector
+from privproof.exact.patience import pause
 from privproof.models import Edge, Final, Location, WordProblem
 from privproof.models.graphs import reachable
 

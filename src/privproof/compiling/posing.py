@@ -12,6 +12,7 @@ from privproof.compiling.programs import mechanism_question
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.errors import LanguageError, QuestionError
+from privproof.exact.patience import Stopped
 from privproof.language import Mechanism, mechanism
 from privproof.language.inputs import Input, integer, queries
 from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
@@ -137,6 +138,11 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
         if problem.code == "size" and is_aligned(subject):  # too many data sets for a table, and for runs
             return program_question(subject, size=size)
         return runs_question(subject, size=size, reason=problem)
+    except Stopped:
+        late = LanguageError(
+            "time", "out of time while the model was made", hint="a smaller size, or a longer time limit"
+        )
+        return runs_question(subject, size=size, reason=late)  # who asks knows that no time is left
 
 
 def is_aligned(subject: Mechanism) -> bool:

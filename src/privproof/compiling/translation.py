@@ -20,6 +20,7 @@ from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
+from privproof.exact.patience import pause
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Geometric, Law, Table, truncated_geometric
@@ -289,6 +290,7 @@ class _Follower:
         """Everything that is written, and what is returned; `notice` is told the number of every instruction before it."""
         at = 0
         for _ in range(_MOST_STEPS):
+            pause()
             step = self.program.code[at]
             notice(at)
             at += 1
@@ -450,6 +452,7 @@ class _Follower:
         """The sum of an expression over the records of a list."""
         found: Any = 0
         for record in self.arguments[name]:
+            pause()
             self.record = record
             found += self.value(added)
         self.record = None

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from privproof.compiling.lumping import Classes, lump
-from privproof.compiling.patience import pause
 from privproof.errors import PrivproofError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Rational, rational
 from privproof.exact.matrices import Matrix
+from privproof.exact.patience import pause
 from privproof.models import (
     Distribution,
     Edge,

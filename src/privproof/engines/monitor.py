@@ -7,6 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from privproof.exact import Epsilon
+from privproof.exact.patience import OUT_OF_TIME
+from privproof.exact.patience import Stopped as Stopped
+
+GRACE = 0.1
+"""Of a time limit, in which what was found by then may be confirmed: half of the fifth within which limits are kept."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,6 @@ class Progress:
         return ", ".join(parts)
 
 
-class Stopped(Exception):
-    """A search has to stop in the middle of something; never leaves the search."""
-
-
 @dataclass
 class Monitor:
     """Handed to every search.
@@ -50,23 +51,37 @@ class Monitor:
         listen: called with every progress event.
         deadline: when to stop, on the clock of `time.monotonic`; None for never.
         interrupted: set (by a signal handler) to stop at the next opportunity.
+        grace: seconds beyond the deadline in which what was found by then may be confirmed.
     """
 
     listen: Callable[[Progress], None] = field(default=lambda _: None)
     deadline: float | None = None
     interrupted: bool = False
+    grace: float = 0.0
+
+    @classmethod
+    def within(cls, seconds: float | None) -> Monitor:
+        """A monitor that stops after so many seconds from now, and leaves a tenth more for confirming; None for never.
+
+        >>> Monitor.within(None).deadline is None, Monitor.within(20).grace
+        (True, 2.0)
+        """
+        if seconds is None:
+            return cls()
+        return cls(deadline=time.monotonic() + seconds, grace=GRACE * seconds)
 
     def pause(self) -> None:
         """An opportunity to stop: raises `Stopped` where the search has to."""
-        if self.stopped() is not None:
-            raise Stopped
+        why = self.stopped()
+        if why is not None:
+            raise Stopped(why)
 
     def stopped(self) -> str | None:
         """Why the search has to stop now, or None."""
         if self.interrupted:
             return "interrupted"
         if self.deadline is not None and time.monotonic() > self.deadline:
-            return "out of time"
+            return OUT_OF_TIME
         return None
 
 
@@ -80,7 +95,7 @@ class Allowance(Monitor):
     >>> part.pause()
     Traceback (most recent call last):
     ...
-    privproof.engines.monitor.Stopped
+    privproof.exact.patience.Stopped: enough was tried
     """
 
     def __init__(self, parent: Monitor, steps: int) -> None:

@@ -22,6 +22,7 @@ from privproof.evidence.sources import take
 from privproof.evidence.verdicts import Certified, Proved, Refuted, Seal, Unknown, Verdict
 from privproof.evidence.witnesses import AnyWitness
 from privproof.exact import Epsilon
+from privproof.exact.patience import Stopped, extended
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,11 @@ def first_admitted(answers: Iterable[Answer]) -> Verdict:
     for answer in answers:
         if answer.status == "unknown":
             return _unknown(answer)
-        passed = examine(answer)
+        try:
+            with extended():
+                passed = examine(answer)
+        except Stopped as stopped:
+            return _unconfirmed(answer, str(stopped))
         if isinstance(passed, Verdict):
             return passed
         verdict = Unknown(answer.question, answer.engine, notes=answer.notes, reason=passed.reason)
@@ -51,6 +56,21 @@ def first_admitted(answers: Iterable[Answer]) -> Verdict:
             warnings.warn(CertificateRefused(told), stacklevel=3)
     assert verdict is not None, "an engine answers"
     return verdict
+
+
+def _unconfirmed(answer: Answer, why: str) -> Unknown:
+    """What is left of an answer whose check was cut: what was found is told, and nothing of it counts."""
+    found = (
+        f"smallest epsilon at least {answer.lower.show()}"
+        if answer.status == "refuted"
+        else f"at most {answer.upper.show()}"
+    )
+    return Unknown(
+        answer.question,
+        answer.engine,
+        notes=answer.notes,
+        reason=f"{why} before what was found could be confirmed: {answer.status}, {found}",
+    )
 
 
 def _unknown(answer: Answer) -> Unknown:

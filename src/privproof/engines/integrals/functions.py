@@ -17,6 +17,7 @@ from flint import arb, fmpq
 
 from privproof.errors import LanguageError
 from privproof.exact.exponentials import ExponentialSum
+from privproof.exact.patience import pause
 from privproof.exact.rationals import ONE, ZERO, Rational
 
 # --- the two rings of coefficients ---------------------------------------------------------------------------------------
@@ -189,6 +190,7 @@ class Calculus(Generic[K]):
     def _times(self, left: Terms[K], right: Terms[K]) -> Terms[K]:
         product: Terms[K] = {}
         for (k, n), one in left.items():
+            pause()
             for (j, m), two in right.items():
                 key = (k + j, n + m)
                 before = product.get(key)
@@ -198,6 +200,7 @@ class Calculus(Generic[K]):
     def _antiderivative(self, terms: Terms[K], grid: int) -> Terms[K]:
         made: Terms[K] = {}
         for (k, n), value in terms.items():
+            pause()
             for power, factor, weight in antiderivative(k, fmpq(n, grid)):
                 self._gather(made, {(power, n): value * self.ring.term(factor, weight, ZERO)})
         return made
@@ -233,6 +236,7 @@ class Calculus(Generic[K]):
         times = int(step.p) * (after // int(step.q))
         made: Terms[K] = {}
         for (k, n), value in terms.items():
+            pause()
             for power in range(k + 1):
                 if intercept == 0 and power != k:
                     continue

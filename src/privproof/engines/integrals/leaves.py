@@ -16,6 +16,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from privproof.engines.integrals.functions import End, Line, highest, lowest
 from privproof.errors import LanguageError
+from privproof.exact.patience import pause
 from privproof.exact.rationals import Rational
 from privproof.models.graphs import joined
 
@@ -164,6 +165,7 @@ class _Peeling(Generic[F, N]):
     def once(self, key: Hashable, made: Callable[[], F]) -> int:
         found = self.known.get(key)
         if found is None:
+            pause()
             self.values.append(made())
             found = self.known[key] = len(self.values) - 1
         return found

@@ -36,6 +36,7 @@ from privproof.engines.laplace.values import (
     symbol,
 )
 from privproof.exact import Rational, fraction
+from privproof.exact.patience import pause
 from privproof.language.flow import Jump, Next, Test, instruction_reads
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.syntax import (
@@ -434,6 +435,7 @@ class Blocks:
                 yield self._path(cut, at, walk, ())
                 return
             first = False
+            pause()
             step = self.program.code[at]
             match step:
                 case Jump(target):
@@ -693,6 +695,7 @@ class Blocks:
             case Conditional(test, then, otherwise):
                 return self._conditional(test, then, otherwise, walk, context)
             case Operation(name, arguments, place):
+                pause()
                 return self._operation(name, arguments, place, walk, context)
         raise Unsupported(f"an expression at {expression.place}")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privproof.engines.laplace.blocks import Blocks
-from privproof.engines.laplace.solver import true, z3
+from privproof.engines.laplace.solver import answered, true, z3
 from privproof.engines.laplace.values import Term, number, real
 
 _FACTORS = (*tuple(Fraction(1, k) for k in (8, 6, 4, 3, 2)), Fraction(1), Fraction(3, 2), Fraction(2))
@@ -75,7 +75,7 @@ def conjectured(
                 pause()
                 _drop(blocks, step, held)
     for step in steps:
-        if step.target is None and _asked(step, held).check() != z3.unsat:
+        if step.target is None and answered(_asked(step, held)) != z3.unsat:
             return None
     return {cut: z3.And(*terms) if terms else true() for cut, terms in held.items()}
 
@@ -100,7 +100,7 @@ def _drop(blocks: Blocks, step: Implication, held: dict[int, list[Term]]) -> Non
     while left:
         solver.push()
         solver.add(z3.Not(z3.And(*(put[term.get_id()] for term in left))))
-        answer = solver.check()
+        answer = answered(solver)
         if answer == z3.sat:
             model = solver.model()
             left = [t for t in left if z3.is_true(model.eval(put[t.get_id()], model_completion=True))]
@@ -116,7 +116,7 @@ def _drop(blocks: Blocks, step: Implication, held: dict[int, list[Term]]) -> Non
 def _follows(solver: Term, term: Term) -> bool:
     solver.push()
     solver.add(z3.Not(term))
-    answer = solver.check()
+    answer = answered(solver)
     solver.pop()
     return bool(answer == z3.unsat)
 

@@ -20,6 +20,7 @@ from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
+from privproof.exact.patience import pause
 from privproof.language.branching import Follow, Leaf, leaves
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
@@ -53,6 +54,7 @@ def _split(leaf: Leaf, also: Sequence[Linear]) -> _Split:
     Raises:
         LanguageError: geometric and continuous noise are compared, or the sum takes too long.
     """
+    pause()
     discrete: list[tuple[Halfspace, bool]] = []
     rest: list[Halfspace] = []
     strict = [test.strict == test.outcome for test in leaf.tests]

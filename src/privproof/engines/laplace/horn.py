@@ -8,7 +8,6 @@ for every logarithm: noise with alpha = 1/4 shifted by 3 adds 6 to the counter o
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,7 +15,7 @@ from typing import Any, Literal
 from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
 from privproof.engines.laplace.blocks import Blocks, Path
 from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
-from privproof.engines.laplace.solver import false, true, z3
+from privproof.engines.laplace.solver import answered, false, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
 from privproof.exact import Epsilon, Rational, log, rational
@@ -77,7 +76,7 @@ def invariants(
     for effort, seeds in _EFFORTS:
         for seed in seeds:
             watch.pause()
-            found = _attempt(blocks, steps, bounds, effort, seed, watch)
+            found = _attempt(blocks, steps, bounds, effort, seed)
             if found != "unknown":
                 return found
         if effort == _EFFORTS[0][0] and (simple := conjectured(blocks, steps, watch.pause)) is not None:
@@ -86,14 +85,12 @@ def invariants(
 
 
 def _attempt(
-    blocks: Blocks, steps: Sequence[Implication], bounds: tuple[Bound, ...], effort: int, seed: int, monitor: Monitor
+    blocks: Blocks, steps: Sequence[Implication], bounds: tuple[Bound, ...], effort: int, seed: int
 ) -> Invariants | Outcome:
     z3.set_param("fp.spacer.random_seed", seed)
     solver = z3.SolverFor("HORN")
     solver.set("rlimit", effort)
     solver.set("random_seed", seed)
-    if monitor.deadline is not None:  # what is not found by then is not asked for any more
-        solver.set("timeout", max(1, int(1000 * (monitor.deadline - time.monotonic()))))
     relations: dict[int, Any] = {}
     for cut in blocks.program.cuts:
         sorts = [term.sort() for term in symbols(blocks, cut).values()]
@@ -102,7 +99,7 @@ def _attempt(
         before = [] if step.source is None else [relations[step.source](*step.before)]
         head = false() if step.target is None else relations[step.target](*step.after)
         solver.add(_clause([*step.before, *step.fresh], z3.And(*before, step.body), head))
-    verdict = solver.check()
+    verdict = answered(solver)
     if verdict == z3.unsat:
         return "fails"
     if verdict == z3.unknown:

@@ -14,6 +14,7 @@ from privproof.compiling.sorts import output_parts
 from privproof.engines.laplace.alignments import CONSTANT, Case, Feature, features
 from privproof.engines.laplace.blocks import Blocks, Drawn, Path
 from privproof.engines.laplace.values import Term
+from privproof.exact.patience import pause
 from privproof.language.flow import Test
 from privproof.language.syntax import Assign, Return, Sample
 from privproof.language.walking import variables
@@ -101,6 +102,7 @@ class Locality:
 
 def _symbols(term: Term) -> frozenset[str]:
     """The names of the symbols in a term."""
+    pause()
     found: set[str] = set()
     seen: set[int] = set()
     waiting = [term]

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import ceil, inf
 from typing import Any
 
 import z3
+
+from privproof.exact.patience import pause, seconds_left
 
 
 @contextmanager
@@ -28,6 +31,22 @@ def own_context() -> Iterator[None]:
         yield
     finally:
         z3.z3._main_ctx = before
+
+
+def answered(solver: Any) -> Any:
+    """What a solver says about its assertions, within the time that is left.
+
+    Raises:
+        Stopped: there was not time enough.
+    """
+    pause()
+    left = seconds_left()
+    if left < inf:
+        solver.set("timeout", ceil(1000 * left))
+    answer = solver.check()
+    if answer == z3.unknown:
+        pause()
+    return answer
 
 
 def true() -> Any:

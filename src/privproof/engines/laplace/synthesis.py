@@ -29,7 +29,7 @@ from privproof.engines.laplace.alignments import (
 )
 from privproof.engines.laplace.blocks import Blocks, Drawn, Obligation, Path
 from privproof.engines.laplace.locality import Locality
-from privproof.engines.laplace.solver import Substitution, true, z3
+from privproof.engines.laplace.solver import Substitution, answered, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor
 from privproof.exact import Epsilon, fraction, log
@@ -169,7 +169,7 @@ class Synthesis:
         while True:
             self.solver.push()
             self.solver.add(weight <= bound)
-            verdict = self.solver.check()
+            verdict = answered(self.solver)
             if verdict == z3.sat:
                 model = self.solver.model()
                 high = bound
@@ -297,13 +297,13 @@ class Synthesis:
         strong = self._requirement(found, strong=True)
         self.solver.push()
         self.solver.add(strong)
-        if self.solver.check() == z3.sat:
+        if answered(self.solver) == z3.sat:
             self.solver.pop()
             self.solver.add(strong)
             return
         self.solver.pop()
         self.solver.add(self._requirement(found, strong=False))
-        if self.solver.check() == z3.unsat:
+        if answered(self.solver) == z3.unsat:
             raise GaveUp("no alignment of the form satisfies the requirements")
 
     def _requirement(self, found: Counterexample, *, strong: bool) -> Term:
@@ -429,7 +429,7 @@ class _Search:
         try:
             solver.add(taken)
             solver.add(*map(put, ready.exact))
-            if solver.check() == z3.unsat:
+            if answered(solver) == z3.unsat:
                 return None
             here = (*steps, Step(path, case, fresh))
             for obligation in path.safety:
@@ -495,7 +495,7 @@ class _Search:
             most = z3.Optimize()
             most.add(*self.solver.assertions())
             handle = most.maximize(total)
-            if most.check() == z3.sat:
+            if answered(most) == z3.sat:
                 value = most.upper(handle)
                 if z3.is_rational_value(value) or z3.is_int_value(value):
                     self.spent[group] = max(self.spent.get(group, Fraction(0)), Fraction(str(value)))
@@ -510,7 +510,7 @@ class _Search:
             solver.add(*terms)
             if corner:
                 solver.add(*self.corners(steps))
-            if solver.check() == z3.sat:
+            if answered(solver) == z3.sat:
                 model = solver.model()
                 values: dict[str, Term] = {}
                 for name, term in self.blocks.fixed.items():

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from privproof.engines.laplace.solver import z3
+from privproof.engines.laplace.solver import answered, z3
 from privproof.engines.monitor import Monitor
 from privproof.errors import LanguageError
 from privproof.exact import Rational, fraction
@@ -142,7 +142,7 @@ def _joined(members: list[dict[str, Linear]], noises: Sequence[Drawn]) -> list[d
     def never(*conditions: Any) -> bool:
         solver = z3.SolverFor("QF_LRA")
         solver.add(*support, *conditions)
-        return bool(solver.check() == z3.unsat)
+        return bool(answered(solver) == z3.unsat)
 
     shared = dict(known)
     for member in members:

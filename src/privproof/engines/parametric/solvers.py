@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from privproof.engines.words import solver
 from privproof.errors import PrivproofError
 from privproof.exact import Rational, rational
+from privproof.exact.patience import seconds_left
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 
@@ -131,7 +132,7 @@ def _cvc5(text: str, names: Sequence[str]) -> Opinion:
             input=json.dumps([text, list(names), _CVC5_EFFORT]),
             capture_output=True,
             text=True,
-            timeout=_CVC5_SECONDS,
+            timeout=min(_CVC5_SECONDS, seconds_left()),
             check=True,
         )
         verdict, values = json.loads(child.stdout)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from math import ceil, inf
 from typing import Any, Literal, TypeAlias
 
 from privproof.errors import QuestionError
 from privproof.exact import Rational, rational
+from privproof.exact.patience import seconds_left
 
 Verdict: TypeAlias = Literal["sat", "unsat", "unknown"]
 
@@ -75,6 +77,9 @@ def check(
     solver.set("threads", 1)
     solver.set("rlimit", effort)
     solver.from_string(script)
+    left = seconds_left()
+    if left < inf:
+        solver.set("timeout", ceil(1000 * left))
     outcome = solver.check()
     used = _used(solver)
     if outcome == z3.unsat:

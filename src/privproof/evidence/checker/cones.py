@@ -74,6 +74,7 @@ from privproof.evidence.checker.systems import (
     on_common_denominator,
     total,
 )
+from privproof.exact.patience import pause
 
 
 class Cone:
@@ -244,6 +245,7 @@ class Cone:
 
         Everything is multiplied by `scale` and by the common denominator of the multipliers.
         """
+        pause()
         common = multipliers.over
         generators = self.nodes[node].generators
         above: dict[int, int] = {}

@@ -19,6 +19,8 @@ from typing import TypeAlias
 
 from flint import fmpz, fmpz_mat
 
+from privproof.exact.patience import pause
+
 Windows: TypeAlias = list[tuple[int, int]]
 """For every position along an axis the first and the last position of its window."""
 
@@ -72,6 +74,7 @@ class Diagram:
         pair = (one, other) if one < other else (other, one)
         node = self._minima.get(pair)
         if node is None:
+            pause()
             if one in self.values:
                 node = one if self.values[one] < self.values[other] else other
             else:

@@ -184,8 +184,12 @@ class Machine:
     def choices(self, memory: Memory) -> list[tuple[str | None, str | None, Memory]]:
         """The pairs of inputs that may come next, None on a side that reads nothing, each with the memory afterwards."""
         if memory not in self.pairs_of_inputs:
-            found = []
+            found: list[tuple[str | None, str | None, Memory]] = []
             data: list[str | None] = [name for name in self.inputs if name not in self.marks]
+            if self.relation.kind == "pairs":
+                listed = self.relation.listed_next(memory)
+                found += [(left, right, after) for (left, right), after in listed.items()]
+                data = []
             if self.relation.kind == "add-remove":
                 data.append(None)
             for left in data:

@@ -107,6 +107,17 @@ class Relation:
             case _:
                 return (None,)
 
+    def listed_next(self, memory: Memory) -> dict[tuple[str, str], Memory]:
+        """Where pairs are listed: those of inputs that may come next, each with the memory afterwards."""
+        assert isinstance(memory, tuple)
+        position, alive = memory
+        found: dict[tuple[str, str], list[int]] = {}
+        for i in alive:
+            left, right = self.listed[i]
+            if position < len(left):
+                found.setdefault((left[position], right[position]), []).append(i)
+        return {pair: (position + 1, frozenset(rest)) for pair, rest in found.items()}
+
     def _near(self, difference: Rational) -> bool:
         return self.distance is None or abs(difference) <= self.distance
 

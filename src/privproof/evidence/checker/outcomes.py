@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeAlias
 
 from privproof.exact import Epsilon
+from privproof.exact.patience import pause
 
 Verdict: TypeAlias = Literal["proved", "refuted"]
 
@@ -116,7 +117,8 @@ def refuse(reason: str, place: str) -> NoReturn:
 
 
 def within(count: int, limit: int, what: str, place: str) -> None:
-    """Refuse what exceeds a limit."""
+    """Refuse what exceeds a limit; where something is counted, something takes long."""
+    pause()
     if count > limit:
         found = str(count) if count < 10**18 else "too many"
         refuse(f"{found} {what} are beyond the limit of {limit}", place)

@@ -62,6 +62,7 @@ from privproof.evidence.checker.ratio_documents import (
 )
 from privproof.evidence.checker.systems import Edge, Letter, Location, Masses, Moves, Question, Rows
 from privproof.exact import ZERO, Rational
+from privproof.exact.patience import pause
 
 _Row = dict[int, Rational]
 
@@ -259,6 +260,7 @@ class Ratios:
         self, location: Location, letter: Letter, edge: Edge, source: RatioNode, target: RatioNode, *, on_left: bool
     ) -> dict[int, _Row]:
         """The matrix of a letter from the classes of a node to those of the next, without rows that are zero."""
+        pause()
         rows: Rows = edge.left if on_left else edge.right
         before, after = (source.left, target.left) if on_left else (source.right, target.right)
         found: dict[int, _Row] = {}

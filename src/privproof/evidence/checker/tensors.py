@@ -39,6 +39,7 @@ from privproof.evidence.checker.documents import text
 from privproof.evidence.checker.machines import Machine
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import Masses, Question, on_common_denominator
+from privproof.exact.patience import pause
 
 Tensor: TypeAlias = list[int]
 _BITS = 128
@@ -214,6 +215,7 @@ def _minima(tensor: Tensor, stride: int, windows: Windows) -> Tensor:
     """
     result = tensor[:]
     for group in _lines(len(tensor), len(windows), stride):
+        pause()
         parts = [tensor[line] for line in group]
         for line, (low, high) in zip(group, windows, strict=True):
             if low < high:

@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 from flint import arb, fmpq
 
 from privproof.exact.exponentials import ExponentialSum
+from privproof.exact.patience import pause
 
 K = TypeVar("K", ExponentialSum, arb)
 
@@ -25,6 +26,7 @@ class Work:
 
     def count(self, terms: int) -> None:
         """Add some, or raise `Unresolved`."""
+        pause()
         self._terms += terms
         if self._terms > self._most:
             raise Unresolved(f"more than {self._most} products of terms are needed")

@@ -13,10 +13,12 @@ import importlib
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil, inf
 from typing import Any
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.terms import both
+from privproof.exact.patience import pause, seconds_left
 
 _CVC5_EFFORT = 5_000_000
 """The resource limit of one question to cvc5; beyond, the answer is unknown and the condition is refused."""
@@ -75,12 +77,18 @@ class Solver:
         refuse("the solver decides the parts but not the whole", condition.place)
 
     def _answer(self, script: str) -> str:
-        return self._cvc5(script) if self.name == "cvc5" else self._z3(script)
+        pause()
+        answer = self._cvc5(script) if self.name == "cvc5" else self._z3(script)
+        if answer == "unknown":
+            pause()  # not for the solver to say where it was cut
+        return answer
 
     def _cvc5(self, script: str) -> str:
         cvc5 = self._module
         solver = cvc5.Solver(cvc5.TermManager())
         solver.setOption("rlimit", str(_CVC5_EFFORT))
+        if (left := seconds_left()) < inf:
+            solver.setOption("tlimit-per", str(ceil(1000 * left)))
         parser = cvc5.InputParser(solver)
         parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "condition")
         symbols = parser.getSymbolManager()
@@ -98,5 +106,7 @@ class Solver:
         z3 = self._module
         solver = z3.Solver(ctx=z3.Context())
         solver.set("rlimit", _Z3_EFFORT)
+        if (left := seconds_left()) < inf:
+            solver.set("timeout", ceil(1000 * left))
         solver.from_string(script)
         return str(solver.check())

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.releases.priors import Chain, support
+from privproof.exact.patience import pause
 
 Matrix = TypeVar("Matrix")
 
@@ -31,6 +32,7 @@ class Work:
 
     def add(self, amount: int) -> None:
         """So much more is to be done."""
+        pause()
         self.done += amount
         if self.done > self.limit:
             refuse("the check takes more operations than the limit", "evidence")

@@ -23,6 +23,7 @@ from privproof.evidence.checker.source.values import (
     key,
     with_items,
 )
+from privproof.exact.patience import pause
 
 _ATOMS = frozenset((int, bool, str, type(None), Fraction, float, Member))
 """The types of values that hold nothing else, and no noise."""
@@ -82,6 +83,7 @@ class Work:
 
     def spend(self, amount: int) -> None:
         """Count some work."""
+        pause()
         self.left -= amount
         if self.left < 0:
             raise Beyond(f"it takes more than {self.most} steps", "question.source")
