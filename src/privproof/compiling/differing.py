@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED
+from privproof.compiling.sorts import OTHERS, SHIFTED
 from privproof.language.flow import Instruction, Next
 from privproof.language.mechanism import ADD_REMOVE, Mechanism
-from privproof.language.syntax import Assign, Block, Each, Element, Expression, Operation, Sample, Variable
-from privproof.language.walking import parts, reads, statements, variables, writes
+from privproof.language.syntax import Assign, Block, Each, Element, Expression, Operation, Sample, Statement, Variable
+from privproof.language.walking import carried, parts, reads, variables
 
 
 def differing_by_assignment(body: Block, mechanism: Mechanism) -> set[str]:
     """The variables that private data or noise flow into by assignments (not by tests)."""
-    found = {name for name, declared in mechanism.inputs.items() if not declared.public}
-    while True:
-        before = len(found)
-        for statement in statements(body):
-            name = writes(statement)
-            if name is None:
-                continue
-            if isinstance(statement, Sample) and statement.noise in (PLACE, RANKED):
-                continue
-            noisy = isinstance(statement, Sample) and statement.noise in (*SHIFTED, "truncated_geometric", OTHERS)
-            streamed = isinstance(statement, Each) and statement.stream in found
-            if noisy or streamed or any(differs(e, found, mechanism) for e in reads(statement)):
-                found.add(name)
-        if len(found) == before:
-            return found
+    private = {name for name, declared in mechanism.inputs.items() if not declared.public}
+
+    def flows(statement: Statement, found: set[str]) -> bool:
+        match statement:
+            case Sample(_, "place" | "ranked"):
+                return False  # both runs have it in common
+            case Sample(_, noise) if noise in (*SHIFTED, "truncated_geometric", OTHERS):
+                return True
+            case Each(_, stream) if stream in found:
+                return True
+            case _:
+                return any(differs(expression, found, mechanism) for expression in reads(statement))
+
+    return carried(body, private, flows)
 
 
 def differs(expression: Expression, high: set[str] | frozenset[str], mechanism: Mechanism) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from privproof.compiling.needs import exposed, read_counts
 from privproof.language.syntax import (
-    Append,
     Assign,
     Block,
     Break,
@@ -19,15 +18,13 @@ from privproof.language.syntax import (
     Each,
     Element,
     Expression,
-    Inline,
     Operation,
-    Replace,
     Sample,
     Statement,
     Variable,
     While,
 )
-from privproof.language.walking import blocks, mapped, statements, with_blocks, writes
+from privproof.language.walking import blocks, mapped, statements, with_blocks, with_names, with_statements, writes
 
 _MOST_TURNS = 40
 """A loop with more keys stays a loop: every turn that is written out makes the paths that are looked at longer."""
@@ -52,7 +49,7 @@ def written_out(body: Block) -> Block:
                 continue
             own = _own_names(statement, body)
             for number, turn in enumerate(turns):
-                named = _renamed(turn, {name: _numbered(name, number) for name in own} if number else {})
+                named = with_names(turn, {name: _numbered(name, number) for name in own} if number else {})
                 result += _own_sites(change(named), sites if number else None)
         return tuple(result)
 
@@ -127,39 +124,14 @@ def _numbered(name: str, number: int) -> str:
     return f"{stem}_{number}.{shown}" if dot else f"{name}_{number}" if name.startswith("#") else f"#k{number}.{name}"
 
 
-def _renamed(block: Block, names: dict[str, str]) -> Block:
-    def change(inner: Block) -> Block:
-        result: list[Statement] = []
-        for statement in inner:
-            match statement:
-                case Inline(name) if name in names:
-                    statement = replace(statement, result=names[name])
-                case Assign(name) | Replace(name) | Append(name) | Sample(name) | Each(name) if name in names:
-                    statement = replace(statement, name=names[name])
-                case _:
-                    pass
-            result.append(with_blocks(statement, change))
-        return tuple(result)
-
-    def named(expression: Expression) -> Expression | None:
-        match expression:
-            case Variable(name, place) if name in names:
-                return Variable(names[name], place)
-            case _:
-                return None
-
-    return mapped(change(block), named) if names else block
-
-
 def _without_keys(body: Block, keys: dict[str, tuple[Expression, ...]]) -> Block:
     """The statements without the tuples that nothing reads any more."""
     read = read_counts(body)
 
-    def change(block: Block) -> Block:
-        kept = (s for s in block if not (isinstance(s, Assign) and s.name in keys and not read[s.name]))
-        return tuple(with_blocks(s, change) for s in kept)
+    def is_idle(statement: Statement) -> bool:
+        return isinstance(statement, Assign) and statement.name in keys and not read[statement.name]
 
-    return change(body)
+    return with_statements(body, lambda s: () if is_idle(s) else None)
 
 
 def _own_sites(block: Block, sites: Iterator[int] | None) -> Block:

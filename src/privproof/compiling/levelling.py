@@ -14,27 +14,26 @@ from dataclasses import replace
 from privproof.compiling.sorts import CONTINUOUS
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
-    Append,
     Assign,
     Block,
     Conditional,
     Constant,
-    Each,
     Expression,
     If,
     Operation,
     Place,
-    Replace,
     Sample,
     Statement,
     Variable,
 )
 from privproof.language.walking import (
+    carried,
     parts,
-    reads,
+    reads_any,
     statements,
     variables,
     with_blocks,
+    with_names,
     with_parts,
     with_reads,
     writes,
@@ -119,39 +118,12 @@ def renamed(body: Block, mechanism: Mechanism) -> Block:
         while names[name] in taken:
             names[name] += "_"
 
-    def change(expression: Expression) -> Expression | None:
-        match expression:
-            case Variable(name, place) if name in names:
-                return Variable(names[name], place)
-            case _:
-                return None
-
-    def block(given: Block) -> Block:
-        result: list[Statement] = []
-        for statement in given:
-            made = with_blocks(with_reads(statement, change), block)
-            match made:
-                case Assign(name) | Append(name) | Replace(name) | Sample(name) | Each(name) if name in names:
-                    made = replace(made, name=names[name])
-                case _:
-                    pass
-            result.append(made)
-        return tuple(result)
-
-    return block(body) if names else body
+    return with_names(body, names)
 
 
 def _noisy(body: Block) -> set[str]:
     """The variables that noise flows into."""
-    found = {s.name for s in statements(body) if isinstance(s, Sample)}
-    while True:
-        before = len(found)
-        for statement in statements(body):
-            name = writes(statement)
-            if name is not None and any(found.intersection(variables(e)) for e in reads(statement)):
-                found.add(name)
-        if len(found) == before:
-            return found
+    return carried(body, (s.name for s in statements(body) if isinstance(s, Sample)), reads_any)
 
 
 def counted_from_zero(body: Block, mechanism: Mechanism) -> Block:
@@ -200,14 +172,13 @@ def _from_zero(body: Block, begin: Assign) -> Block:
                 return None
 
     def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            if statement is begin:
-                result.append(replace(begin, value=Constant(0, begin.place)))
-            elif writes(statement) == begin.name:
-                result.append(statement)
-            else:
-                result.append(with_blocks(with_reads(statement, moved), change))
-        return tuple(result)
+        return tuple(
+            replace(begin, value=Constant(0, begin.place))
+            if s is begin
+            else s
+            if writes(s) == begin.name
+            else with_blocks(with_reads(s, moved), change)
+            for s in block
+        )
 
     return change(body)

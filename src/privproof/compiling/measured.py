@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from privproof.language.syntax import Append, Assign, Block, Constant, Expression, Operation, Place, Statement, Variable
-from privproof.language.walking import mapped, parts, reads, statements, variables, with_blocks, writes
+from privproof.language.walking import mapped, parts, reads, statements, variables, with_names, with_statements, writes
 
 
 def measured_lists(body: Block) -> Block:
@@ -27,7 +27,7 @@ def measured_lists(body: Block) -> Block:
             case _:
                 return None
 
-    body = _without_lists(mapped(body, asked), lists)
+    body = with_statements(mapped(body, asked), lambda s: _measured(s, lists))
     return _without_unread(body, [made for name in lists for made in (_count(name), _sum(name))])
 
 
@@ -39,17 +39,14 @@ def _sum(name: str) -> str:
     return f"#sum.{name}"
 
 
-def _without_lists(block: Block, lists: Collection[str]) -> Block:
-    result: list[Statement] = []
-    for statement in block:
-        match statement:
-            case Assign(name, _, place) if name in lists:
-                result += [Assign(made, Constant(0, place), place) for made in (_count(name), _sum(name))]
-            case Append(name, value, place) if name in lists:
-                result += [_more(_count(name), Constant(1, place), place), _more(_sum(name), value, place)]
-            case _:
-                result.append(with_blocks(statement, lambda inner: _without_lists(inner, lists)))
-    return tuple(result)
+def _measured(statement: Statement, lists: Collection[str]) -> list[Statement] | None:
+    match statement:
+        case Assign(name, _, place) if name in lists:
+            return [Assign(made, Constant(0, place), place) for made in (_count(name), _sum(name))]
+        case Append(name, value, place) if name in lists:
+            return [_more(_count(name), Constant(1, place), place), _more(_sum(name), value, place)]
+        case _:
+            return None
 
 
 def _more(name: str, added: Expression, place: Place) -> Assign:
@@ -85,26 +82,18 @@ def _measures(expression: Expression, name: str) -> bool:
 def _without_unread(body: Block, names: Collection[str]) -> Block:
     """The statements without the numbers, among some, that only they themselves read."""
     read = {name for s in statements(body) for e in reads(s) for name in variables(e) if writes(s) != name}
-    idle = {name for name in names if name not in read}
+    return _unassigned(body, {name for name in names if name not in read})
 
-    def change(block: Block) -> Block:
-        return tuple(with_blocks(s, change) for s in block if not (isinstance(s, Assign) and s.name in idle))
 
-    return change(body)
+def _unassigned(body: Block, names: Collection[str]) -> Block:
+    """The statements without those that assign some variables."""
+    return with_statements(body, lambda s: () if isinstance(s, Assign) and s.name in names else None)
 
 
 def _one_name(body: Block) -> Block:
     """The statements with lists that a comprehension makes under the name that they are given, where it is their only one."""
     for made, name in list(_given_names(body)):
-
-        def named(expression: Expression, made: str = made, name: str = name) -> Expression | None:
-            match expression:
-                case Variable(found, place) if found == name:
-                    return Variable(made, place)
-                case _:
-                    return None
-
-        body = mapped(_unnamed(body, name), named)
+        body = with_names(_unassigned(body, (name,)), {name: made})
     return body
 
 
@@ -117,9 +106,3 @@ def _given_names(body: Block) -> Iterator[tuple[str, str]]:
                 read = sum(found == made for s in statements(body) for e in reads(s) for found in variables(e))
                 if once and read == 1:
                     yield made, name
-
-
-def _unnamed(block: Block, name: str) -> Block:
-    """The statements without the one that gives a list its name."""
-    kept = (s for s in block if not (isinstance(s, Assign) and s.name == name))
-    return tuple(with_blocks(s, lambda inner: _unnamed(inner, name)) for s in kept)

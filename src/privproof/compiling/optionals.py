@@ -24,7 +24,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import mapped, statements, with_blocks, writes
+from privproof.language.walking import carried, mapped, statements, with_blocks, writes
 
 
 def optional(body: Block) -> tuple[Block, dict[str, str]]:
@@ -118,16 +118,11 @@ def optional(body: Block) -> tuple[Block, dict[str, str]]:
 
 def _copies(body: Block, names: Collection[str]) -> list[str]:
     """Some variables that may be None, with those that they are assigned to."""
-    found = set(names)
-    while True:
-        more = {
-            s.name
-            for s in statements(body)
-            if isinstance(s, Assign) and isinstance(s.value, Variable) and s.value.name in found
-        }
-        if more <= found:
-            return sorted(found)
-        found |= more
+
+    def copies(statement: Statement, found: set[str]) -> bool:
+        return isinstance(statement, Assign) and isinstance(statement.value, Variable) and statement.value.name in found
+
+    return sorted(carried(body, names, copies))
 
 
 def _needed_there(expression: Expression, names: Collection[str]) -> Expression | None:

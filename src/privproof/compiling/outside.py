@@ -25,10 +25,11 @@ from privproof.language.syntax import (
     Replace,
     Return,
     Sample,
+    Statement,
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import parts, reads, statements, writes
+from privproof.language.walking import carried, parts, reads, statements
 
 
 def refuse_input(name: str, declared: Input, mechanism: Mechanism) -> None:
@@ -53,18 +54,13 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
         LanguageError: a scale that depends on the data, a product of two private values, a test for equality on noise.
     """
     high = differing_by_assignment(body, mechanism)
-    noisy: set[str] = set()  # by continuous noise, of which equality has probability 0
-    while True:
-        before = len(noisy)
-        for statement in statements(body):
-            name = writes(statement)
-            continuous = isinstance(statement, Sample) and statement.noise in (*CONTINUOUS, OTHERS)
-            if isinstance(statement, Sample) and statement.noise in (PLACE, RANKED):
-                continue
-            if name is not None and (continuous or any(noisy.intersection(_values(e)) for e in reads(statement))):
-                noisy.add(name)
-        if len(noisy) == before:
-            break
+
+    def flows(statement: Statement, found: set[str]) -> bool:
+        if isinstance(statement, Sample) and statement.noise in (PLACE, RANKED, *CONTINUOUS, OTHERS):
+            return statement.noise not in (PLACE, RANKED)
+        return any(found.intersection(_values(expression)) for expression in reads(statement))
+
+    noisy = carried(body, (), flows)  # by continuous noise, of which equality has probability 0
 
     def look(expression: Expression) -> None:
         match expression:

@@ -8,6 +8,7 @@ shows where it is run next to the function.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from privproof.compiling.sorts import PROCESSED
@@ -23,9 +24,10 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import parts, reads, rewritten, statements, variables, with_blocks, within, writes
+from privproof.language.walking import parts, reads, rewritten, statements, variables, with_statements, within, writes
 
 Test: TypeAlias = "Callable[[Expression], bool]"
+_OUTPUTS = (Return, Emit, Append)
 
 
 def postprocessed(body: Block, differing: Collection[str]) -> Block:
@@ -39,23 +41,16 @@ def postprocessed(body: Block, differing: Collection[str]) -> Block:
     def is_beyond(expression: Expression) -> bool:
         return _is_beyond(expression) and bool(set(differing).intersection(variables(expression)))
 
-    body = _inlined(body, is_beyond)
+    return _with_outputs(_inlined(body, is_beyond), lambda value: _released(value, is_beyond))
 
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            match statement:
-                case Return(value, place):
-                    result.append(Return(_released(value, is_beyond), place))
-                case Emit(value, place):
-                    result.append(Emit(_released(value, is_beyond), place))
-                case Append(name, value, place):
-                    result.append(Append(name, _released(value, is_beyond), place))
-                case _:
-                    result.append(with_blocks(statement, change))
-        return tuple(result)
 
-    return change(body)
+def _with_outputs(body: Block, change: Callable[[Expression], Expression]) -> Block:
+    """The body with other outputs."""
+
+    def changed(statement: Statement) -> tuple[Statement] | None:
+        return (replace(statement, value=change(statement.value)),) if isinstance(statement, _OUTPUTS) else None
+
+    return with_statements(body, changed)
 
 
 def _released(value: Expression, is_beyond: Test) -> Expression:
@@ -91,20 +86,10 @@ def _is_beyond(expression: Expression) -> bool:
 def _inlined(body: Block, is_beyond: Test) -> Block:
     """The body with variables that hold such an output, and are read in outputs alone, replaced by their values."""
     written = [writes(s) for s in statements(body)]
-    shown = {
-        name
-        for s in statements(body)
-        if isinstance(s, Return | Emit | Append)
-        for e in reads(s)
-        for name in variables(e)
-    }
-    read = {
-        name
-        for s in statements(body)
-        if not isinstance(s, Return | Emit | Append)
-        for e in reads(s)
-        for name in variables(e)
-    }
+    shown, read = set[str](), set[str]()
+    for s in statements(body):
+        names = shown if isinstance(s, _OUTPUTS) else read
+        names.update(name for e in reads(s) for name in variables(e))
     values = {
         s.name: s.value
         for s in body
@@ -120,20 +105,5 @@ def _inlined(body: Block, is_beyond: Test) -> Block:
     def change(expression: Expression) -> Expression | None:
         return values.get(expression.name) if isinstance(expression, Variable) else None
 
-    def block(given: Block) -> Block:
-        result: list[Statement] = []
-        for statement in given:
-            match statement:
-                case Assign(name) if name in values:
-                    continue
-                case Return(value, place):
-                    result.append(Return(rewritten(value, change), place))
-                case Emit(value, place):
-                    result.append(Emit(rewritten(value, change), place))
-                case Append(name, value, place):
-                    result.append(Append(name, rewritten(value, change), place))
-                case _:
-                    result.append(with_blocks(statement, block))
-        return tuple(result)
-
-    return block(body)
+    without = with_statements(body, lambda s: () if isinstance(s, Assign) and s.name in values else None)
+    return _with_outputs(without, lambda value: rewritten(value, change))

@@ -35,14 +35,18 @@ from privproof.language.syntax import (
     While,
 )
 from privproof.language.walking import (
+    carried,
     mapped,
     parts,
     reads,
+    reads_any,
     rewritten,
     statements,
+    values_assigned_once,
     variables,
     with_blocks,
     with_reads,
+    with_statements,
     writes,
 )
 
@@ -71,7 +75,7 @@ def filled(body: Block, parameters: Mapping[str, Any]) -> Block:
     return mapped(body, change)
 
 
-_ARITHMETIC: dict[str, Callable[[Fraction, Fraction], Fraction | int]] = {
+_ARITHMETIC: Mapping[str, Callable[[Fraction, Fraction], Fraction | int]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -97,24 +101,13 @@ def _folded(expression: Expression) -> Expression | None:
         case Operation("Fraction", arguments, place) if all(isinstance(a, Constant) for a in arguments):
             values: list[Any] = [a.value for a in arguments if isinstance(a, Constant)]
             return Constant(Fraction(*values), place)
-        case Operation(
-            "+" | "-" | "*" | "/" | "//" | "%" as name,
-            (Constant(int() | Fraction() as left), Constant(int() | Fraction() as right)),
-            place,
-        ) if is_number(left) and is_number(right):
+        case Operation(name, (Constant(int() | Fraction() as left), Constant(int() | Fraction() as right)), place) if (
+            name in _ARITHMETIC and is_number(left) and is_number(right)
+        ):
             if name in ("/", "//", "%") and right == 0:
                 raise LanguageError("zero", "a division by zero", place=str(place))
-            a, b = Fraction(left), Fraction(right)
-            value = {
-                "+": a + b,
-                "-": a - b,
-                "*": a * b,
-                "/": a / b if b else a,
-                "//": a // b if b else a,
-                "%": a % b if b else a,
-            }
-            result = value[name]
-            return Constant(int(result) if result.denominator == 1 else Fraction(result), place)
+            result = Fraction(_ARITHMETIC[name](Fraction(left), Fraction(right)))
+            return Constant(int(result) if result.denominator == 1 else result, place)
         case Operation("/", (inner, Constant(1))) | Operation("*", (inner, Constant(1)) | (Constant(1), inner)):
             return inner
         case Operation("neg", (Constant(value),), place) if is_number(value):
@@ -127,19 +120,15 @@ def _folded(expression: Expression) -> Expression | None:
 
 def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
     """A value that data choose among several that are written out, as a conditional expression; only where data cannot choose another."""
-    once: dict[str, Expression | None] = {}
-    for statement in statements(body):
-        name = writes(statement)
-        if name is not None:
-            again = name in once or not isinstance(statement, Assign)
-            once[name] = None if again else statement.value  # type: ignore[union-attr]
+    once = values_assigned_once(body)
+    written = {writes(statement) for statement in statements(body)}
 
     def domain(index: Expression) -> tuple[object, ...] | None:
         """The values that an index may have."""
         match index:
             case Variable(name) if (value := once.get(name)) is not None:
                 return domain(value)
-            case Variable(name) | Element(Variable(name)) if name in inputs and name not in once:
+            case Variable(name) | Element(Variable(name)) if name in inputs and name not in written:
                 declared = inputs[name]
                 return declared.values if (declared.shape == "value") == isinstance(index, Variable) else None
             case _:
@@ -205,36 +194,27 @@ def released_parts(body: Block) -> tuple[Block, dict[Place, Expression]]:
         raise Unsupported(f"it returns None or something else, {outputs[0].place}")
     shown: dict[Place, Expression] = {}
 
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            if id(statement) in made and isinstance(statement, Return | Emit):
-                form, found = made[id(statement)]
-                place = statement.value.place
-                if shown.setdefault(statement.place, statement.value) != statement.value:
-                    raise Unsupported(f"two outputs in one place, {statement.place}")
-                told = (Constant(forms[form], place), *found) if len(forms) > 1 or not found else found
-                value = told[0] if len(told) == 1 else Operation("tuple of", told, place)
-                result.append(replace(statement, value=value))
-            else:
-                result.append(with_blocks(statement, change))
-        return tuple(result)
+    def change(statement: Statement) -> tuple[Statement] | None:
+        if id(statement) not in made or not isinstance(statement, Return | Emit):
+            return None
+        form, found = made[id(statement)]
+        place = statement.value.place
+        if shown.setdefault(statement.place, statement.value) != statement.value:
+            raise Unsupported(f"two outputs in one place, {statement.place}")
+        told = (Constant(forms[form], place), *found) if len(forms) > 1 or not found else found
+        return (replace(statement, value=told[0] if len(told) == 1 else Operation("tuple of", told, place)),)
 
-    return change(body), shown
+    return with_statements(body, change), shown
 
 
 def continuous_variables(body: Block) -> frozenset[str]:
     """The variables in whose value continuous noise has a part."""
-    found: set[str] = set()
-    while True:
-        before = len(found)
-        for statement in statements(body):
-            name = writes(statement)
-            drawn = isinstance(statement, Sample) and statement.noise in ("laplace", "exponential")
-            if name is not None and (drawn or any(found.intersection(variables(e)) for e in reads(statement))):
-                found.add(name)
-        if len(found) == before:
-            return frozenset(found)
+
+    def flows(statement: Statement, found: set[str]) -> bool:
+        drawn = isinstance(statement, Sample) and statement.noise in ("laplace", "exponential")
+        return drawn or reads_any(statement, found)
+
+    return frozenset(carried(body, (), flows))
 
 
 def _constant_none(value: Expression) -> bool:
@@ -316,21 +296,18 @@ def released_list(body: Block) -> Block:
     ):
         raise Unsupported(f"the list {name} is begun more than once")
 
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            match statement:
-                case Assign(written) if written == name:
-                    continue
-                case Append(written, value, place) if written == name:
-                    result.append(Emit(value, place))
-                case Return(_, place):
-                    result.append(Return(Constant(None, place), place))
-                case _:
-                    result.append(with_blocks(statement, change))
-        return tuple(result)
+    def change(statement: Statement) -> tuple[Statement, ...] | None:
+        match statement:
+            case Assign(written) if written == name:
+                return ()
+            case Append(written, value, place) if written == name:
+                return (Emit(value, place),)
+            case Return(_, place):
+                return (Return(Constant(None, place), place),)
+            case _:
+                return None
 
-    return change(body)
+    return with_statements(body, change)
 
 
 def _listed(value: Expression) -> str | None:
@@ -358,8 +335,7 @@ def hoisted(body: Block, mechanism: Mechanism) -> Block:
                     case Operation("sum", (Variable(name, _),), place) if name in mechanism.inputs:
                         number = next(counter)
                         total, index = Variable(f"#sum{number}", place), Variable(f"#at{number}", place)
-                        loops.append(Assign(total.name, Constant(0, place), place))
-                        loops.append(Assign(index.name, Constant(0, place), place))
+                        loops += [Assign(each.name, Constant(0, place), place) for each in (total, index)]
                         stop = Operation("turns", (Variable(name, place),), place)
                         more = Operation("+", (total, Element(Variable(name, place), index, place)), place)
                         onward = Operation("+", (index, Constant(1, place)), place)
@@ -385,43 +361,37 @@ def centred(body: Block) -> Block:
     """The value that noise is added to, in a variable of its own where it is computed: shifts may speak of its distance."""
     counter = iter(range(10**6))
 
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            match statement:
-                case Sample(
-                    _, "laplace" | "exponential" | "geometric", (Operation() | Conditional() as center, *rest), _, place
-                ):
-                    name = f"#center{next(counter)}"
-                    result.append(Assign(name, center, place))
-                    result.append(replace(statement, arguments=(Variable(name, place), *rest)))
-                case _:
-                    result.append(with_blocks(statement, change))
-        return tuple(result)
+    def change(statement: Statement) -> tuple[Statement, ...] | None:
+        match statement:
+            case Sample(
+                _, "laplace" | "exponential" | "geometric", (Operation() | Conditional() as center, *rest), _, place
+            ):
+                name = f"#center{next(counter)}"
+                drawn = replace(statement, arguments=(Variable(name, place), *rest))
+                return Assign(name, center, place), drawn
+            case _:
+                return None
 
-    return change(body)
+    return with_statements(body, change)
 
 
 def unclamped(body: Block) -> Block:
     """Truncated geometric noise as what it is: geometric noise, clamped."""
     counter = iter(range(10**6))
 
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            match statement:
-                case Sample(name, "truncated_geometric", (center, low, high, *law), _, place):
-                    if not (isinstance(low, Constant) and isinstance(high, Constant)):
-                        raise Unsupported(f"truncated geometric noise between bounds that are no constants, {place}")
-                    free = Variable(f"#free{next(counter)}", place)
-                    result.append(replace(statement, name=free.name, noise="geometric", arguments=(center, *law)))
-                    above = Operation("max", (free, low), place)
-                    result.append(Assign(name, Operation("min", (above, high), place), place))
-                case _:
-                    result.append(with_blocks(statement, change))
-        return tuple(result)
+    def change(statement: Statement) -> tuple[Statement, ...] | None:
+        match statement:
+            case Sample(name, "truncated_geometric", (center, low, high, *law), _, place):
+                if not (isinstance(low, Constant) and isinstance(high, Constant)):
+                    raise Unsupported(f"truncated geometric noise between bounds that are no constants, {place}")
+                free = Variable(f"#free{next(counter)}", place)
+                drawn = replace(statement, name=free.name, noise="geometric", arguments=(center, *law))
+                above = Operation("max", (free, low), place)
+                return drawn, Assign(name, Operation("min", (above, high), place), place)
+            case _:
+                return None
 
-    return change(body)
+    return with_statements(body, change)
 
 
 def _sums(expression: Expression, mechanism: Mechanism) -> Iterator[bool]:
@@ -465,19 +435,16 @@ def unshifted(body: Block) -> tuple[Block, int]:
             case _:
                 return value
 
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            match statement:
-                case Assign(written, value) if written == name:
-                    result.append(replace(statement, value=less(value)))
-                case Return(value) if name is None or _constant(value):
-                    result.append(replace(statement, value=less(value)))
-                case _:
-                    result.append(with_blocks(statement, change))
-        return tuple(result)
+    def change(statement: Statement) -> tuple[Statement] | None:
+        match statement:
+            case Assign(written, value) if written == name:
+                return (replace(statement, value=less(value)),)
+            case Return(value) if name is None or _constant(value):
+                return (replace(statement, value=less(value)),)
+            case _:
+                return None
 
-    return change(body), offset
+    return with_statements(body, change), offset
 
 
 def _constant(value: Expression) -> bool:

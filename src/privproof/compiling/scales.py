@@ -13,8 +13,8 @@ from privproof.exact.affine import as_power
 from privproof.language.flow import Instruction
 from privproof.language.laws import Geometric, geometric
 from privproof.language.mechanism import Mechanism
-from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Sample, Variable
-from privproof.language.walking import reads, rewritten, statements, variables, writes
+from privproof.language.syntax import Block, Constant, Expression, Operation, Sample, Variable
+from privproof.language.walking import reads, rewritten, statements, values_assigned_once, variables
 
 _DEEPEST = 10
 """How many variables that stand for others are looked through, one behind the other; deeper ones stay names."""
@@ -51,12 +51,7 @@ class Scale:
 
 def resolved(expression: Expression, body: Block) -> Expression:
     """An expression with the values of variables that are assigned once, such as the arguments of a function that is called."""
-    once: dict[str, Expression | None] = {}
-    for statement in statements(body):
-        name = writes(statement)
-        if name is not None:
-            again = name in once or not isinstance(statement, Assign)
-            once[name] = None if again else statement.value  # type: ignore[union-attr]
+    once = values_assigned_once(body)
 
     def read(part: Expression, left: int) -> Expression:
         def change(inner: Expression) -> Expression | None:

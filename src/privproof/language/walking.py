@@ -5,7 +5,7 @@ Whoever asks something of a whole program folds these; a new kind of node that i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
@@ -178,3 +178,67 @@ def writes(statement: Statement) -> str | None:
 def mapped(block: Block, change: Change) -> Block:
     """A block with all its expressions rewritten."""
     return tuple(with_blocks(with_reads(statement, change), lambda inner: mapped(inner, change)) for statement in block)
+
+
+def with_statements(block: Block, change: Callable[[Statement], Iterable[Statement] | None]) -> Block:
+    """A block with statements replaced, from the outside in; None where a statement stays and is looked into."""
+    result: list[Statement] = []
+    for statement in block:
+        changed = change(statement)
+        if changed is None:
+            changed = (with_blocks(statement, lambda inner: with_statements(inner, change)),)
+        result += changed
+    return tuple(result)
+
+
+def with_names(block: Block, names: Mapping[str, str]) -> Block:
+    """A block with other names for some of its variables."""
+
+    def read(expression: Expression) -> Expression | None:
+        match expression:
+            case Variable(name, place) if name in names:
+                return Variable(names[name], place)
+            case _:
+                return None
+
+    def written(statement: Statement) -> Statement:
+        match statement:
+            case Inline(name) if name in names:
+                return replace(statement, result=names[name])
+            case Assign(name) | Replace(name) | Append(name) | Sample(name) | Each(name) if name in names:
+                return replace(statement, name=names[name])
+            case _:
+                return statement
+
+    def change(inner: Block) -> Block:
+        return tuple(with_blocks(written(with_reads(statement, read)), change) for statement in inner)
+
+    return change(block) if names else block
+
+
+# ------------------------------------------------------------------------------------------------------------ variables
+
+
+def values_assigned_once(block: Block) -> dict[str, Expression]:
+    """The values of the variables that one assignment writes and nothing else."""
+    found: dict[str, Expression | None] = {}
+    for statement in statements(block):
+        name = writes(statement)
+        if name is not None:
+            found[name] = statement.value if isinstance(statement, Assign) and name not in found else None
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def carried(block: Block, begun: Iterable[str], flows: Callable[[Statement, set[str]], bool]) -> set[str]:
+    """Some variables, and those written by statements that something flows through, given the variables it has reached."""
+    found = set(begun)
+    while True:
+        more = {name for s in statements(block) if (name := writes(s)) is not None and flows(s, found)}
+        if more <= found:
+            return found
+        found |= more
+
+
+def reads_any(statement: Statement, names: set[str]) -> bool:
+    """Whether a statement reads one of some variables."""
+    return any(name in names for expression in reads(statement) for name in variables(expression))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lcm
-from typing import TypeAlias
 
-from privproof.evidence.checker.documents import a_list, a_number, a_text_or_null, an_integer, an_object
+from privproof.evidence.checker.documents import a_list, an_integer, an_object, number_pairs
+from privproof.evidence.checker.node_documents import Classes, Onward, Reading, listed_nodes, read_edges
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.evidence.checker.systems import Letter, Question, Start, Vector, matching_starts, read_letter
-from privproof.exact import Rational
+from privproof.evidence.checker.systems import Letter, Vector
 
 
 @dataclass(frozen=True)
@@ -18,10 +17,6 @@ class Multipliers:
 
     over: int
     by: tuple[tuple[int, int], ...]
-
-
-Classes: TypeAlias = tuple[int | None, ...] | None
-"""For every state its class, None for a state that does not count; None as a whole: every state is its own class."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +29,6 @@ class Generator:
 
 
 @dataclass(frozen=True)
-class Onward:
-    """An edge of the certificate: the target node, and for every generator of the source its multipliers."""
-
-    node: int
-    multipliers: tuple[Multipliers, ...]
-    place: str
-
-
-@dataclass(frozen=True)
 class Node:
     """A node: its generators, its edges by letter, and the classes that index its left and right vectors.
 
@@ -50,7 +36,7 @@ class Node:
     """
 
     generators: tuple[Generator, ...]
-    onward: dict[Letter, Onward]
+    onward: dict[Letter, Onward[Multipliers]]
     left_size: int | None
     right_size: int | None
     left: Classes
@@ -58,27 +44,15 @@ class Node:
     place: str
 
 
-@dataclass(frozen=True)
-class Beginning:
-    """How an ordered pair is covered: by multiples of generators of a node; for all words, or by the last output."""
-
-    start: Start
-    finish: str | None
-    node: int
-    multipliers: Multipliers
-    place: str
-
-
-def read_nodes(evidence: dict[str, object], limits: Limits, *, weighted: bool) -> list[Node]:
-    """The nodes of a certificate."""
-    listed = a_list(evidence.get("nodes"), "evidence.nodes")
-    within(len(listed), limits.nodes, "nodes", "evidence.nodes")
-    places = [f"evidence.nodes[{i}]" for i in range(len(listed))]
-    given = [an_object(item, place) for item, place in zip(listed, places, strict=True)]
+def read_nodes(
+    evidence: dict[str, object], limits: Limits, *, weighted: bool
+) -> tuple[list[Node], Reading[Multipliers]]:
+    """The nodes of a certificate, and how its starts are read."""
+    given = listed_nodes(evidence, limits)
     count = 0
     known: dict[Classes, Classes] = {}
     nodes: list[Node] = []
-    for item, place in zip(given, places, strict=True):
+    for item, place in given:
         items = a_list(item.get("generators"), f"{place}.generators")
         count += len(items)
         within(count, limits.generators, "generators", f"{place}.generators")
@@ -91,44 +65,14 @@ def read_nodes(evidence: dict[str, object], limits: Limits, *, weighted: bool) -
         left, right = known.setdefault(left, left), known.setdefault(right, right)
         generators = tuple(generator for generator, _, _ in read)
         nodes.append(Node(generators, {}, left_size, right_size, left, right, place))
-    for item, node in zip(given, nodes, strict=True):
-        _read_onward(item, node, nodes, limits)
-    return nodes
-
-
-def _read_onward(item: dict[str, object], node: Node, nodes: list[Node], limits: Limits) -> None:
-    for j, value in enumerate(a_list(item.get("next", []), f"{node.place}.next")):
-        place = f"{node.place}.next[{j}]"
-        entry = an_object(value, place)
-        letter = read_letter(entry.get("letter"), f"{place}.letter")
-        if letter in node.onward:
-            refuse(f"the letter {letter} has two next entries", place)
-        target = _node_number(entry.get("node"), len(nodes), f"{place}.node")
-        tables = a_list(entry.get("multipliers"), f"{place}.multipliers")
-        if len(tables) != len(node.generators):
-            refuse("expected one list of multipliers a generator", f"{place}.multipliers")
-        multipliers = tuple(
-            _multipliers(table, nodes[target], f"{place}.multipliers[{i}]", limits) for i, table in enumerate(tables)
-        )
-        node.onward[letter] = Onward(target, multipliers, place)
-
-
-def read_beginnings(
-    question: Question, evidence: dict[str, object], nodes: list[Node], outputs: frozenset[str], limits: Limits
-) -> list[Beginning]:
-    """The starts of a certificate, each with the ordered pairs that it names."""
-    result: list[Beginning] = []
-    for i, item in enumerate(a_list(evidence.get("starts"), "evidence.starts")):
-        place = f"evidence.starts[{i}]"
-        given = an_object(item, place)
-        node = _node_number(given.get("node"), len(nodes), f"{place}.node")
-        multipliers = _multipliers(given.get("multipliers"), nodes[node], f"{place}.multipliers", limits)
-        finish = a_text_or_null(given.get("finish"), f"{place}.finish")
-        if finish is not None and finish not in outputs:
-            refuse("no word ends by writing this output", f"{place}.finish")
-        starts = matching_starts(question, given, place, limits)
-        result.extend(Beginning(start, finish, node, multipliers, place) for start in starts)
-    return result
+    counts = [len(node.generators) for node in nodes]
+    missing = "expected one list of multipliers a generator"
+    reading = Reading(
+        counts, missing, lambda value, count, place: _multipliers(value, count, place, limits), strict=False
+    )
+    for number, (item, place) in enumerate(given):
+        nodes[number].onward.update(read_edges(item, number, place, reading))
+    return nodes, reading
 
 
 def _generator(value: object, place: str, limits: Limits, *, weighted: bool) -> tuple[Generator, int, int]:
@@ -191,14 +135,7 @@ def _one_side(value: object, place: str, size: int | None) -> Classes:
     return tuple(result)
 
 
-def _node_number(value: object, count: int, place: str) -> int:
-    number = an_integer(value, place)
-    if not 0 <= number < count:
-        refuse("there is no node of this number", place)
-    return number
-
-
-def _multipliers(value: object, target: Node, place: str, limits: Limits) -> Multipliers:
+def _multipliers(value: object, count: int, place: str, limits: Limits) -> Multipliers:
     """Pairs [index, multiplier], or ``{"over": d, "by": [[index, integer], ...]}`` for the integers divided by d."""
     if isinstance(value, dict):
         over = an_integer(value.get("over"), f"{place}.over")
@@ -206,15 +143,9 @@ def _multipliers(value: object, target: Node, place: str, limits: Limits) -> Mul
             refuse("a denominator is below 1", f"{place}.over")
         by = [_pair(item, f"{place}.by") for item in a_list(value.get("by"), f"{place}.by")]
     else:
-        read: list[tuple[int, Rational]] = []
-        for item in a_list(value, place):
-            pair = a_list(item, place)
-            if len(pair) != 2:
-                refuse("expected [index, multiplier]", place)
-            read.append((an_integer(pair[0], place), a_number(pair[1], place, limits)))
+        read = number_pairs(value, "[index, multiplier]", place, limits)
         over = lcm(1, *(int(number.q) for _, number in read))
         by = [(index, int(number.p) * (over // int(number.q))) for index, number in read]
-    count = len(target.generators)
     for index, factor in by:
         if not 0 <= index < count:
             refuse("there is no generator of this index", place)

@@ -45,31 +45,28 @@ needs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping, Set
-from dataclasses import replace
 
 from privproof.evidence.checker.claims import as_rational
-from privproof.evidence.checker.cone_documents import (
+from privproof.evidence.checker.cone_documents import Multipliers, Node, read_nodes
+from privproof.evidence.checker.node_documents import (
     Beginning,
     Classes,
-    Multipliers,
-    Node,
-    read_beginnings,
-    read_nodes,
+    checked_by_output,
+    class_matrix,
+    class_sums,
+    counted_classes,
+    read_starts,
 )
-from privproof.evidence.checker.machines import Machine, OneOutput
 from privproof.evidence.checker.occupation import Occupation
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import (
     Edge,
-    Final,
     Letter,
     Location,
     Moves,
     Question,
     Rows,
     Stack,
-    Start,
     Vector,
     on_common_denominator,
     total,
@@ -80,7 +77,9 @@ from privproof.exact.patience import pause
 class Cone:
     """A cone certificate under check, for the words of one system."""
 
-    def __init__(self, question: Question, nodes: list[Node], beginnings: list[Beginning], limits: Limits) -> None:
+    def __init__(
+        self, question: Question, nodes: list[Node], beginnings: list[Beginning[Multipliers]], limits: Limits
+    ) -> None:
         self.question = question
         self.system = question.system
         self.nodes = nodes
@@ -99,7 +98,7 @@ class Cone:
         self.explore(list(dict.fromkeys(root for begin in self.beginnings for root in self.begin(begin))))
         return self.comparisons
 
-    def begin(self, begin: Beginning) -> list[tuple[Location, int]]:
+    def begin(self, begin: Beginning[Multipliers]) -> list[tuple[Location, int]]:
         """Condition 3 of the theorem, and where the start leads."""
         location = begin.start.location
         if not any(self.occupation.matters(location, i) for i, _ in begin.start.left):
@@ -107,7 +106,7 @@ class Cone:
         node = self.nodes[begin.node]
         self.fits(node, location)
         scale, (left, right) = on_common_denominator(begin.start.left, begin.start.right)
-        one, other = _class_sums(left, node.left), _class_sums(right, node.right)
+        one, other = class_sums(left.items(), node.left), class_sums(right.items(), node.right)
         self.dominated(one, other, scale, 1, begin.node, begin.multipliers, f"{begin.place}.multipliers")
         return [(location, begin.node)]
 
@@ -152,27 +151,14 @@ class Cone:
         self.ended.add((location, number))
         node = self.nodes[number]
         for final in self.system.finals(location):
-            left = self.counted(final, self.occupation.on_left(location), node.left, node.place, needed=True)
-            right = self.counted(final, self.occupation.on_right(location), node.right, node.place, needed=False)
+            on_left, on_right = self.occupation.on_left(location), self.occupation.on_right(location)
+            left = counted_classes(final.counted, on_left, node.left, node.place)
+            right = counted_classes(final.counted, on_right, node.right, node.place, needed=False)
             for i, generator in enumerate(node.generators):
                 p, q = as_rational(total(generator.left, left)), as_rational(total(generator.right, right))
                 self.comparisons += 1
                 if not self.question.claim.holds(p, q, generator.weight if self.weighted else 0):
                     refuse("the generator violates the claim where a word ends", f"{node.place}.generators[{i}]")
-
-    def counted(
-        self, final: Final, occupied: Collection[int], classes: Classes, place: str, *, needed: bool
-    ) -> frozenset[int]:
-        """The classes that a final column counts; every occupied state of a class must agree."""
-        counts: dict[int, bool] = {}
-        for i in occupied:
-            number = i if classes is None else classes[i]
-            if number is None:
-                if needed and i in final.counted:
-                    refuse("a state without a class is counted where a word ends", f"{place}.classes")
-            elif counts.setdefault(number, i in final.counted) != (i in final.counted):
-                refuse("the states of one class differ where a word ends", f"{place}.classes")
-        return frozenset(number for number, counted in counts.items() if counted)
 
     def step(self, location: Location, number: int, *, last: bool) -> tuple[tuple[Location, int], ...]:
         """Condition 2 of the theorem, and what is reached; `last`: whether words end after this letter."""
@@ -226,15 +212,7 @@ class Cone:
             return rows
         key = (location, letter, before, after, on_left)
         if key not in self.matrices:
-            sums: dict[int, dict[int, int]] = {}
-            for i in occupied:
-                row = _class_sums(dict(rows.get(i, ())), after)
-                number = i if before is None else before[i]
-                if number is None:
-                    if on_left and row:
-                        refuse(f"a state without a class counts after the letter {letter}", f"{source.place}.classes")
-                elif sums.setdefault(number, row) != row:
-                    refuse(f"the states of one class differ under the letter {letter}", f"{source.place}.classes")
+            sums = class_matrix(rows, letter, occupied, (before, after), source.place, needed=on_left)
             self.matrices[key] = {number: list(row.items()) for number, row in sums.items()}
         return self.matrices[key]
 
@@ -274,42 +252,15 @@ def _may_hold(state: int, classes: Classes, filled: frozenset[int]) -> bool:
     return number is None or number in filled
 
 
-def _class_sums(vector: Mapping[int, int], classes: Classes) -> dict[int, int]:
-    """The sums over classes, without zeros; states without a class are left out."""
-    sums: dict[int, int] = {}
-    for i, entry in vector.items():
-        number = i if classes is None else classes[i]
-        if number is not None and entry:
-            sums[number] = sums.get(number, 0) + entry
-    return sums
-
-
 def proved_by_cone(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a proof by cones."""
-    system = question.system
     weighted = question.claim.delta != 0 and not question.claim.events
-    nodes = read_nodes(evidence, limits, weighted=weighted)
-    outputs = frozenset(system.compared_outputs if isinstance(system, Machine) else ())
-    beginnings = read_beginnings(question, evidence, nodes, outputs, limits)
-    all_covered(question, {(begin.start, begin.finish) for begin in beginnings}, outputs)
-    comparisons = 0
-    for finish in dict.fromkeys(begin.finish for begin in beginnings):
-        chosen = [begin for begin in beginnings if begin.finish == finish]
-        part = question
-        if finish is not None and isinstance(system, Machine):
-            part = replace(question, system=OneOutput(system, finish))
-        comparisons += Cone(part, nodes, chosen, limits).check()
-    if comparisons == 0:
-        refuse("no word is compared", "question")
+    nodes, reading = read_nodes(evidence, limits, weighted=weighted)
+    beginnings = read_starts(question, evidence, reading, limits)
+    comparisons = checked_by_output(
+        question, beginnings, lambda part, chosen: Cone(part, nodes, chosen, limits).check()
+    )
     generators = sum(len(node.generators) for node in nodes)
     details = {"method": "cone", "nodes": len(nodes), "generators": generators, "comparisons": comparisons}
     stronger = "" if weighted or question.claim.delta == 0 else ", even with delta = 0"
     return Accepted("proved", f"private with {question.claim}{stronger}; compared: {question.described}", details)
-
-
-def all_covered(question: Question, covered: Set[tuple[Start, str | None]], outputs: frozenset[str]) -> None:
-    """Every ordered pair has a start for all its words, or one for each output in which they end."""
-    for start in question.system.starts:
-        by_output = bool(outputs) and all((start, output) in covered for output in outputs)
-        if (start, None) not in covered and not by_output:
-            refuse("an ordered pair has no start", "evidence.starts")

@@ -214,3 +214,14 @@ def _shown(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return "an integer"
     return {dict: "an object", list: "a list", type(None): "null"}.get(type(value), str(value)[:60])
+
+
+def number_pairs(value: object, expected: str, place: str, limits: Limits) -> list[tuple[int, Rational]]:
+    """Pairs of an index and a number."""
+    found: list[tuple[int, Rational]] = []
+    for item in a_list(value, place):
+        pair = a_list(item, place)
+        if len(pair) != 2:
+            refuse(f"expected {expected}", place)
+        found.append((an_integer(pair[0], place), a_number(pair[1], place, limits)))
+    return found

@@ -12,23 +12,27 @@ by zeros alone. QED
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from privproof.evidence.checker.claims import as_rational
-from privproof.evidence.checker.documents import a_list, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.documents import an_integer, an_object, only_members
 from privproof.evidence.checker.machines import Machine
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.systems import (
     Edge,
-    Letter,
-    Location,
     Question,
     Start,
     matching_starts,
     on_common_denominator,
+    path_edges,
     product,
-    read_letter,
+    read_final,
     total,
 )
+from privproof.evidence.checker.words import read_word
+
+Words: TypeAlias = "tuple[tuple[Edge, ...], tuple[Edge, ...], tuple[Edge, ...]]"
+"""The edges of u, of v and of w."""
 
 _PLACE = "growth.family"
 _MOST_SUPPORTS = 5_000
@@ -53,52 +57,32 @@ def attained_for_ever(question: Question, value: object, limits: Limits) -> Fami
     if question.claim.epsilon.bound is None:
         refuse("e^epsilon is no rational number, and cannot be attained", "growth.epsilon")
     start = matching_starts(question, family, _PLACE, limits)[0]
-    before = _read(family.get("before"), f"{_PLACE}.before", limits)
-    repeated = _read(family.get("repeated"), f"{_PLACE}.repeated", limits)
-    after = _read(family.get("after"), f"{_PLACE}.after", limits)
+    before, repeated, after = (
+        read_word(family.get(name), f"{_PLACE}.{name}", limits) for name in ("before", "repeated", "after")
+    )
     first = an_integer(family.get("first"), f"{_PLACE}.first")
     count = 2 * len(question.states)
     within(first + count, limits.horizon, "repetitions", f"{_PLACE}.first")
     if first < 0 or not repeated:
         refuse("something is repeated, at least 0 times", _PLACE)
-    u = _path(question, start.location, before, f"{_PLACE}.before")
+    u = path_edges(question, start.location, before, f"{_PLACE}.before")
     at = u[-1].target if u else start.location
-    v = _path(question, at, repeated, f"{_PLACE}.repeated")
+    v = path_edges(question, at, repeated, f"{_PLACE}.repeated")
     if v[-1].target != at:
         refuse("the repeated word does not lead back to where it begins", f"{_PLACE}.repeated")
-    w = _path(question, at, after, f"{_PLACE}.after")
+    w = path_edges(question, at, after, f"{_PLACE}.after")
     end = w[-1].target if w else at
-    ending = a_text(family.get("ending"), f"{_PLACE}.ending")
-    counted = next((final.counted for final in machine.finals(end) if final.ending == ending), None)
-    if counted is None:
-        refuse("no compared word ends here", f"{_PLACE}.after")
+    counted = read_final(question, end, family, _PLACE).counted
     _equal(question, start, (u, v, w), counted, first, count)
     _possible(start, (u, v, w), counted, first)
     inputs = [sum(letter.left is not None for letter in word) for word in (before, repeated, after)]
     return Family(inputs[0] + first * inputs[1] + inputs[2], inputs[1])
 
 
-def _read(value: object, place: str, limits: Limits) -> tuple[Letter, ...]:
-    listed = a_list(value, place)
-    within(len(listed), limits.horizon, "letters", place)
-    return tuple(read_letter(item, f"{place}[{i}]") for i, item in enumerate(listed))
-
-
-def _path(question: Question, location: Location, letters: tuple[Letter, ...], place: str) -> list[Edge]:
-    edges = []
-    for letter in letters:
-        edge = question.system.edge(location, letter)
-        if edge is None:
-            refuse(f"the letter {letter} cannot follow here", place)
-        edges.append(edge)
-        location = edge.target
-    return edges
-
-
 def _equal(
     question: Question,
     start: Start,
-    words: tuple[list[Edge], list[Edge], list[Edge]],
+    words: Words,
     counted: frozenset[int],
     first: int,
     count: int,
@@ -119,9 +103,7 @@ def _equal(
             left, right = product(left, edge.left), product(right, edge.right)
 
 
-def _possible(
-    start: Start, words: tuple[list[Edge], list[Edge], list[Edge]], counted: frozenset[int], first: int
-) -> None:
+def _possible(start: Start, words: Words, counted: frozenset[int], first: int) -> None:
     """Refuse unless the left side can produce every member of the family."""
     u, v, w = words
     support = _after(frozenset(i for i, mass in start.left if mass != 0), u)
@@ -137,7 +119,7 @@ def _possible(
         k += 1
 
 
-def _after(support: frozenset[int], edges: list[Edge]) -> frozenset[int]:
+def _after(support: frozenset[int], edges: tuple[Edge, ...]) -> frozenset[int]:
     for edge in edges:
         support = frozenset(j for i in support for j, entry in edge.left.get(i, ()) if entry)
     return support

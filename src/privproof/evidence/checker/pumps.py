@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from privproof.evidence.checker.claims import as_rational
-from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object
+from privproof.evidence.checker.documents import a_list, a_number, an_integer, an_object, number_pairs
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import (
     Edge,
@@ -37,7 +37,9 @@ from privproof.evidence.checker.systems import (
     Question,
     Rows,
     matching_starts,
+    path_edges,
     product,
+    read_final,
     read_letter,
 )
 from privproof.exact import INFINITE, ZERO, Rational
@@ -87,7 +89,7 @@ def refuted_by_pump(question: Question, evidence: dict[str, object], limits: Lim
     length = len(before.edges) + len(after.edges)
     if length + len(repeated.edges) < question.horizon.low:
         refuse("the words are too short to be compared", place)
-    final = _final(question, after.end, evidence, place)
+    final = read_final(question, after.end, evidence, place)
     size = question.system.size(before.end)
     left_classes, right_classes = _classes(evidence.get("classes"), size, f"{place}.classes")
     a = _by_class(before.left(dict(start.left)), left_classes)
@@ -117,22 +119,8 @@ def refuted_by_pump(question: Question, evidence: dict[str, object], limits: Lim
 def _path(question: Question, location: Location, value: object, place: str, limits: Limits) -> Path:
     letters: list[Letter] = [read_letter(item, place) for item in a_list(value, place)]
     within(len(letters), limits.horizon, "letters of a word", place)
-    edges = []
-    for letter in letters:
-        edge = question.system.edge(location, letter)
-        if edge is None:
-            refuse(f"the letter {letter} cannot follow here", place)
-        edges.append(edge)
-        location = edge.target
-    return Path(tuple(edges), location)
-
-
-def _final(question: Question, location: Location, evidence: dict[str, object], place: str) -> Final:
-    ending = a_text(evidence.get("ending"), f"{place}.ending")
-    for final in question.system.finals(location):
-        if final.ending == ending:
-            return final
-    refuse("no compared word ends here", f"{place}.after")
+    edges = path_edges(question, location, letters, place)
+    return Path(edges, edges[-1].target if edges else location)
 
 
 def _classes(value: object, size: int, place: str) -> tuple[Classes, Classes]:
@@ -163,11 +151,7 @@ def _by_class(masses: Masses, classes: Classes) -> Masses:
 
 def _vector(value: object, place: str, limits: Limits) -> Masses:
     result: Masses = {}
-    for item in a_list(value, place):
-        pair = a_list(item, place)
-        if len(pair) != 2:
-            refuse("expected [index, mass]", place)
-        index, mass = an_integer(pair[0], place), a_number(pair[1], place, limits)
+    for index, mass in number_pairs(value, "[index, mass]", place, limits):
         if index in result or index < 0 or mass < 0:
             refuse("an index stands twice or is below 0, or a mass is below 0", place)
         if mass != 0:

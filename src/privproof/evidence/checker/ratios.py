@@ -44,23 +44,20 @@ The lengths that are compared play no part: what is shown holds for all words. I
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Mapping, Set
 
-from privproof.evidence.checker.cone_documents import Classes
-from privproof.evidence.checker.cones import all_covered
-from privproof.evidence.checker.machines import Machine, OneOutput
+from privproof.evidence.checker.node_documents import (
+    Beginning,
+    checked_by_output,
+    class_matrix,
+    class_sums,
+    counted_classes,
+    read_starts,
+)
 from privproof.evidence.checker.occupation import Occupation
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
-from privproof.evidence.checker.ratio_documents import (
-    Multipliers,
-    RatioNode,
-    RatioStart,
-    Sums,
-    read_ratio_nodes,
-    read_ratio_starts,
-)
-from privproof.evidence.checker.systems import Edge, Letter, Location, Masses, Moves, Question, Rows
+from privproof.evidence.checker.ratio_documents import Multipliers, RatioNode, Sums, read_ratio_nodes
+from privproof.evidence.checker.systems import Edge, Letter, Location, Moves, Question, Rows
 from privproof.exact import ZERO, Rational
 from privproof.exact.patience import pause
 
@@ -70,7 +67,9 @@ _Row = dict[int, Rational]
 class Ratios:
     """A ratio certificate under check, for the words of one system."""
 
-    def __init__(self, question: Question, nodes: list[RatioNode], starts: list[RatioStart], limits: Limits) -> None:
+    def __init__(
+        self, question: Question, nodes: list[RatioNode], starts: list[Beginning[Multipliers]], limits: Limits
+    ) -> None:
         self.question, self.system, self.claim = question, question.system, question.claim
         self.nodes, self.starts, self.limits = nodes, starts, limits
         self.moves = Moves(question.system)
@@ -95,11 +94,11 @@ class Ratios:
 
     # ---------------------------------------------------------------------------------------------------------- the parts
 
-    def begin(self, each: RatioStart) -> None:
+    def begin(self, each: Beginning[Multipliers]) -> None:
         """Condition 4 of the theorem."""
         node, place = self.nodes[each.node], f"{each.place}.multipliers"
         self.fits(node, each.start.location)
-        left, right = _class_masses(each.start.left, node.left), _class_masses(each.start.right, node.right)
+        left, right = class_sums(each.start.left, node.left), class_sums(each.start.right, node.right)
         if node.kind == "past":
             if each.start.left != each.start.right:
                 refuse("both sides must begin alike where nothing has differed", each.place)
@@ -244,17 +243,9 @@ class Ratios:
             refuse("both sides have the same classes here", f"{node.place}.classes")
 
     def counted(self, location: Location, node: RatioNode, counted: frozenset[int], *, on_left: bool) -> frozenset[int]:
-        """The classes that a final column counts; all states of a class must agree."""
+        """The classes that a final column counts."""
         classes = node.left if on_left else node.right
-        counts: dict[int, bool] = {}
-        for i in self.states(location, node, on_left=on_left):
-            number = i if classes is None else classes[i]
-            if number is None:
-                if i in counted:
-                    refuse("a state without a class is counted where a word ends", f"{node.place}.classes")
-            elif counts.setdefault(number, i in counted) != (i in counted):
-                refuse("the states of one class differ where a word ends", f"{node.place}.classes")
-        return frozenset(number for number, yes in counts.items() if yes)
+        return counted_classes(counted, self.states(location, node, on_left=on_left), classes, node.place)
 
     def matrix(
         self, location: Location, letter: Letter, edge: Edge, source: RatioNode, target: RatioNode, *, on_left: bool
@@ -262,35 +253,11 @@ class Ratios:
         """The matrix of a letter from the classes of a node to those of the next, without rows that are zero."""
         pause()
         rows: Rows = edge.left if on_left else edge.right
-        before, after = (source.left, target.left) if on_left else (source.right, target.right)
-        found: dict[int, _Row] = {}
-        for i in self.states(location, source, on_left=on_left):
-            row = _class_row(rows.get(i, ()), after, edge.scale)
-            number = i if before is None else before[i]
-            if number is None:
-                if row:
-                    refuse(f"a state without a class counts after the letter {letter}", f"{source.place}.classes")
-            elif found.setdefault(number, row) != row:
-                refuse(f"the states of one class differ under the letter {letter}", f"{source.place}.classes")
-        return {number: row for number, row in found.items() if row}
-
-
-def _class_row(entries: Sequence[tuple[int, int]], classes: Classes, scale: int) -> _Row:
-    sums: _Row = {}
-    for j, entry in entries:
-        number = j if classes is None else classes[j]
-        if number is not None and entry:
-            sums[number] = sums.get(number, ZERO) + Rational(entry, scale)
-    return sums
-
-
-def _class_masses(masses: Masses, classes: Classes) -> _Row:
-    sums: _Row = {}
-    for i, mass in masses:
-        number = i if classes is None else classes[i]
-        if number is not None and mass != 0:
-            sums[number] = sums.get(number, ZERO) + mass
-    return sums
+        classes = (source.left, target.left) if on_left else (source.right, target.right)
+        states = self.states(location, source, on_left=on_left)
+        sums = class_matrix(rows, letter, states, classes, source.place, needed=True)
+        scale = edge.scale
+        return {number: {j: Rational(x, scale) for j, x in row.items()} for number, row in sums.items() if row}
 
 
 def _product(vector: Sums, matrix: Mapping[int, _Row]) -> _Row:
@@ -303,20 +270,9 @@ def _product(vector: Sums, matrix: Mapping[int, _Row]) -> _Row:
 
 def proved_by_ratios(question: Question, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check a proof by ratio cones."""
-    system = question.system
-    nodes = read_ratio_nodes(evidence, limits)
-    outputs = frozenset(system.compared_outputs if isinstance(system, Machine) else ())
-    starts = read_ratio_starts(question, evidence, nodes, outputs, limits)
-    all_covered(question, {(each.start, each.finish) for each in starts}, outputs)
-    comparisons = 0
-    for finish in dict.fromkeys(each.finish for each in starts):
-        chosen = [each for each in starts if each.finish == finish]
-        part = question
-        if finish is not None and isinstance(system, Machine):
-            part = replace(question, system=OneOutput(system, finish))
-        comparisons += Ratios(part, nodes, chosen, limits).check()
-    if comparisons == 0:
-        refuse("no word is compared", "question")
+    nodes, reading = read_ratio_nodes(evidence, limits)
+    starts = read_starts(question, evidence, reading, limits)
+    comparisons = checked_by_output(question, starts, lambda part, chosen: Ratios(part, nodes, chosen, limits).check())
     counts = {
         "ratios": sum(len(node.ratios) for node in nodes),
         "generators": sum(len(node.generators) for node in nodes),

@@ -23,7 +23,7 @@ from typing import Protocol, TypeAlias
 from flint import fmpz_mat
 
 from privproof.evidence.checker.claims import Claim
-from privproof.evidence.checker.documents import a_distribution, a_text_or_null, an_object
+from privproof.evidence.checker.documents import a_distribution, a_text, a_text_or_null, an_object
 from privproof.evidence.checker.outcomes import Limits, refuse
 from privproof.exact import Rational
 
@@ -255,3 +255,28 @@ def matching_starts(question: Question, value: dict[str, object], place: str, li
     if not found:
         refuse("the question does not compare this pair under this restriction", place)
     return found
+
+
+def path_edges(question: Question, location: Location, letters: Sequence[Letter], place: str) -> tuple[Edge, ...]:
+    """The edges of a word from a location on; refuses a word that cannot be read there."""
+    edges: list[Edge] = []
+    for letter in letters:
+        edge = question.system.edge(location, letter)
+        if edge is None:
+            refuse(f"the letter {letter} cannot follow here", place)
+        edges.append(edge)
+        location = edge.target
+    return tuple(edges)
+
+
+def final_of(question: Question, location: Location, ending: str) -> Final | None:
+    """What is counted where words end so at a location; None where none does."""
+    return next((final for final in question.system.finals(location) if final.ending == ending), None)
+
+
+def read_final(question: Question, location: Location, given: dict[str, object], place: str) -> Final:
+    """What is counted where words end as evidence says; refuses an ending that is not compared."""
+    final = final_of(question, location, a_text(given.get("ending"), f"{place}.ending"))
+    if final is None:
+        refuse("no compared word ends here", f"{place}.after")
+    return final

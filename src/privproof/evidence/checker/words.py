@@ -23,10 +23,10 @@ from privproof.evidence.checker.claims import as_rational
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, text
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.systems import (
-    Final,
     Letter,
     Question,
     Start,
+    final_of,
     matching_starts,
     on_common_denominator,
     product,
@@ -71,17 +71,13 @@ def probabilities(question: Question, start: Start, letters: tuple[Letter, ...],
             return None
         left, right = product(left, edge.left), product(right, edge.right)
         location, scale = edge.target, scale * edge.scale
-    final = _final(list(system.finals(location)), ending)
+    final = final_of(question, location, ending)
     if final is None:
         return None
     counted = final.counted
     grown = question.claim.rate ** sum(letter.left is not None for letter in letters)
     one, other = as_rational(total(left, counted), scale), as_rational(total(right, counted), scale)
     return Found(letters, ending, one, other / grown, grown)
-
-
-def _final(finals: list[Final], ending: str) -> Final | None:
-    return next((final for final in finals if final.ending == ending), None)
 
 
 def read_word(value: object, place: str, limits: Limits) -> tuple[Letter, ...]:

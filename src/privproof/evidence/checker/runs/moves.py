@@ -12,7 +12,7 @@ target if its conditions contradict one another: a sum of them with factors at l
 
 from __future__ import annotations
 
-from privproof.evidence.checker.documents import a_list, a_number, an_integer, an_object, only_members
+from privproof.evidence.checker.documents import a_list, a_number, an_integer, an_object, number_pairs, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.runs.ways import Done, Form, Leaf, Part, Ran, Tree
 from privproof.exact import ZERO, Epsilon, Rational
@@ -71,11 +71,7 @@ def _aligned(left: Tree, right: Tree, value: object, bound: Epsilon, place: str,
 
 def _factors(value: object, count: int, place: str, limits: Limits) -> dict[int, Rational]:
     result: dict[int, Rational] = {}
-    for item in a_list(value, place):
-        pair = a_list(item, place)
-        if len(pair) != 2:
-            refuse("expected the number of a condition and its factor", place)
-        number, factor = an_integer(pair[0], place), a_number(pair[1], place, limits)
+    for number, factor in number_pairs(value, "the number of a condition and its factor", place, limits):
         if not 0 <= number < count or number in result or factor < 0:
             refuse("a factor is for a condition of the leaf, once, and at least 0", place)
         result[number] = factor
