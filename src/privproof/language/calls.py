@@ -25,7 +25,7 @@ from privproof.language.syntax import (
     Place,
     Statement,
     Variable,
-    While,
+    index_loop,
 )
 from privproof.language.tables import Tables
 
@@ -260,6 +260,20 @@ class Calls(Tables):
         taken = ast.arguments(posonlyargs=[], args=[ast.arg(item.id)], kwonlyargs=[], kw_defaults=[], defaults=[])
         return ast.fix_missing_locations(ast.copy_location(ast.Lambda(taken, applied), function))
 
+    def key_parameter(self, by: ast.Lambda) -> str:
+        """The one parameter of a key."""
+        given = by.args
+        if (
+            len(given.args) != 1
+            or given.defaults
+            or given.vararg
+            or given.kwarg
+            or given.kwonlyargs
+            or given.posonlyargs
+        ):
+            self.refuse(by, "a key of more than one parameter", "key=lambda x: ...")
+        return given.args[0].arg
+
     def ordered(
         self, node: ast.Call, over: ast.expr, keywords: dict[str, ast.expr], out: list[Statement]
     ) -> Expression:
@@ -277,21 +291,15 @@ class Calls(Tables):
         by = self.one_argument(keywords["key"])
         kept, at = self.shared.name("l"), self.shared.name("i")
         count = Variable(at, here)
-        parameter = by.args.args[0].arg if len(by.args.args) == 1 and not by.args.defaults else None
-        if parameter is None or by.args.vararg or by.args.kwarg or by.args.kwonlyargs or by.args.posonlyargs:
-            self.refuse(by, "a key of more than one parameter", "key=lambda x: ...")
-        before, constants = dict(self.names), dict(self.constants)
-        self.names[parameter] = f"{self.shared.name('x')}.{parameter}"
-        self.constants.pop(parameter, None)
-        body: list[Statement] = [Assign(self.names[parameter], Element(walked, count, here), here)]
-        value = self.expression(by.body, body)
-        more = Operation("+", (Variable(kept, here), Operation("list of", (value,), here)), here)
-        body += [Assign(kept, more, here), Assign(at, Operation("+", (count, Constant(1, here)), here), here)]
-        self.names.clear()
-        self.names.update(before)
-        self.constants = constants
+        parameter = self.key_parameter(by)
+        with self.inner_names([parameter]):
+            body: list[Statement] = [Assign(self.names[parameter], Element(walked, count, here), here)]
+            value = self.expression(by.body, body)
+        body.append(
+            Assign(kept, Operation("+", (Variable(kept, here), Operation("list of", (value,), here)), here), here)
+        )
         out += [Assign(kept, Operation("list of", (), here), here), Assign(at, Constant(0, here), here)]
-        out.append(While(Operation("<", (count, Operation("len", (walked,), here)), here), tuple(body), here))
+        out.append(index_loop(count, walked, body))
         return Operation("sorted by", (walked, Variable(kept, here), reverse), here)
 
     def more_built_in(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from privproof.language.expressions import Expressions
@@ -25,12 +26,34 @@ from privproof.language.syntax import (
     Statement,
     Variable,
     While,
+    index_loop,
 )
 from privproof.language.walking import statements, variables, writes
 
+_LAZY = ("reversed", "zip", "enumerate", "accumulate")
+"""What walks over other sequences while it is walked over."""
 _EAGER_CALLS = ("list", "tuple", "sorted", "sum", "len", "max", "min", "set")
 Pairs: TypeAlias = tuple[tuple[ast.expr, Expression], ...]
 """Targets with their values, in the order in which they are assigned."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The turns of a loop.
+
+    Attributes:
+        node: the loop.
+        target: what takes the element of each turn.
+        body: writes the statements of a turn.
+        first: the targets that stand before this one, with their values.
+        onward: what is done after the targets have their values.
+    """
+
+    node: ast.AST
+    target: ast.expr
+    body: Callable[[], Block]
+    first: Pairs = ()
+    onward: Block = ()
 
 
 class Loops(Expressions):
@@ -65,39 +88,19 @@ class Loops(Expressions):
     def walk(self, node: ast.For, out: list[Statement]) -> None:
         if node.orelse:
             self.refuse(node, "else after for", "put the statements after the loop")
-        self.iterate(node, node.target, node.iter, lambda: self.block(node.body), out)
+        self.iterate(Turn(node, node.target, lambda: self.block(node.body)), node.iter, out)
 
-    def iterate(
-        self,
-        node: ast.AST,
-        target: ast.expr,
-        over: ast.expr,
-        body: Callable[[], Block],
-        out: list[Statement],
-        *,
-        first: Pairs = (),
-        onward: Block = (),
-    ) -> None:
-        """``for target in over: body``.
-
-        Args:
-            node: the loop.
-            target: what takes the element of each turn.
-            over: what is walked over.
-            body: writes the statements of a turn.
-            out: the statements before.
-            first: the targets that stand before this one, with their values.
-            onward: what is done after the targets have their values.
-        """
-        here = self.place(node)
-        turns = None if first or onward else self.written_out(node, target, over)
+    def iterate(self, turn: Turn, over: ast.expr, out: list[Statement]) -> None:
+        """``for target in over: body``."""
+        here = self.place(turn.node)
+        turns = None if turn.first or turn.onward else self.written_out(turn.node, turn.target, over)
         if turns is not None:
             for item in turns:
-                with self.bound_to(target, item, out, here):
-                    out.extend(body())
+                with self.bound_to(turn.target, item, out, here):
+                    out.extend(turn.body())
             return
         self.branches += 1
-        self.walk_on(node, target, over, body, out, first=first, onward=onward)
+        self.walk_on(turn, over, out)
         self.branches -= 1
 
     def written_out(self, node: ast.AST, target: ast.expr, over: ast.expr) -> list[Expression] | None:
@@ -108,18 +111,9 @@ class Loops(Expressions):
             return None
         return self.static_items(over)
 
-    def walk_on(
-        self,
-        node: ast.AST,
-        target: ast.expr,
-        over: ast.expr,
-        body: Callable[[], Block],
-        out: list[Statement],
-        *,
-        first: Pairs,
-        onward: Block,
-    ) -> None:
+    def walk_on(self, turn: Turn, over: ast.expr, out: list[Statement]) -> None:
         """A loop that stays one."""
+        node, target, first = turn.node, turn.target, turn.first
         here = self.place(node)
         counter = self.shared.name("i")
         count = Variable(counter, here)
@@ -127,70 +121,68 @@ class Loops(Expressions):
         if stream is not None:
             value = self.shared.name("v")
             head = self.bind((*first, (target, Variable(value, here))), here)
-            out.append(Each(value, stream, (*head, *onward, *body()), here))
+            out.append(Each(value, stream, (*head, *turn.onward, *turn.body()), here))
             return
-        numbered: ast.expr | None = None
-        backward = lazy = False
-        made: Expression | None = None
+        backward = paired = False
+        lazy: Expression | None = None
+        walked: list[tuple[ast.expr, Expression]] = []
         self.refuse_lazy(over)
         match over:
             case ast.Call(args=[inner], keywords=[]) if self.known(over, "reversed") and self.plain(inner):
-                value_ = self.held(self.sequence(inner, out), out, here)
-                stop, walked, backward = Operation("turns", (value_,), here), [(target, value_)], True
+                walked, backward = [(target, self.held(self.sequence(inner, out), out, here))], True
             case ast.Call(args=arguments, keywords=[]) if self.known(over, "range") and 1 <= len(arguments) <= 3:
-                self.count_up(node, target, arguments, body, out, first=first, onward=onward)
+                self.count_up(turn, arguments, out)
                 return
             case ast.Call(args=[inner, *rest], keywords=keywords) if self.known(over, "enumerate"):
                 if len(rest) + len(keywords) > 1 or any(k.arg != "start" for k in keywords):
                     self.refuse(node, "enumerate with these arguments", "for i, x in enumerate(xs, start=1):")
                 start = rest[0] if rest else next((k.value for k in keywords if k.arg == "start"), None)
-                if not (isinstance(target, ast.Tuple) and len(target.elts) == 2):
-                    self.iterate_pairs(node, target, over, body, out, first=first, onward=onward)
-                    return
-                number, item = target.elts
-                if start is not None or not self.plain(inner):
-                    index = self.shared.name("n")
-                    begin = Constant(0, here) if start is None else _whole(self.expression(start, out))
-                    out.append(Assign(index, begin, here))
-                    more = Operation("+", (Variable(index, here), Constant(1, here)), here)
-                    first = (*first, (number, Variable(index, here)))
-                    onward = (*onward, Assign(index, more, here))
-                    self.iterate(node, item, inner, body, out, first=first, onward=onward)
-                    return
-                numbered = number
-                value_ = self.held(self.expression(inner, out), out, here)
-                stop, walked = Operation("turns", (value_,), here), [(item, value_)]
+                paired = not (isinstance(target, ast.Tuple) and len(target.elts) == 2)
+                if isinstance(target, ast.Tuple) and not paired:
+                    number, item = target.elts
+                    if start is not None or not self.plain(inner):
+                        index = self.shared.name("n")
+                        begin = Constant(0, here) if start is None else _whole(self.expression(start, out))
+                        out.append(Assign(index, begin, here))
+                        more = Operation("+", (Variable(index, here), Constant(1, here)), here)
+                        pairs = (*first, (number, Variable(index, here)))
+                        onward = (*turn.onward, Assign(index, more, here))
+                        self.iterate(replace(turn, target=item, first=pairs, onward=onward), inner, out)
+                        return
+                    walked = [(item, self.held(self.expression(inner, out), out, here))]
+                    first = (*first, (number, count))
             case ast.Call(args=sequences, keywords=[]) if self.known(over, "zip") and len(sequences) >= 2:
                 if any(self.stream(s) is not None for s in sequences):
                     self.refuse(node, "zip with a stream", "enumerate the stream and index the list")
-                if not (isinstance(target, ast.Tuple) and len(target.elts) == len(sequences)):
-                    self.iterate_pairs(node, target, over, body, out, first=first, onward=onward)
-                    return
-                parts = [self.sequence(s, out) for s in sequences]
-                made = Operation("zip", tuple(p for p in parts if isinstance(p, Operation)), here)
-                lazy = any(p.name in ("reversed", "zip", "enumerate") for p in parts if isinstance(p, Operation))
-                values = [self.held(p, out, here) for p in parts]
-                stop = Operation("min", tuple(Operation("turns", (v,), here) for v in values), here)
-                walked = list(zip(target.elts, values, strict=True))
+                paired = not (isinstance(target, ast.Tuple) and len(target.elts) == len(sequences))
+                if isinstance(target, ast.Tuple) and not paired:
+                    parts = [self.sequence(s, out) for s in sequences]
+                    computed = tuple(p for p in parts if isinstance(p, Operation))
+                    if any(p.name in ("reversed", "zip", "enumerate") for p in computed):
+                        lazy = Operation("zip", computed, here)
+                    walked = [(name, self.held(p, out, here)) for name, p in zip(target.elts, parts, strict=True)]
             case _:
-                made = self.sequence(over, out)
-                lazy = isinstance(made, Operation) and made.name in ("reversed", "zip", "enumerate", "accumulate")
-                value_ = self.held(made, out, here)
-                stop, walked = Operation("turns", (value_,), here), [(target, value_)]
+                pass
+        if not walked:
+            if paired and not self.stream_free(over):
+                self.refuse(node, "a stream in pairs", "for i, x in enumerate(stream):")
+            made = self.sequence(over, out)
+            walked = [(target, self.held(made, out, here))]
+            lazy = made if isinstance(made, Operation) and made.name in _LAZY else None
+        lengths = tuple(Operation("turns", (value,), here) for _, value in walked)
+        stop = lengths[0] if len(lengths) == 1 else Operation("min", lengths, here)
         out.append(Assign(counter, Constant(0, here), here))
-        if numbered is not None:
-            first = (*first, (numbered, count))
         place: Expression = count
         if backward:
             place = Operation("-", (Operation("-", (stop, Constant(1, here)), here), count), here)
-        pairs = (*first, *((name, Element(value_, place, here)) for name, value_ in walked))
+        pairs = (*first, *((name, Element(value, place, here)) for name, value in walked))
         after = Assign(counter, Operation("+", (count, Constant(1, here)), here), here)
-        turn = (*self.bind(pairs, here), after, *onward, *body())
+        block = (*self.bind(pairs, here), after, *turn.onward, *turn.body())
         if backward:
-            self.refuse_changes(turn, walked[0][1], node)
-        if lazy and made is not None:
-            self.refuse_changes(turn, made, node)
-        out.append(While(Operation("<", (count, stop), here), self.unhurt(turn, walked, node), here))
+            self.refuse_changes(block, walked[0][1], node)
+        if lazy is not None:
+            self.refuse_changes(block, lazy, node)
+        out.append(While(Operation("<", (count, stop), here), self.unhurt(block, walked, node), here))
 
     def refuse_lazy(self, over: ast.expr) -> None:
         """Refuse what computes its elements only when the loop asks for them: the loop may have changed what they are made of."""
@@ -208,32 +200,6 @@ class Loops(Expressions):
         for statement in statements(turn):
             if writes(statement) in read:
                 self.refuse(node, "changing a list that a loop walks over", "a loop over a copy: list(xs)")
-
-    def iterate_pairs(
-        self,
-        node: ast.AST,
-        target: ast.expr,
-        over: ast.expr,
-        body: Callable[[], Block],
-        out: list[Statement],
-        *,
-        first: Pairs,
-        onward: Block,
-    ) -> None:
-        """A loop over tuples that one target takes whole."""
-        if not self.stream_free(over):
-            self.refuse(node, "a stream in pairs", "for i, x in enumerate(stream):")
-        here = self.place(node)
-        made = self.sequence(over, out)
-        value_ = self.held(made, out, here)
-        counter = self.shared.name("i")
-        count = Variable(counter, here)
-        out.append(Assign(counter, Constant(0, here), here))
-        after = Assign(counter, Operation("+", (count, Constant(1, here)), here), here)
-        pairs = (*first, (target, Element(value_, count, here)))
-        turn = (*self.bind(pairs, here), after, *onward, *body())
-        self.refuse_changes(turn, made, node)
-        out.append(While(Operation("<", (count, Operation("turns", (value_,), here)), here), turn, here))
 
     def stream_free(self, over: ast.expr) -> bool:
         """Whether no stream takes part."""
@@ -279,18 +245,9 @@ class Loops(Expressions):
                 self.refuse(node, "assigning to the list that a loop walks over", "use another name inside the loop")
         return turn
 
-    def count_up(
-        self,
-        node: ast.AST,
-        target: ast.expr,
-        arguments: list[ast.expr],
-        body: Callable[[], Block],
-        out: list[Statement],
-        *,
-        first: Pairs,
-        onward: Block,
-    ) -> None:
+    def count_up(self, turn: Turn, arguments: list[ast.expr], out: list[Statement]) -> None:
         """``for target in range(...): body``."""
+        node = turn.node
         here = self.place(node)
         given = [_whole(self.expression(argument, out)) for argument in arguments]
         start, stop = (Constant(0, here), given[0]) if len(given) == 1 else (given[0], given[1])
@@ -301,10 +258,10 @@ class Loops(Expressions):
         count = Variable(counter, here)
         out.append(Assign(counter, start, here))
         end = self.constant_in(stop, out, here)
-        head = self.bind((*first, (target, count)), here)
+        head = self.bind((*turn.first, (turn.target, count)), here)
         after = Assign(counter, Operation("+", (count, step), here), here)
         test = Operation("<" if step.value > 0 else ">", (count, end), here)
-        out.append(While(test, (*head, after, *onward, *body()), here))
+        out.append(While(test, (*head, after, *turn.onward, *turn.body()), here))
 
     def constant_in(self, value: Expression, out: list[Statement], here: Place) -> Expression:
         """A value that stays what it is now: a constant, the length of an input, or a variable of its own."""
@@ -362,7 +319,6 @@ class Loops(Expressions):
         first, *others = generators
         if self.stream(first.iter) is not None:
             self.refuse(node, "a comprehension over a stream", "for value in stream:")
-        before = dict(self.names)
         bound = _names(first.target)
         later = {name for other in others for name in _names(other.target)}
         if bound & _names(first.iter):
@@ -371,8 +327,6 @@ class Loops(Expressions):
             self.refuse(node, "a name that is read before its for", "[x + y for x in xs for y in ys if x < y]")
         if any(isinstance(part, ast.Subscript) for part in ast.walk(first.target)):
             self.refuse(first.target, "an element of a list as the target of a comprehension", "a loop")
-        for name in bound:
-            self.names[name] = f"{self.shared.name('x')}.{name}"
 
         def body() -> Block:
             inner: list[Statement] = []
@@ -390,9 +344,8 @@ class Loops(Expressions):
             return tuple(inner)
 
         nest: list[tuple[list[Statement], list[Statement], Expression]] = []
-        self.iterate(node, first.target, first.iter, body, out)
-        self.names.clear()
-        self.names.update(before)
+        with self.inner_names(bound):
+            self.iterate(Turn(node, first.target, body), first.iter, out)
 
     def largest(self, node: ast.AST, held: ast.ListComp, out: list[Statement]) -> Expression:
         """Where a list that a comprehension makes has its first largest element: found on the way, without the list."""
@@ -414,16 +367,7 @@ class Loops(Expressions):
     def extreme(self, node: ast.AST, name: str, over: ast.expr, by: ast.Lambda, out: list[Statement]) -> Expression:
         """``max`` or ``min`` by a key: the first element whose key no other one exceeds."""
         here = self.place(node)
-        given = by.args
-        if (
-            len(given.args) != 1
-            or given.vararg
-            or given.kwarg
-            or given.kwonlyargs
-            or given.posonlyargs
-            or given.defaults
-        ):
-            self.refuse(by, "a key of more than one parameter", "key=lambda x: ...")
+        parameter = self.key_parameter(by)
         turns = self.static_items(over) if self.about_tables(over, by) else None
         if turns:
             return self.extreme_of(turns, ">" if name == "max" else "<", by, out, here)
@@ -432,36 +376,27 @@ class Loops(Expressions):
         at = Variable(place, here)
         out.append(Assign(found, Element(walked, Constant(0, here), here), here))
         out.extend(Assign(each, Constant(0, here), here) for each in (best, place))
-        parameter = given.args[0].arg
-        before = dict(self.names)
-        self.names[parameter] = f"{self.shared.name('x')}.{parameter}"
-        self.constants.pop(parameter, None)
-        body: list[Statement] = [Assign(self.names[parameter], Element(walked, at, here), here)]
-        value = self.held(self.expression(by.body, body), body, here)
+        with self.inner_names([parameter]):
+            item = Variable(self.names[parameter], here)
+            body: list[Statement] = [Assign(item.name, Element(walked, at, here), here)]
+            value = self.held(self.expression(by.body, body), body, here)
         sign = ">" if name == "max" else "<"
         first = Operation("==", (at, Constant(0, here)), here)
         better = Operation("or", (first, Operation(sign, (value, Variable(best, here)), here)), here)
-        taken = (Assign(best, value, here), Assign(found, Variable(self.names[parameter], here), here))
-        body.append(If(better, taken, (), here))
-        body.append(Assign(place, Operation("+", (at, Constant(1, here)), here), here))
-        self.names.clear()
-        self.names.update(before)
-        out.append(While(Operation("<", (at, Operation("len", (walked,), here)), here), tuple(body), here))
+        body.append(If(better, (Assign(best, value, here), Assign(found, item, here)), (), here))
+        out.append(index_loop(at, walked, body))
         return Variable(found, here)
 
     def extreme_of(
         self, turns: list[Expression], sign: str, by: ast.Lambda, out: list[Statement], here: Place
     ) -> Expression:
         """``max`` or ``min`` by a key over public keys, written out."""
-        before = dict(self.names)
         target = ast.Name(by.args.args[0].arg, ast.Store())
-        self.names[target.id] = f"{self.shared.name('x')}.{target.id}"
         values = []
-        for item in turns:
-            with self.bound_to(target, item, out, here):
-                values.append(self.held(self.expression(by.body, out), out, here))
-        self.names.clear()
-        self.names.update(before)
+        with self.inner_names([target.id]):
+            for item in turns:
+                with self.bound_to(target, item, out, here):
+                    values.append(self.held(self.expression(by.body, out), out, here))
         return self.first_largest(turns, values, sign, out, here)
 
     def first_largest(
@@ -488,20 +423,13 @@ class Loops(Expressions):
         first = self.expression(start[0], out) if start else Element(walked, Constant(0, here), here)
         out += [Assign(kept, first, here), Assign(at, Constant(0 if start else 1, here), here)]
         left, right = (argument.arg for argument in function.args.args)
-        before, constants = dict(self.names), dict(self.constants)
-        for name in (left, right):
-            self.names[name] = f"{self.shared.name('x')}.{name}"
-            self.constants.pop(name, None)
-        body: list[Statement] = [
-            Assign(self.names[left], Variable(kept, here), here),
-            Assign(self.names[right], Element(walked, count, here), here),
-        ]
-        body.append(Assign(kept, self.expression(function.body, body), here))
-        body.append(Assign(at, Operation("+", (count, Constant(1, here)), here), here))
-        self.names.clear()
-        self.names.update(before)
-        self.constants = constants
-        out.append(While(Operation("<", (count, Operation("len", (walked,), here)), here), tuple(body), here))
+        with self.inner_names([left, right]):
+            body: list[Statement] = [
+                Assign(self.names[left], Variable(kept, here), here),
+                Assign(self.names[right], Element(walked, count, here), here),
+            ]
+            body.append(Assign(kept, self.expression(function.body, body), here))
+        out.append(index_loop(count, walked, body))
         return Variable(kept, here)
 
     def fold(self, node: ast.AST, name: str, generator: ast.GeneratorExp, out: list[Statement]) -> Expression:

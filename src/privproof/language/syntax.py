@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sysconfig
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -224,3 +225,10 @@ Statement: TypeAlias = (
     "Assign | Replace | Append | Sample | If | While | Each | Break | Continue | Inline | Result | Emit | Return"
 )
 Block: TypeAlias = tuple[Statement, ...]
+
+
+def index_loop(index: Variable, walked: Expression, body: Iterable[Statement]) -> While:
+    """A loop that counts an index up to the length of a list."""
+    here = index.place
+    onward = Assign(index.name, Operation("+", (index, Constant(1, here)), here), here)
+    return While(Operation("<", (index, Operation("len", (walked,), here)), here), (*body, onward), here)

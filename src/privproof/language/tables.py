@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -516,6 +516,21 @@ class Tables(Texts):
         yield
         self.constants = before
 
+    @contextmanager
+    def inner_names(self, names: Iterable[str]) -> Iterator[None]:
+        """Names of a scope of their own, until its end: each stands for a new variable."""
+        before, outside = dict(self.names), {}
+        for name in names:
+            self.names[name] = f"{self.shared.name('x')}.{name}"
+            outside[name] = self.constants.pop(name, UNFORESEEN)
+        yield
+        self.names.clear()
+        self.names.update(before)
+        for name, value in outside.items():
+            self.constants.pop(name, None)
+            if value is not UNFORESEEN:
+                self.constants[name] = value
+
     def spelled_out(self, generators: list[ast.comprehension], last: Callable[[], None], out: list[Statement]) -> bool:
         """The loops of a comprehension over public keys, turn by turn; False where these are not known."""
         if not generators:
@@ -526,21 +541,16 @@ class Tables(Texts):
         if listed is None or first.is_async or any(isinstance(p, ast.Subscript) for p in ast.walk(first.target)):
             return False
         here = self.place(first.iter)
-        before = dict(self.names)
-        for name in {p.id for p in ast.walk(first.target) if isinstance(p, ast.Name)}:
-            self.names[name] = f"{self.shared.name('x')}.{name}"
-        fine = True
-        for item in listed:
-            with self.bound_to(first.target, item, out, here):
-                tests = [self.foreseen(test) for test in first.ifs]
-                fine = fine and not any(test is UNFORESEEN for test in tests)
-                if fine and all(tests):
-                    fine = self.spelled_out(others, last, out)
-            if not fine:
-                break
-        self.names.clear()
-        self.names.update(before)
-        return fine
+        with self.inner_names({p.id for p in ast.walk(first.target) if isinstance(p, ast.Name)}):
+            for item in listed:
+                with self.bound_to(first.target, item, out, here):
+                    tests = [self.foreseen(test) for test in first.ifs]
+                    fine = not any(test is UNFORESEEN for test in tests)
+                    if fine and all(tests):
+                        fine = self.spelled_out(others, last, out)
+                if not fine:
+                    return False
+            return True
 
 
 def _later(reader: Tables, node: ast.expr) -> Callable[[list[Statement]], Expression]:
