@@ -24,8 +24,8 @@ from privproof.engines.parametric.bernstein import (
     straightening,
 )
 from privproof.engines.parametric.points import simple_points, simplified
-from privproof.engines.parametric.suprema import described, simplest
-from privproof.exact import Rational, fraction
+from privproof.engines.parametric.suprema import described
+from privproof.exact import Rational, fraction, simplest
 from privproof.exact.polynomials import Polynomial
 from privproof.exact.regions import Region
 from privproof.models.conditions import Conditions, conditions_of
@@ -161,11 +161,11 @@ class TestPoints:
         assert found == {"p": Rational(1, 100)}
 
     @pytest.mark.parametrize(
-        ("low", "high", "expected"), [("3.14", "3.15", "22/7"), ("1/3", "1/2", "1/2"), ("2", "3", "2")]
+        ("low", "high", "expected"),
+        [("3.14", "3.15", "22/7"), ("1/3", "1/2", "1/2"), ("2", "3", "2"), ("7/5", "7/5", "7/5"), ("9/10", "6/5", "1")],
     )
     def test_the_simplest_fraction(self, low, high, expected):
-        one_, other, third = (Rational(*map(int, Fraction(x).as_integer_ratio())) for x in (low, high, expected))
-        assert simplest(one_, other) == third
+        assert simplest(Fraction(low), Fraction(high)) == Fraction(expected)
 
 
 class TestExamplesOfThePaper:

@@ -19,7 +19,6 @@ from privproof import (
     tight_epsilon,
     truncated_geometric,
 )
-from privproof.engines.words.ratio_cones import simplest_fraction
 from privproof.engines.words.shipping import cheapest_shipment
 from privproof.errors import ScenarioError
 from privproof.evidence.checker import Accepted, Rejected
@@ -441,12 +440,6 @@ def test_a_changed_certificate_is_refused(certificate, mutate):
 
 
 # ------------------------------------------------------------------------------------------------------- the parts
-
-
-def test_the_simplest_fraction_between_two_is_found():
-    assert simplest_fraction(Fraction(31, 100), Fraction(34, 100)) == Fraction(1, 3)
-    assert simplest_fraction(Fraction(7, 5), Fraction(7, 5)) == Fraction(7, 5)
-    assert simplest_fraction(Fraction(9, 10), Fraction(12, 10)) == 1
 
 
 def test_what_has_nowhere_to_go_is_not_shipped():

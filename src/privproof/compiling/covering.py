@@ -18,11 +18,11 @@ from typing import Any, TypeAlias
 from privproof.errors import PrivproofError
 from privproof.exact.patience import pause
 from privproof.language.evaluating import WRONG
-from privproof.language.flow import Instruction, Jump, Next, Test
+from privproof.language.flow import Instruction, Test, instruction_reads
 from privproof.language.randomness import Chance
 from privproof.language.syntax import Conditional, Constant, Expression, Operation, Place
 from privproof.language.values import equal, truth
-from privproof.language.walking import parts, reads
+from privproof.language.walking import parts
 
 Branch: TypeAlias = Hashable
 
@@ -186,16 +186,6 @@ class Side:
         return f"line {self.place.line} {'true' if self.outcome else 'false'}"
 
 
-def _expressions(step: Instruction) -> tuple[Expression, ...]:
-    match step:
-        case Test(test):
-            return (test,)
-        case Jump() | Next():
-            return ()
-        case _:
-            return reads(step)
-
-
 def _conditionals(expression: Expression) -> Iterator[Conditional]:
     if isinstance(expression, Operation) and expression.name == "total":
         return  # decided once for every record
@@ -213,7 +203,7 @@ class Conditions:
         self.known: dict[tuple[int, int], tuple[Side, Side]] = {}
         for number, step in enumerate(code):
             found = [(step.test, step.place)] if isinstance(step, Test) else []
-            found += [(c.test, c.place) for whole in _expressions(step) for c in _conditionals(whole)]
+            found += [(c.test, c.place) for whole in instruction_reads(step) for c in _conditionals(whole)]
             for part, (test, place) in enumerate(found):
                 if not isinstance(test, Constant):
                     both = Side(number, part, False, place), Side(number, part, True, place)  # noqa: FBT003
@@ -230,7 +220,7 @@ class Conditions:
         if number not in self.numbers:
             return
         step = self.code[number]
-        for whole in _expressions(step):
+        for whole in instruction_reads(step):
             self._walk(number, whole, evaluate, watch)
         if isinstance(step, Test):
             self._decided(number, step.test, evaluate, watch)

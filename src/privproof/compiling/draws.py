@@ -25,7 +25,7 @@ from privproof.compiling.programs import mechanism_question, summing_flow
 from privproof.errors import LanguageError
 from privproof.exact.patience import pause
 from privproof.language.evaluating import WRONG, Store, evaluator
-from privproof.language.flow import Flow, Jump, Next, Test
+from privproof.language.flow import Flow, Jump, Next, Test, instruction_reads
 from privproof.language.indices import Wanting
 from privproof.language.laws import Continuous, Table
 from privproof.language.mechanism import Mechanism
@@ -433,7 +433,7 @@ class _Compiler:
                 raise NotSeparate("the index, or the list itself, is changed")
             case Jump():
                 return
-        for expression in _expressions(step):
+        for expression in instruction_reads(step):
             plain_reads = [e for e in within(expression) if isinstance(e, Variable)]
             allowed = 0
             for inner in within(expression):
@@ -803,17 +803,3 @@ def _at_the_end(moves: Moves, size: int) -> list[bool]:
             following[reached[reached >= 0]] = True
         current = following
     return [bool(x) for x in current]
-
-
-def _expressions(step: Any) -> tuple[Expression, ...]:
-    match step:
-        case Assign(_, value) | Append(_, value) | Return(value) | Emit(value):
-            return (value,)
-        case Replace(_, index, value):
-            return (index, value)
-        case Sample(_, _, arguments):
-            return tuple(arguments)
-        case Test(test):
-            return (test,)
-        case _:
-            return ()

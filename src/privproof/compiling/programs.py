@@ -32,7 +32,7 @@ from privproof.exact import ONE, ZERO, Budget, Rational, log, rational
 from privproof.language.flow import Flow, flow
 from privproof.language.indices import OpenList
 from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, Mechanism
+from privproof.language.mechanism import ADD_REMOVE, Mechanism, related_by
 from privproof.language.syntax import Block, Element, Expression, Operation, Variable
 from privproof.language.values import UNREAD, Answers, Cells, held, plain, shown_name, text
 from privproof.language.walking import parts, reads, statements, writes
@@ -523,17 +523,7 @@ class _Compiler:
 
     def _related(self, relation: Any, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
         if callable(relation):
-            sides = [[plain(v) for v in side] for side in (left, right)]
-            one, other = (side[0] if len(side) == 1 else tuple(side) for side in sides)
-            try:
-                return bool(relation(one, other)) or bool(relation(other, one))
-            except Exception as error:
-                raise LanguageError(
-                    "neighbours",
-                    f"the relation fails on {one!r} and {other!r}: {type(error).__name__}: {error}",
-                    place=self.place,
-                    hint="a function of two data sets that returns True or False",
-                ) from None
+            return related_by(relation, list(map(plain, left)), list(map(plain, right)), self.place)
         changes = []
         for declared, x, y in zip(self.private.values(), left, right, strict=True):
             for v, w in zip(x, y, strict=True) if declared.shape == "list" else ((x, y),):

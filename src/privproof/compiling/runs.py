@@ -26,7 +26,7 @@ from privproof.compiling.sharing import shared_out
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
 from privproof.language.inputs import Input
-from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name
+from privproof.language.mechanism import ADD_REMOVE, Mechanism, call_by_name, related_by
 from privproof.language.recognition import inexact, recognised, substitute
 from privproof.language.state import State, state_of
 from privproof.language.trees import Leaf, Wayward, leaves, replayed
@@ -215,17 +215,8 @@ def _related(mechanism: Mechanism, relation: Callable[[Any, Any], bool], left: D
     private = [name for name, declared in mechanism.inputs.items() if not declared.public]
     if any(left[name] != right[name] for name in mechanism.inputs if name not in private):
         return False
-    sides = [[_plain(side[name]) for name in private] for side in (left, right)]
-    one, other = (side[0] if len(side) == 1 else tuple(side) for side in sides)
-    try:
-        return bool(relation(one, other)) or bool(relation(other, one))
-    except Exception as error:
-        raise LanguageError(
-            "neighbours",
-            f"the relation fails on {one!r} and {other!r}: {type(error).__name__}: {error}",
-            place=mechanism.place,
-            hint="a function of two data sets that returns True or False",
-        ) from None
+    one, other = ([_plain(side[name]) for name in private] for side in (left, right))
+    return related_by(relation, one, other, mechanism.place)
 
 
 def _plain(value: Any) -> Any:

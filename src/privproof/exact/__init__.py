@@ -12,6 +12,7 @@ from privproof.exact.rationals import (
     fraction,
     from_float,
     rational,
+    simplest,
 )
 from privproof.exact.texts import show, text
 
@@ -33,6 +34,7 @@ __all__ = [
     "log",
     "rational",
     "show",
+    "simplest",
     "smallest_epsilon",
     "text",
 ]

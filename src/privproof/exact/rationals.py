@@ -136,3 +136,16 @@ def decimal(value: Rational | Fraction, *, digits: int = 6) -> str:
         return f"{float(exact):.{digits}g}"
     shifted = exact / Fraction(10) ** power
     return f"{float(shifted):.{digits}g}e{power:+d}"
+
+
+def simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction with the least denominator between two numbers, 0 <= low <= high, both included.
+
+    >>> simplest(Fraction(31, 100), Fraction(34, 100)), simplest(Fraction(314, 100), Fraction(315, 100))
+    (Fraction(1, 3), Fraction(22, 7))
+    """
+    whole = -(-low.numerator // low.denominator)
+    if whole <= high:
+        return Fraction(whole)
+    below = whole - 1
+    return below + 1 / simplest(1 / (high - below), 1 / (low - below))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError
-from privproof.exact import ONE, Rational
+from privproof.exact import Rational
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
 from privproof.language.running import exact_run
-from privproof.language.scripts import Draw, Drawn, Order, Runs, Test
+from privproof.language.scripts import Draw, Drawn, Order, Runs, Test, weight_of
 
 _MOST = 100_000
 """The ways through a mechanism, unless the caller says otherwise; beyond, it is refused with a hint to take a smaller size."""
@@ -49,11 +49,7 @@ class Leaf:
     @property
     def weight(self) -> Rational:
         """The probability of the discrete noise on the way."""
-        total = ONE
-        for step in self.steps:
-            if isinstance(step, Draw):
-                total *= step.probabilities[step.chosen]
-        return total
+        return weight_of(self.steps)
 
 
 Follow: TypeAlias = Callable[[Sequence[Any]], bool]

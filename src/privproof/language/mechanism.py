@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -30,6 +30,24 @@ Relation: TypeAlias = "str | Callable[[Any, Any], bool]"
 ADD_REMOVE = "add-remove"
 RELATIONS = ("each", "one", "monotone", ADD_REMOVE)
 Result = TypeVar("Result")
+
+
+def related_by(relation: Callable[[Any, Any], bool], left: Sequence[Any], right: Sequence[Any], place: str) -> bool:
+    """Whether a function says that two data sets are neighbours, in one order or the other; each is given value by value.
+
+    Raises:
+        LanguageError: the function fails.
+    """
+    one, other = (side[0] if len(side) == 1 else tuple(side) for side in (left, right))
+    try:
+        return bool(relation(one, other)) or bool(relation(other, one))
+    except Exception as error:
+        raise LanguageError(
+            "neighbours",
+            f"the relation fails on {one!r} and {other!r}: {type(error).__name__}: {error}",
+            place=place,
+            hint="a function of two data sets that returns True or False",
+        ) from None
 
 
 @dataclass(frozen=True)

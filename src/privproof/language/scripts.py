@@ -11,11 +11,11 @@ probability.  Every value of the noise then belongs to exactly one run, up to ti
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from random import Random
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -73,6 +73,11 @@ class Draw:
 
     probabilities: tuple[Rational, ...]
     chosen: int
+
+
+def weight_of(steps: Iterable[object]) -> Rational:
+    """The probability of the discrete noise among some steps."""
+    return prod((step.probabilities[step.chosen] for step in steps if isinstance(step, Draw)), start=ONE)
 
 
 @dataclass(frozen=True)

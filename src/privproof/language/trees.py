@@ -26,7 +26,7 @@ from privproof.language.laws import Continuous, Geometric, Law, Table
 from privproof.language.linear import Linear, Opaque, calling_frame, controlled, deciding, refuse
 from privproof.language.noise import drawing
 from privproof.language.outcomes import Outcome, Part, outcome
-from privproof.language.scripts import Draw, Drawn, Test, normal, scale_of
+from privproof.language.scripts import Draw, Drawn, Test, normal, scale_of, weight_of
 
 _MOST_LEAVES = 200_000
 """Ways through a function on one data set; beyond, memory and patience end, and a smaller size is asked for."""
@@ -74,11 +74,7 @@ class Leaf:
     @property
     def weight(self) -> Rational:
         """The probability of the discrete noise on the way."""
-        total = ONE
-        for step in self.steps:
-            if isinstance(step, Draw):
-                total *= step.probabilities[step.chosen]
-        return total
+        return weight_of(self.steps)
 
     @property
     def tests(self) -> tuple[Test, ...]:

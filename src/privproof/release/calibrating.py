@@ -50,11 +50,10 @@ from privproof.engines.releases.losses import largest_rate
 from privproof.engines.releases.networks import NetworkQuilt, best_network_quilts
 from privproof.engines.releases.quilts import Quilts, down, quilts, up
 from privproof.errors import BudgetError, PrivproofError, QuestionError, ScenarioError
-from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
+from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational, simplest
 from privproof.exact import epsilon as exact_epsilon
 from privproof.exact.balls import precision, rational_bounds
 from privproof.models.distributions import known_name
-from privproof.release.drawing import simplest
 from privproof.scenarios.chains import Band, Chain
 from privproof.scenarios.networks import Network
 from privproof.scenarios.queries import Query

@@ -10,8 +10,6 @@ equals the ratio of the densities, so what is proved about the density holds for
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from flint import arb, fmpz
 
 from privproof.exact import Rational
@@ -59,17 +57,3 @@ def failures(noise: Noise, unit: Rational, source: Source) -> int:
                 if found is not None and found == other:
                     return int(found)
         bits, drawn = bits + _BITS, (drawn << _BITS) + source.below(1 << _BITS)
-
-
-def simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the least denominator between two numbers, 0 < low <= high.
-
-    >>> simplest(Fraction(31, 100), Fraction(34, 100))
-    Fraction(1, 3)
-    """
-    whole = low.numerator // low.denominator
-    if low == whole:
-        return Fraction(whole)
-    if whole + 1 <= high:
-        return Fraction(whole + 1)
-    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))

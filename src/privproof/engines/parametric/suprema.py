@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.engines.parametric.deciding import BOXES, Proof, Task, Undecided, Violation
 from privproof.engines.parametric.points import Evaluator, Values, as_floats, simple_points
-from privproof.exact import Rational, rational, show
+from privproof.exact import Rational, fraction, rational, show, simplest
 from privproof.exact.polynomials import Polynomial
 from privproof.models.conditions import Condition, Conditions
 
@@ -149,7 +149,7 @@ class _Ascent:
             if lower is None:
                 return self.best
             least = max(lower, Rational(1, 1000))
-            upper = simplest(lower + least * width / 2, lower + least * width)
+            upper = rational(simplest(fraction(lower + least * width / 2), fraction(lower + least * width)))
             self.task.monitor.listen(Progress("bounding the ratio", lower=show(lower), upper=show(upper)))
             decision = self.task.decide(upper, ask_solvers=False)
             if isinstance(decision, Proof):
@@ -342,20 +342,6 @@ def _along(polynomial: Polynomial, point: Values, direction: Values) -> list[Rat
     result = Polynomial(polynomial.value.compose(*line, ctx=t.value.context()), ("t",))
     terms = result.terms
     return [terms.get((power,), _ZERO) for power in range(result.degrees[0] + 1)]
-
-
-def simplest(low: Rational, high: Rational) -> Rational:
-    """The fraction with the smallest denominator between two ends.
-
-    >>> simplest(Rational(314, 100), Rational(315, 100))
-    22/7
-    """
-    whole = low.p // low.q
-    if Rational(whole) == low:
-        return Rational(whole)
-    if Rational(whole + 1) <= high:
-        return Rational(whole + 1)
-    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
 
 
 def described(found: Supremum) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from privproof.errors import LanguageError
 from privproof.exact import fraction
 from privproof.language.inputs import Input
-from privproof.language.mechanism import Relation
+from privproof.language.mechanism import Relation, related_by
 
 _RELATIONS = ("each", "one", "monotone", "add-remove")
 
@@ -100,22 +100,9 @@ def is_adjacent(pair: Adjacent, inputs: Mapping[str, Input], relation: Relation)
 
 
 def called_adjacent(left: Sequence[Any], right: Sequence[Any], relation: Callable[[Any, Any], bool]) -> bool:
-    """Whether the function of the user says that two data sets are neighbours, in one order or the other.
-
-    Raises:
-        LanguageError: the function fails.
-    """
-    sides = [[list(v) if isinstance(v, list) else v for v in side] for side in (left, right)]
-    one, other = (side[0] if len(side) == 1 else tuple(side) for side in sides)
-    try:
-        return bool(relation(one, other)) or bool(relation(other, one))
-    except Exception as error:
-        raise LanguageError(
-            "neighbours",
-            f"the relation fails on {one!r} and {other!r}: {type(error).__name__}: {error}",
-            place="neighbours",
-            hint="a function of two data sets that returns True or False",
-        ) from None
+    """Whether the function of the user says that two data sets are neighbours, in one order or the other."""
+    one, other = ([list(v) if isinstance(v, list) else v for v in side] for side in (left, right))
+    return related_by(relation, one, other, "neighbours")
 
 
 def private_inputs(inputs: Mapping[str, Input]) -> dict[str, Input]:

@@ -29,7 +29,7 @@ from privproof.engines.words.margins import margins
 from privproof.engines.words.potentials import Potential, potential_of
 from privproof.engines.words.simulation import simulation
 from privproof.engines.words.vectors import Product, Reached, initial, potential, quotient, rounded
-from privproof.exact import ZERO, Rational, decimal, fraction, rational
+from privproof.exact import ZERO, Rational, decimal, fraction, rational, simplest
 from privproof.models import Word, WordProblem
 
 Node: TypeAlias = tuple[int, int]
@@ -265,7 +265,7 @@ class Invariant:
         ratio = self.judge.attained()
         if self.needed <= ratio:
             return ratio
-        return simplest_between(self.needed, max(self.needed, ratio) * (1 + self.precision / 64))
+        return simplest(self.needed, max(self.needed, ratio) * (1 + self.precision / 64))
 
     def _lower(self) -> str:
         ratio = self.judge.attained()
@@ -378,17 +378,3 @@ def _largest_quotient(vector: Reached) -> Fraction:
         if x * q > p * y:
             p, q = x, y
     return Fraction(p, q)
-
-
-def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the smallest denominator in [low, high].
-
-    >>> simplest_between(Fraction(314, 100), Fraction(315, 100))
-    Fraction(22, 7)
-    """
-    whole = -(-low.numerator // low.denominator)
-    if whole <= high:
-        return Fraction(whole)
-    floor = low.numerator // low.denominator
-    inner = simplest_between(1 / (high - floor), 1 / (low - floor))
-    return floor + 1 / inner

@@ -24,8 +24,7 @@ from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from privproof.engines.monitor import Monitor, Progress
-from privproof.engines.words.invariant import simplest_between
-from privproof.exact import ZERO, Epsilon, Rational, fraction, rational
+from privproof.exact import ZERO, Epsilon, Rational, fraction, rational, simplest
 from privproof.exact.matrices import Matrix, Vector, dot
 from privproof.models import Edge, Letter, Word, WordProblem
 from privproof.models.graphs import components, reachable
@@ -292,7 +291,7 @@ def _contained(
     high = fraction(left_rate)
     if low >= high:
         return None
-    rate = rational(simplest_between(low + (high - low) / 16, low + (high - low) / 2))
+    rate = rational(simplest(low + (high - low) / 16, low + (high - low) / 2))
     size = len(support)
     rows = [_times(cycle, _unit(len(right), i), on_left=False) for i in support]
     matrix = fmpq_mat(

@@ -31,7 +31,7 @@ from typing import Literal, TypeAlias
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.pasts import Pasts, find_pasts
 from privproof.engines.words.shipping import Shares, TooLarge, cheapest_shipment
-from privproof.exact import ONE, ZERO, Rational, fraction, rational
+from privproof.exact import ONE, ZERO, Rational, fraction, rational, simplest
 from privproof.exact.matrices import Matrix, Vector
 from privproof.models import WordProblem
 
@@ -303,7 +303,7 @@ class _Search:
                 doubt = ahead / 2 ** (count // _PATIENT_RAISES)
                 low = max(fraction(needed), Fraction(z + ahead - doubt))
                 self.guessed[ratio] = needed
-                guess = rational(simplest_fraction(low, max(low, Fraction(z + ahead + doubt))))
+                guess = rational(simplest(low, max(low, Fraction(z + ahead + doubt))))
                 return self.widest if self.widest is not None and needed <= self.widest < guess else guess
         if needed.q > _DIGITS:
             return rational(int(-(-needed.p * _DIGITS // needed.q))) / _DIGITS
@@ -324,7 +324,7 @@ class _Search:
             asked = max([at_the_end, *(answer[0] for answer in answers if answer is not None)])
             if asked < now:
                 low = max(fraction(least), fraction(asked - 4 * (now - asked)), fraction(at_the_end))
-                result[ratio] = rational(simplest_fraction(min(low, fraction(asked)), fraction(asked)))
+                result[ratio] = rational(simplest(min(low, fraction(asked)), fraction(asked)))
         return result
 
     # --------------------------------------------------------------------------------------------------------- the proof
@@ -387,16 +387,3 @@ def _widest(ends: Sequence[Sequence[tuple[Vector, Vector]]]) -> Rational | None:
 
 def _sparse(vector: Vector) -> dict[int, Rational]:
     return {i: x for i, x in enumerate(vector) if x != 0}
-
-
-def simplest_fraction(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the smallest denominator between two positive ones, both included.
-
-    >>> simplest_fraction(Fraction(31, 100), Fraction(34, 100))
-    Fraction(1, 3)
-    """
-    whole = -(-low.numerator // low.denominator)
-    if whole <= high:
-        return Fraction(whole)
-    below = whole - 1
-    return below + 1 / simplest_fraction(1 / (high - below), 1 / (low - below))

@@ -49,6 +49,14 @@ class Linear:
     factors: tuple[tuple[int, Rational], ...]
     constant: Rational
 
+    def turned(self) -> Linear:
+        """The negative of the form."""
+        return Linear(tuple((j, -c) for j, c in self.factors), -self.constant)
+
+    def moved(self, shift: tuple[Rational, ...]) -> Linear:
+        """The form at noises that are shifted."""
+        return Linear(self.factors, self.constant + sum((c * shift[j] for j, c in self.factors), ZERO))
+
 
 @dataclass(frozen=True)
 class Test:
@@ -127,8 +135,7 @@ def probability(leaf: Leaf, integrator: Integrator) -> ExponentialSum:
         if isinstance(step, Draw):
             weight *= step.probabilities[step.outcome]
         else:
-            form = step.form
-            forms.append(form if step.outcome else Linear(tuple((j, -c) for j, c in form.factors), -form.constant))
+            forms.append(step.form if step.outcome else step.form.turned())
     if weight == 0 or not leaf.event:
         return ExponentialSum.constant(0)
     discrete: list[Form] = []
@@ -188,21 +195,34 @@ def _step(value: object, noises: tuple[Law, ...], place: str, limits: Limits) ->
         refuse("expected a test and its outcome, or a draw and its outcome", place)
     if given[0] == "test":
         form = _form(given[1], noises, place, limits)
-        _no_ties(form, noises, place)
+        refuse_ties(form, noises, place)
         return Test(form, a_flag(given[2], place))
     listed = a_list(given[1], place)
     within(len(listed), limits.symbols, "outcomes", place)
-    probabilities = tuple(a_number(item, place, limits) for item in listed)
-    if any(p < 0 for p in probabilities) or sum(probabilities, ZERO) != 1:
-        refuse("the probabilities of a draw are at least 0 and sum to 1", place)
+    probabilities = read_chances(listed, place, limits)
     outcome = an_integer(given[2], place)
     if not 0 <= outcome < len(probabilities):
         refuse(f"a draw has no outcome {outcome}", place)
     return Draw(probabilities, outcome)
 
 
+def read_chances(listed: list[object], place: str, limits: Limits) -> tuple[Rational, ...]:
+    """The probabilities of the outcomes of a draw."""
+    chances = tuple(a_number(item, place, limits) for item in listed)
+    if any(p < 0 for p in chances) or sum(chances, ZERO) != 1:
+        refuse("the probabilities of a draw are at least 0 and sum to 1", place)
+    return chances
+
+
 def _form(value: object, noises: tuple[Law, ...], place: str, limits: Limits) -> Linear:
-    given = an_object(value, place)
+    form = read_form(an_object(value, place), len(noises), place, limits)
+    if len({noises[j][0] == "geometric" for j, _ in form.factors}) > 1:
+        refuse("a form with geometric noise mentions no continuous noise", place)
+    return form
+
+
+def read_form(given: dict[str, object], noises: int, place: str, limits: Limits, most: int = _MOST_DIGITS) -> Linear:
+    """A form in so many noises."""
     only_members(given, ("x", "constant"), place)
     factors: dict[int, Rational] = {}
     for item in a_list(given.get("x"), f"{place}.x"):
@@ -210,20 +230,19 @@ def _form(value: object, noises: tuple[Law, ...], place: str, limits: Limits) ->
         if len(pair) != 2:
             refuse("expected the number of a noise and its coefficient", f"{place}.x")
         noise = an_integer(pair[0], f"{place}.x")
-        if not 0 <= noise < len(noises) or noise in factors:
+        if not 0 <= noise < noises or noise in factors:
             refuse(f"there is no noise {noise}, or it is mentioned twice", f"{place}.x")
-        factors[noise] = moderate(pair[1], f"{place}.x", limits)
+        factors[noise] = moderate(pair[1], f"{place}.x", limits, most)
     kept = tuple((j, factor) for j, factor in sorted(factors.items()) if factor != 0)
-    if len({noises[j][0] == "geometric" for j, _ in kept}) > 1:
-        refuse("a form with geometric noise mentions no continuous noise", place)
-    return Linear(kept, moderate(given.get("constant", 0), f"{place}.constant", limits))
+    return Linear(kept, moderate(given.get("constant", 0), f"{place}.constant", limits, most))
 
 
-def _no_ties(form: Linear, noises: tuple[Law, ...], place: str) -> None:
-    """Refuse a test that may come out either way with a positive probability."""
+def refuse_ties(form: Linear, noises: tuple[Law, ...], place: str) -> None:
+    """Refuse a test that may come out either way with a positive probability: of 0, or of geometric noise alone."""
     if not form.factors and form.constant == 0:
         refuse("the test of 0 may come out either way", place)
-    if any(noises[j][0] == "geometric" for j, _ in form.factors) and (form.constant / step_of(form)).q == 1:
+    discrete = bool(form.factors) and all(noises[j][0] == "geometric" for j, _ in form.factors)
+    if discrete and (form.constant / step_of(form)).q == 1:
         refuse("the test of geometric noise may come out either way; move it by less than one step", place)
 
 

@@ -18,7 +18,7 @@ from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.releases.losses import Allowance
 from privproof.evidence.checker.releases.powers import Supports, Work
 from privproof.evidence.checker.releases.priors import Band, Chain, Row
-from privproof.evidence.checker.releases.questions import Release
+from privproof.evidence.checker.releases.questions import Release, given_by_prior
 from privproof.exact import ONE, Rational
 from privproof.exact.balls import precision
 
@@ -29,23 +29,16 @@ _BITS = (128, 512)
 def proved_by_contraction(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that the claim affords the quilts given for all nodes of a series."""
     only_members(evidence, ("method", "ranges"), "evidence")
-    listed = a_list(evidence.get("ranges"), "evidence.ranges")
-    if len(listed) != len(release.priors):
-        refuse(f"{len(listed)} lists are given for {len(release.priors)} priors", "evidence.ranges")
     compared, work = False, Work()
-    for number, (item, prior) in enumerate(zip(listed, release.priors, strict=True)):
-        place = f"evidence.ranges[{number}]"
+    for prior, series in given_by_prior(release, evidence, "pairs"):
         assert isinstance(prior, Band | Chain)
-        series = a_list(item, place)
-        if len(series) != len(release.lengths):
-            refuse(f"{len(series)} pairs are given for {len(release.lengths)} lengths", place)
         work.add(30 * prior.size**3)
         spread = _spread(prior.low, prior.high) if isinstance(prior, Band) else _spread(prior.rows, prior.rows)
         allowance = release.allowance(prior)
         supports = None if isinstance(prior, Band) else Supports(prior)
-        for i, (pair, length) in enumerate(zip(series, release.lengths, strict=True)):
-            left, right = _distances(pair, length, f"{place}[{i}]")
-            _check(left, right, length, spread, allowance, f"{place}[{i}]")
+        for length, pair, place in series:
+            left, right = _distances(pair, length, place)
+            _check(left, right, length, spread, allowance, place)
             compared = compared or (prior.size > 1 if supports is None else supports.compares(length))
     if not compared:
         refuse("no entry has two possible values, so nothing is compared", "question.priors")

@@ -7,7 +7,7 @@ each other, so those without the entry only add noise of their own to both sides
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -100,6 +100,22 @@ class Release:
             if isinstance(self.noise, Geometric):
                 said += f" and that its values are multiples of {text(self.noise.step)}"
         return said
+
+
+def given_by_prior(
+    release: Release, evidence: dict[str, object], what: str
+) -> Iterator[tuple[Prior, list[tuple[int, object, str]]]]:
+    """The member ``ranges`` of evidence: for every prior what is given for each length, with its place."""
+    listed = a_list(evidence.get("ranges"), "evidence.ranges")
+    if len(listed) != len(release.priors):
+        refuse(f"{len(listed)} lists are given for {len(release.priors)} priors", "evidence.ranges")
+    for number, (item, prior) in enumerate(zip(listed, release.priors, strict=True)):
+        place = f"evidence.ranges[{number}]"
+        series = a_list(item, place)
+        if len(series) != len(release.lengths):
+            refuse(f"{len(series)} {what} are given for {len(release.lengths)} lengths", place)
+        places = (f"{place}[{i}]" for i in range(len(series)))
+        yield prior, list(zip(release.lengths, series, places, strict=True))
 
 
 def _spread(query: Sum, values: Iterable[str]) -> Rational:

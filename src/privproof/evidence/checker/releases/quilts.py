@@ -27,7 +27,7 @@ from privproof.evidence.checker.releases.influences import Kit, Pairs, Ratio, To
 from privproof.evidence.checker.releases.losses import Allowance
 from privproof.evidence.checker.releases.powers import Supports, Work, members
 from privproof.evidence.checker.releases.priors import Chain
-from privproof.evidence.checker.releases.questions import Release
+from privproof.evidence.checker.releases.questions import Release, given_by_prior
 from privproof.exact import ONE
 
 _MOST_ALONE = 20_000
@@ -74,20 +74,13 @@ class Range:
 def proved_by_quilts(release: Release, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that every node has a quilt that the claim affords."""
     only_members(evidence, ("method", "ranges"), "evidence")
-    listed = a_list(evidence.get("ranges"), "evidence.ranges")
-    if len(listed) != len(release.priors):
-        refuse(f"{len(listed)} lists are given for {len(release.priors)} priors", "evidence.ranges")
     work, count, compared = Work(), 0, False
-    for number, (item, chain) in enumerate(zip(listed, release.priors, strict=True)):
-        place = f"evidence.ranges[{number}]"
+    for chain, series in given_by_prior(release, evidence, "lists"):
         assert isinstance(chain, Chain)
-        series = a_list(item, place)
-        if len(series) != len(release.lengths):
-            refuse(f"{len(series)} lists are given for {len(release.lengths)} lengths", place)
         judge = _Judge(chain, release.allowance(chain), work)
-        for i, (ranges, length) in enumerate(zip(series, release.lengths, strict=True)):
-            for number_, each in enumerate(_ranges(ranges, length, f"{place}[{i}]", limits)):
-                judge.check(each, f"{place}[{i}][{number_}]")
+        for length, ranges, place in series:
+            for number, each in enumerate(_ranges(ranges, length, place, limits)):
+                judge.check(each, f"{place}[{number}]")
                 count += 1
                 within(count, limits.pairs, "ranges", "evidence.ranges")
             compared = compared or judge.supports.compares(length)

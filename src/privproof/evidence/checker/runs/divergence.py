@@ -28,8 +28,9 @@ from privproof.evidence.checker.documents import a_list, a_number, a_text, an_in
 from privproof.evidence.checker.integrals.normal import KINDS, forest_probability, normal_share
 from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
+from privproof.evidence.checker.programs.trees import Linear
 from privproof.evidence.checker.runs.sums import likelihood
-from privproof.evidence.checker.runs.ways import Done, Form, Leaf, Part, Ran, Tree
+from privproof.evidence.checker.runs.ways import Done, Leaf, Part, Ran, Tree
 from privproof.exact import ZERO, Rational, epsilon
 from privproof.exact.balls import precision, rational_bounds
 
@@ -82,7 +83,7 @@ def _observed(tree: Tree, place: str) -> dict[object, list[_Seen]]:
     """What the leaves of a tree show, by shape, forms and laws."""
     found: dict[object, list[_Seen]] = {}
     for leaf in tree:
-        forms: list[Form] = []
+        forms: list[Linear] = []
         shown = tuple(_skeleton(part, forms) for part in leaf.parts)
         guessed = tuple((_skeleton(step.about, forms), step.outcome) for step in leaf.guesses)  # type: ignore[arg-type]
         mine = sorted({j for form in forms for j, _ in form.factors})
@@ -106,9 +107,9 @@ def _tests(leaf: Leaf) -> int:
     return sum(step.kind == "test" for step in leaf.steps)
 
 
-def _skeleton(part: Part, forms: list[Form]) -> object:
+def _skeleton(part: Part, forms: list[Linear]) -> object:
     """What was done to numbers, with the numbers themselves put aside."""
-    if isinstance(part, Form):
+    if isinstance(part, Linear):
         forms.append(part)
         return len(forms) - 1
     if isinstance(part, Done):
@@ -116,7 +117,7 @@ def _skeleton(part: Part, forms: list[Form]) -> object:
     return part
 
 
-def _probability(leaf: Leaf, also: tuple[Form, ...], place: str) -> arb:
+def _probability(leaf: Leaf, also: tuple[Linear, ...], place: str) -> arb:
     """The probability of the tests on the way to a leaf: integers are summed, the rest integrated."""
     tests = [*leaf.conditions[: _tests(leaf)], *also]
     whole = [form for form in tests if any(leaf.noises[j][0] == "geometric" for j, _ in form.factors)]
@@ -276,7 +277,7 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
         sum_of: dict[int, Rational] = {}
         constant = -end
         for factor, part in zip(factors, leaf.parts, strict=True):
-            assert isinstance(part, Form)
+            assert isinstance(part, Linear)
             constant += factor * part.constant
             for j, c in part.factors:
                 sum_of[j] = sum_of.get(j, ZERO) + factor * c
@@ -301,4 +302,4 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
 
 def _continuous(part: Part, leaf: Leaf) -> bool:
     """Whether a noisy number takes every value with probability 0."""
-    return isinstance(part, Form) and any(leaf.noises[j][0] != "geometric" for j, _ in part.factors)
+    return isinstance(part, Linear) and any(leaf.noises[j][0] != "geometric" for j, _ in part.factors)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from privproof.evidence.checker.documents import a_list, a_number, an_integer, an_object, number_pairs, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
-from privproof.evidence.checker.runs.ways import Done, Form, Leaf, Part, Ran, Tree
+from privproof.evidence.checker.programs.trees import Linear
+from privproof.evidence.checker.runs.ways import Done, Leaf, Part, Ran, Tree
 from privproof.exact import ZERO, Epsilon, Rational
 
 _LARGEST_SHIFT = 1_000_000
@@ -86,7 +87,7 @@ def _contradictory(leaf: Leaf, factors: list[dict[int, Rational]], place: str) -
         refuse("the conditions of a leaf without a target contradict one another", place)
 
 
-def _combined(leaf: Leaf, factors: dict[int, Rational]) -> Form:
+def _combined(leaf: Leaf, factors: dict[int, Rational]) -> Linear:
     """A sum of the conditions of a leaf."""
     terms: dict[int, Rational] = {}
     constant = ZERO
@@ -96,7 +97,7 @@ def _combined(leaf: Leaf, factors: dict[int, Rational]) -> Form:
         constant += factor * form.constant
         for j, c in form.factors:
             terms[j] = terms.get(j, ZERO) + factor * c
-    return Form(tuple((j, c) for j, c in sorted(terms.items()) if c != 0), constant)
+    return Linear(tuple((j, c) for j, c in sorted(terms.items()) if c != 0), constant)
 
 
 def _moved(
@@ -134,7 +135,7 @@ def _moved(
 
 def _equal(one: Part, other: Part, shift: tuple[Rational, ...], place: str) -> None:
     """Refuse parts that are not equal when the noise of the second is shifted."""
-    if isinstance(one, Form) and isinstance(other, Form):
+    if isinstance(one, Linear) and isinstance(other, Linear):
         if other.moved(shift) != one:
             refuse("a noisy number is not the same after the shift", place)
     elif isinstance(one, Done) and isinstance(other, Done):

@@ -11,7 +11,8 @@ from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.programs import trees as programs
 from privproof.evidence.checker.programs.losses import needed, shown
-from privproof.evidence.checker.runs.ways import Form, Leaf, Ran, Tree
+from privproof.evidence.checker.programs.trees import Linear
+from privproof.evidence.checker.runs.ways import Leaf, Ran, Tree
 from privproof.exact import Epsilon, Rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum, exceeds
@@ -117,7 +118,7 @@ def _beyond(p: ExponentialSum, q: ExponentialSum, bound: Epsilon) -> bool:
     refuse("two probabilities are too near to e^epsilon to be compared", "evidence")
 
 
-def likelihood(leaf: Leaf, also: Iterable[Form], integrator: Integrator, place: str) -> ExponentialSum:
+def likelihood(leaf: Leaf, also: Iterable[Linear], integrator: Integrator, place: str) -> ExponentialSum:
     """The probability of the noise that leads to a leaf and keeps some more forms at 0 or above, as if every guess came out so."""
     forms = [*leaf.conditions, *also]
     made = []
@@ -177,7 +178,7 @@ def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> A
 def _has_atoms(leaf: Leaf) -> bool:
     """Whether a noisy number that is shown may have a value of positive probability: no continuous noise is in it, or it is opaque."""
     return any(
-        not isinstance(part, Form) or all(leaf.noises[j][0] == "geometric" for j, _ in part.factors)
+        not isinstance(part, Linear) or all(leaf.noises[j][0] == "geometric" for j, _ in part.factors)
         for part in leaf.parts
     )
 
@@ -221,17 +222,17 @@ def _event(
         if leaf.shape not in shapes:
             continue
         opaque = bool(leaf.guesses)
-        also: list[Form] = []
+        also: list[Linear] = []
         if bounds and len(bounds) != len(leaf.parts):
             refuse("bounds are for the noisy numbers of the outcome, one for each", "evidence.within")
         for part, (low, high) in zip(leaf.parts, bounds, strict=False):
             if low is None and high is None:
                 continue
-            if not isinstance(part, Form):
+            if not isinstance(part, Linear):
                 opaque = True
                 continue
-            also += [] if low is None else [Form(part.factors, part.constant - low)]
-            also += [] if high is None else [Form(part.turned().factors, high - part.constant)]
+            also += [] if low is None else [Linear(part.factors, part.constant - low)]
+            also += [] if high is None else [Linear(part.turned().factors, high - part.constant)]
         if upper or not opaque:
             total = total + likelihood(leaf, also, integrator, f"leaf {number}")
     return total

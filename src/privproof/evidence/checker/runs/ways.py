@@ -8,21 +8,19 @@ the same step, and every outcome has a leaf.  At the end stands the shape of wha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd, lcm
 from typing import TypeAlias
 
 from privproof.evidence.checker.claims import Claim
 from privproof.evidence.checker.documents import (
     a_flag,
     a_list,
-    a_number,
     a_text,
     an_integer,
     an_object,
     only_members,
 )
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.evidence.checker.programs.trees import moderate, read_law
+from privproof.evidence.checker.programs.trees import Linear, read_chances, read_form, read_law, refuse_ties
 from privproof.evidence.checker.runs.data import Neighbours
 from privproof.exact import ONE, ZERO, Rational
 
@@ -40,22 +38,6 @@ Law: TypeAlias = tuple[str, Rational]
 
 
 @dataclass(frozen=True)
-class Form:
-    """A linear form in the noises of a leaf."""
-
-    factors: tuple[tuple[int, Rational], ...]
-    constant: Rational
-
-    def turned(self) -> Form:
-        """The negative of the form."""
-        return Form(tuple((j, -c) for j, c in self.factors), -self.constant)
-
-    def moved(self, shift: tuple[Rational, ...]) -> Form:
-        """The form at noises that are shifted."""
-        return Form(self.factors, self.constant + sum((c * shift[j] for j, c in self.factors), ZERO))
-
-
-@dataclass(frozen=True)
 class Done:
     """Something that was done to forms, opaque values and constants."""
 
@@ -63,7 +45,7 @@ class Done:
     parts: tuple[Part, ...]
 
 
-Part: TypeAlias = "Form | Done | str"
+Part: TypeAlias = "Linear | Done | str"
 
 
 @dataclass(frozen=True)
@@ -95,14 +77,14 @@ class Leaf:
         return total
 
     @property
-    def conditions(self) -> list[Form]:
+    def conditions(self) -> list[Linear]:
         """The forms that are at least 0 on this way: its tests, then exponential noise."""
         found = []
         for step in self.steps:
             if step.kind == "test":
-                assert isinstance(step.about, Form)
+                assert isinstance(step.about, Linear)
                 found.append(step.about if step.outcome else step.about.turned())
-        return found + [Form(((j, ONE),), ZERO) for j, (kind, _) in enumerate(self.noises) if kind == "exponential"]
+        return found + [Linear(((j, ONE),), ZERO) for j, (kind, _) in enumerate(self.noises) if kind == "exponential"]
 
     @property
     def guesses(self) -> list[Step]:
@@ -155,10 +137,7 @@ def _tables(value: object, limits: Limits) -> list[tuple[Rational, ...]]:
         place = f"question.tables[{number}]"
         listed = a_list(item, place)
         within(len(listed), 10 * limits.symbols, "outcomes", place)
-        chances = tuple(a_number(each, place, limits) for each in listed)
-        if any(p < 0 for p in chances) or sum(chances, ZERO) != 1:
-            refuse("the probabilities of a draw are at least 0 and sum to 1", place)
-        tables.append(chances)
+        tables.append(read_chances(listed, place, limits))
     return tables
 
 
@@ -212,7 +191,7 @@ def _branches(leaves: list[Leaf], through: list[int], depth: int, place: str) ->
 
 
 def _mentioned(part: Part) -> list[int]:
-    if isinstance(part, Form):
+    if isinstance(part, Linear):
         return [j for j, _ in part.factors]
     return [j for each in part.parts for j in _mentioned(each)] if isinstance(part, Done) else []
 
@@ -247,9 +226,9 @@ def _step(value: object, noises: tuple[Law, ...], place: str, reader: _Reader) -
         return Step("draw", chances, outcome)
     about = _part(given[1], noises, place, reader.limits, 0)
     if given[0] == "test":
-        if not isinstance(about, Form):
+        if not isinstance(about, Linear):
             refuse("a test is about a form", place)
-        _no_ties(about, noises, place)
+        refuse_ties(about, noises, place)
     return Step(str(given[0]), about, int(a_flag(given[2], place)))
 
 
@@ -263,29 +242,4 @@ def _part(value: object, noises: tuple[Law, ...], place: str, limits: Limits, de
     if "value" in given:
         only_members(given, ("value",), place)
         return a_text(given.get("value"), place)
-    only_members(given, ("x", "constant"), place)
-    factors: dict[int, Rational] = {}
-    for item in a_list(given.get("x"), place):
-        pair = a_list(item, place)
-        if len(pair) != 2:
-            refuse("expected the number of a noise and its coefficient", place)
-        noise = an_integer(pair[0], place)
-        if not 0 <= noise < len(noises) or noise in factors:
-            refuse(f"there is no noise {noise}, or it is mentioned twice", place)
-        factors[noise] = moderate(pair[1], place, limits, _MOST_DIGITS)
-    kept = tuple((j, factor) for j, factor in sorted(factors.items()) if factor != 0)
-    return Form(kept, moderate(given.get("constant", 0), place, limits, _MOST_DIGITS))
-
-
-def _no_ties(form: Form, noises: tuple[Law, ...], place: str) -> None:
-    """Refuse a test that may come out either way with a positive probability."""
-    if any(noises[j][0] != "geometric" for j, _ in form.factors):
-        return
-    if not form.factors:
-        if form.constant == 0:
-            refuse("the test of 0 may come out either way", place)
-        return
-    scale = lcm(*(int(c.q) for _, c in form.factors))
-    unit = Rational(gcd(*(int((c * scale).p) for _, c in form.factors)), scale)
-    if (form.constant / unit).q == 1:
-        refuse("the test of geometric noise may come out either way; move it by less than one step", place)
+    return read_form(given, len(noises), place, limits, _MOST_DIGITS)

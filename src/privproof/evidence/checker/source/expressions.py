@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from privproof.evidence.checker.source.code import CodeWriter, bound_names
@@ -143,18 +143,13 @@ class ExpressionReader(CodeWriter):
 
     def table_made(self, node: ast.DictComp) -> None:
         """A table, entry by entry."""
-        self.no_name_twice(node)
-        kept = self.slot("table")
-        self.emit("table", 0)
-        self.emit("store", kept)
 
-        def add(_: int) -> None:
+        def add(kept: str) -> None:
             self.expression(node.key)
             self.expression(node.value)
             self.emit("entry", kept)
 
-        self.generate(node.generators, add)
-        self.emit("load", kept)
+        self.gathered(node, ("table", 0), self.slot("table"), add)
 
     def unit(self, node: ast.expr) -> bool:
         """Whether an expression draws a number between 0 and 1."""
@@ -279,16 +274,25 @@ class ExpressionReader(CodeWriter):
 
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> None:
         """A list of all elements."""
-        self.no_name_twice(node)
-        kept = self.slot("list")
-        self.emit("list", 0)
-        self.emit("store", kept)
 
-        def add(_: int) -> None:
+        def add(kept: str) -> None:
             self.expression(node.elt)
             self.emit("add", kept)
 
-        self.generate(node.generators, add)
+        self.gathered(node, ("list", 0), self.slot("list"), add)
+
+    def gathered(
+        self,
+        node: ast.ListComp | ast.GeneratorExp | ast.DictComp,
+        begun: tuple[str, int],
+        kept: str,
+        add: Callable[[str], None],
+    ) -> None:
+        """What a comprehension makes in a slot: how it begins, and what writes the code that adds one element."""
+        self.no_name_twice(node)
+        self.emit(*begun)
+        self.emit("store", kept)
+        self.generate(node.generators, lambda _: add(kept))
         self.emit("load", kept)
 
     def no_name_twice(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp) -> None:
@@ -330,19 +334,14 @@ class ExpressionReader(CodeWriter):
 
     def total(self, node: ast.GeneratorExp) -> None:
         """``sum`` of a generator."""
-        self.no_name_twice(node)
-        kept = self.slot("sum")
-        self.emit("constant", 0)
-        self.emit("store", kept)
 
-        def add(_: int) -> None:
+        def add(kept: str) -> None:
             self.emit("load", kept)
             self.expression(node.elt)
             self.emit("operate", "Add")
             self.emit("store", kept)
 
-        self.generate(node.generators, add)
-        self.emit("load", kept)
+        self.gathered(node, ("constant", 0), self.slot("sum"), add)
 
     # -------------------------------------------------------------------------------------------------------------- calls
 

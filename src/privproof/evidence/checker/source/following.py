@@ -34,12 +34,12 @@ from privproof.evidence.checker.source.symbols import (
     times,
 )
 from privproof.evidence.checker.source.values import UNREAD, Beyond, Cells, Stream, Table, Value, Walk, Want
+from privproof.evidence.checker.source.walks import EXHAUSTED, element_at, peek
 
 HEAD, NOISE, YIELD, APPEND, WAIT, END = "head", "noise", "yield", "append", "wait", "end"
 """Where the machine stops."""
 OPEN = 10
 """How many instructions on numbers take as long as one on numbers that are left open."""
-_EXHAUSTED = object()
 _ORDERS = ("Lt", "LtE", "Gt", "GtE")
 
 
@@ -172,8 +172,8 @@ class Follower(Machine):
             case "walk":
                 self._walked(frame, *argument)
             case "next":
-                value = self._peek(stack[-1])
-                if value is _EXHAUSTED:
+                value = peek(stack[-1], self._element)
+                if value is EXHAUSTED:
                     stack.pop()
                     frame.at = argument
                     return
@@ -273,32 +273,16 @@ class Follower(Machine):
         else:
             self._other(frame, "walk", (kind, count))
 
-    def _peek(self, walk: Walk) -> Value:
-        """The next element, which is not taken yet."""
-        if walk.kind == "zip":
-            found = []
-            for inner in walk.inner:
-                value = self._peek(inner)
-                if value is _EXHAUSTED:
-                    return _EXHAUSTED
-                found.append(value)
-            return tuple(found)
-        if walk.kind in ("enumerate", "uncounted"):
-            value = self._peek(walk.inner[0])
-            return value if value is _EXHAUSTED else (walk.position, value)
+    def _element(self, walk: Walk) -> Value:
+        """The next element of a walk over one thing, which is not taken yet."""
         over = walk.over
         if isinstance(over, Answers):
             inside = self.path.less(walk.position, over.length)
-            return self.entry(over, walk.position) if inside else _EXHAUSTED
+            return self.entry(over, walk.position) if inside else EXHAUSTED
         if isinstance(over, Span):
             near, far = (walk.position, over.stop) if over.step > 0 else (over.stop, walk.position)
-            return walk.position if self.path.less(near, far) else _EXHAUSTED
-        if isinstance(over, Stream):
-            if over.given is UNREAD:
-                raise Want
-            return over.given
-        items = over.items if isinstance(over, Cells) else over
-        return _EXHAUSTED if walk.position >= len(items) else items[walk.position]
+            return walk.position if self.path.less(near, far) else EXHAUSTED
+        return element_at(walk)
 
     def _advance(self, walk: Walk) -> None:
         for inner in walk.inner:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from privproof.evidence.checker.source.operations import elements, whole
 from privproof.evidence.checker.source.values import UNREAD, Beyond, Cells, Stream, Value, Walk, Want
 
@@ -29,19 +31,8 @@ def _over_stream(walk: Walk) -> bool:
     return isinstance(walk.over, Stream) or any(map(_over_stream, walk.inner))
 
 
-def peek(walk: Walk) -> Value:
-    """The next element, which is not taken yet."""
-    if walk.kind == "zip":
-        found = []
-        for inner in walk.inner:
-            value = peek(inner)
-            if value is EXHAUSTED:
-                return EXHAUSTED
-            found.append(value)
-        return tuple(found)
-    if walk.kind in ("enumerate", "uncounted"):
-        value = peek(walk.inner[0])
-        return value if value is EXHAUSTED else (walk.position, value)
+def element_at(walk: Walk) -> Value:
+    """The next element of a walk over a list, a stream, a text or numbers."""
     over = walk.over
     if isinstance(over, Stream):
         if over.given is UNREAD:
@@ -53,6 +44,22 @@ def peek(walk: Walk) -> Value:
     if items[walk.position] is UNREAD:
         raise Want
     return items[walk.position]
+
+
+def peek(walk: Walk, element: Callable[[Walk], Value] = element_at) -> Value:
+    """The next element, which is not taken yet; `element` is that of a walk over one thing."""
+    if walk.kind == "zip":
+        found = []
+        for inner in walk.inner:
+            value = peek(inner, element)
+            if value is EXHAUSTED:
+                return EXHAUSTED
+            found.append(value)
+        return tuple(found)
+    if walk.kind in ("enumerate", "uncounted"):
+        value = peek(walk.inner[0], element)
+        return value if value is EXHAUSTED else (walk.position, value)
+    return element(walk)
 
 
 def advance(walk: Walk) -> None:
