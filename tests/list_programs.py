@@ -113,3 +113,104 @@ def list_program(seed: int) -> str:
     lines.append(f"return {pick(_RESULTS)}")
     declared = "records(0, 1)" if seed % 6 in (1, 3) else "queries(0, 1)"  # records have no order: never `monotone`
     return f"@mechanism\ndef m(q: {declared}):\n    " + "\n    ".join(lines) + "\n"
+
+
+_LENGTHS = (
+    "len(q) > 1",
+    "len(q) == 0",
+    "not q",
+    "n >= 2",
+    "n == 1",
+    "2 > len(q)",
+    "n != 3",
+    "len(q) > 1 and q[0] == 1",
+    "q and q[0] == 0",
+    "len(q) >= 2 and q[1] == q[0]",
+    "n > 2 or bernoulli('1/2')",
+)
+_BEGINS = (
+    "n = len(q)",
+    "n = min(len(q), 2)",
+    "n = max(len(q), 1)",
+    "if not q:\n        return None",
+    "if len(q) < 2:\n        return 5",
+    "if len(q) == 0:\n        return bernoulli('1/2')",
+    "t = min(len(q), 2)",
+    "out.append(7)",
+)
+_PUTS = (
+    "out.append(x)",
+    "out.append(z)",
+    "out.append(randomized_response(x, truth='3/4'))",
+    "out.append(bernoulli('1/2'))",
+    "out.append(s)",
+    "out.append((i, z))",
+    "out.append(i)",
+    "out.append(i + 1)",
+    "out.append(w)",
+    "out.append([x, t])",
+    "out.append('x')",
+    "yes += x",
+    "yes += z",
+    "yes = yes + bernoulli('1/3')",
+    "yes += 1",
+    "yes += x - 1",
+    "more.append(x)",
+    "more.append(z)",
+)
+_SHOWN = (
+    "out",
+    "out",
+    "tuple(out)",
+    "(out, s)",
+    "[s, out]",
+    "{'out': out, 'w': w}",
+    "min(yes, 2)",
+    "yes > 2",
+    "(yes >= 1, s)",
+    "truncated_geometric(min(yes, 2), alpha='1/2', low=0, high=2)",
+    "len(more) > 1",
+    "min(len(more), 3)",
+    "(s, n)",
+    "n",
+    "min(n, 3)",
+    "s if len(q) > 2 else t",
+    "s if n > 1 else w",
+    "len(out) > 1",
+)
+
+
+def longer_program(seed: int) -> str:
+    """A mechanism ``m`` on ``q``: records 0 and 1, with lists that are filled, counts that are cut and lengths that are asked for."""
+    random = Random(seed)
+    pick = random.choice
+    generator = random.random() < 0.1
+    head = pick(_HEADS[:4])
+    lines = ["s, t, w, v, last, z, n, yes, out, more = 0, 0, None, -1, 0, 0, 0, 0, [], []"]
+    lines += [pick(_BEGINS) for _ in range(random.randint(0, 2))]
+    lines.append(head)
+    body = []
+    if random.random() < 0.6:
+        body.append("z = randomized_response(x, truth='3/4')")
+    for _ in range(random.randint(1, 3)):
+        kind = random.random()
+        step = pick(_PUTS) if random.random() < 0.6 else pick(_STEPS)
+        if generator and "append" in step:
+            step = f"yield {step[step.index('(') + 1 : -1]}" if step.startswith("out") else "yield x"
+        if kind < 0.5:
+            body.append(step)
+        else:
+            body.append(f"if {pick(_LENGTHS) if kind < 0.75 else pick(_TESTS)}:")
+            body.append(f"    {step}")
+            if random.random() < 0.25:
+                body.append(f"    {'break' if generator else pick(_ENDS)}")
+    lines += ["    " + line for line in body]
+    if random.random() < 0.4:
+        lines.append(f"if {pick(_LENGTHS)}:\n        {pick(_STEPS[:6])}")
+    if generator:
+        lines = [line.replace("return None", "return").replace("out.append(7)", "yield 7") for line in lines]
+        lines = [line.replace("return 5", "return").replace("return bernoulli('1/2')", "return") for line in lines]
+        lines.append("yield s")
+    else:
+        lines.append(f"return {pick(_SHOWN) if random.random() < 0.8 else pick(_RESULTS)}")
+    return "@mechanism\ndef m(q: records(0, 1)):\n    " + "\n    ".join(lines) + "\n"

@@ -265,9 +265,27 @@ REFUSED = {
     ),
     "the list is read twice": "    for x in q:\n        s = x\n    for x in q:\n        s = min(s + x, 3)\n    return s",
     "the length is returned": "    for x in q:\n        s = x\n    return (len(q), s)",
-    "the length is compared": "    for x in q:\n        s = x\n    return s if len(q) > 3 else 0",
-    "a count grows": "    for x in q:\n        s += x\n    return truncated_geometric(min(s, 2), alpha='1/2', low=0, high=2)",
-    "a list grows": "    kept = []\n    for x in q:\n        kept.append(x)\n    return kept",
+    "the length is compared with a large number": "    return len(q) > 100",
+    "the length is halved": "    return len(q) // 2 > 1",
+    "a count grows": "    for x in q:\n        s += x\n    return s % 5 == 0",
+    "a count goes down": "    for x in q:\n        s += x - 1\n    return s >= -3",
+    "a list grows and is read": "    kept = []\n    for x in q:\n        kept.append(x)\n    return kept[-1:]",
+    "two lists grow": (
+        "    one, two = [], []\n    for x in q:\n        one.append(x)\n        two.append(x)\n    return one, two"
+    ),
+    "a list begins anew": "    for x in q:\n        kept = []\n        kept.append(x)\n    return kept",
+    "a list is filled and not returned": (
+        "    kept = []\n    for x in q:\n        kept.append(bernoulli('1/2'))\n    return kept if s == 1 else None"
+    ),
+    "a list does not tell its steps": (
+        "    kept = []\n    for x in q:\n        if bernoulli('1/2'):\n            kept.append(x)\n    return kept"
+    ),
+    "one value or two": (
+        "    kept = []\n    for x in q:\n        kept.append(0)\n        if x == 1:\n            kept.append(0)\n    return kept"
+    ),
+    "an earlier index is put into a list": (
+        "    kept, w = [], 0\n    for i, x in enumerate(q):\n        kept.append(w)\n        w = i\n    return kept"
+    ),
     "two indices that may be any": (
         "    w, v = None, None\n    for i, x in enumerate(q):\n        if x == 1:\n            w = i\n"
         "        else:\n            v = i\n    return w == v"
@@ -310,6 +328,37 @@ ALLOWED = {
     "a while loop": "    i = 0\n    while i < len(q):\n        s = max(s, q[i])\n        i += 1\n    return s",
     "an index that is an int already": "    w = 0\n    for i, x in enumerate(q):\n        w = int(i)\n    return w",
     "an early end": ("    for x in q:\n        if bernoulli('1/2'):\n            break\n        s = x\n    return s"),
+    "the length is compared": "    for x in q:\n        s = x\n    return s if len(q) > 3 else 0",
+    "the length is compared first": "    if len(q) < 3:\n        return 7\n    for x in q:\n        s = (x - s) % 3\n    return s",
+    "an empty list": "    if not q:\n        return None\n    for i, x in enumerate(q):\n        s = i\n    return s",
+    "a short list is cut": "    n = min(len(q), 2)\n    return (n, bernoulli('1/2'))",
+    "the length in every turn": (
+        "    for i, x in enumerate(q):\n        if len(q) > 2 and x == 1:\n            s = i\n    return s"
+    ),
+    "the length with noise": (
+        "    n = len(q)\n    for x in q:\n        if bernoulli('1/3') and n == 2:\n            break\n"
+        "        s = 1 - x\n    return (s, n > 3)"
+    ),
+    "the first elements": "    if len(q) > 1:\n        s = q[0] - q[1]\n    for x in q:\n        s = (x - s) % 3\n    return s",
+    "a count matters up to a bound": (
+        "    for x in q:\n        s += x\n    return truncated_geometric(min(s, 2), alpha='1/2', low=0, high=2)"
+    ),
+    "a list is only counted": "    return len([x for x in q if x == 1]) >= 2",
+    "a count of answers": "    n = sum(randomized_response(x, truth='3/4') for x in q)\n    return n > 2",
+    "answers": "    return [randomized_response(x, truth='3/4') for x in q]",
+    "answers in a tuple": "    return tuple(x if bernoulli('1/2') else 0 for x in q)",
+    "answers and a count": (
+        "    kept, n = [9], 0\n    out = []\n    for x in q:\n        out.append((x, bernoulli('1/2')))\n"
+        "        n = min(n + x, 2)\n    out.append(n)\n    return {'out': out, 'n': n}"
+    ),
+    "answers until one is true": (
+        "    out = []\n    for x in q:\n        out.append(x)\n        if bernoulli('1/3'):\n            break\n    return out"
+    ),
+    "indices of answers": "    return [i for i, x in enumerate(q, 1) if x == 1 or bernoulli('1/2')]",
+    "answers of long lists": "    return [x if len(q) > 2 else 1 - x for x in q]",
+    "answers after the first": (
+        "    out = []\n    last = 0\n    for x in q:\n        out.append(last)\n        last = x\n    return [out, last]"
+    ),
     "a sum modulo": "    return truncated_geometric(0, alpha='1/2', low=0, high=1)",
 }
 

@@ -4,9 +4,14 @@ The list is an `OpenList`, its counter a `Turn`: a run goes on until it asks for
 rests, and is given an element or the end.  If it rests in finitely many states, this is a transducer that repeats its step, with the law
 of the output at the end of the list in every state (``P(o | x1 ... xn) = a M_x1 ... M_xn f_o``).
 
+A run that asks for the length, or for one of the first elements, before it has read so many rests as well; what it is given then is kept
+*ahead* of the loop, which takes from there first.  So an element is given once, and every run is the run of the mechanism, only paused.
+
 An index that is returned is *foretold* by marks: a marked element is one whose index counts as known (see `indices`).  How many marks are
-needed, and as far as which index is known exactly, is found by trying: what is compared with an index, and the constants that are
-returned where an index may be, say it.
+needed, and as far as which index is known exactly, is found by trying: what is compared with an index or with the length, and the
+constants that are returned where an index may be, say it.
+
+A list that is filled in the loop and returned is written on the way (see `writing`).
 """
 
 from __future__ import annotations
@@ -17,19 +22,30 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from privproof.compiling.capping import capped
+from privproof.compiling.counters import counting, loop_counters, other_names, own_counters, reading_on
 from privproof.compiling.exploring import Explorer, Rest, State
-from privproof.compiling.outputs import Path, leaves, named_rows
+from privproof.compiling.outputs import Path, Symbols, borders, leaves, named_rows, several
 from privproof.compiling.steps import input_names
+from privproof.compiling.writing import output_tokens, refuse_ambiguous, writing, written_list, yielding
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational
 from privproof.language.flow import flow
-from privproof.language.indices import Early, Foretold, Index, Length, OpenList, Turn
+from privproof.language.indices import (
+    Early,
+    Foretold,
+    Index,
+    Length,
+    OpenList,
+    Turn,
+    Wanting,
+    WantingLength,
+)
 from privproof.language.inputs import Input
-from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Statement, Variable
-from privproof.language.values import Tail, indices, text, with_indices
-from privproof.language.walking import reads, statements, with_blocks, within
+from privproof.language.syntax import Block, Emit
+from privproof.language.values import Tail, holds_written, indices, text, with_indices, with_written
 from privproof.models import Branch, Transducer
-from privproof.scenarios import told_indices
+from privproof.scenarios import whole_output
 
 _MOST_STATES = 1_000
 """States between two elements; with more of them a counter or a list is taken to grow with the length, and a size is asked for."""
@@ -44,6 +60,8 @@ MARK = "*"
 
 Node: TypeAlias = "tuple[int, Rest]"
 """How many elements were marked, and where the run rests."""
+Outcome: TypeAlias = "tuple[Rational, Node, tuple[Any, ...] | None]"
+"""Where an element leads: the probability, the node, and what is written (None: nothing)."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +89,9 @@ def open_model(
     declared: Input,
     stores: Sequence[Mapping[str, Any]],
     state_name: Callable[[Explorer, Rest], str],
+    *,
+    constants: Mapping[str, Any],
+    generator: bool = False,
 ) -> OpenModel:
     """The transducer of a mechanism on lists of every length.
 
@@ -82,24 +103,31 @@ def open_model(
         declared: its declaration.
         stores: for every value of the public inputs the variables with their values, without the list.
         state_name: how a state is called.
+        constants: its parameters.
+        generator: whether it yields its outputs.
 
     Raises:
         LanguageError: the loop does not allow it; the message says why and where.
     """
-    counters = loop_counters(body, fed)
+    names = other_names(body, fed)
     problem: LanguageError | None = None
-    for chosen in dict.fromkeys((counters, counters | own_counters(body))):
-        explorer = Explorer(flow(_counting(body, fed, chosen), lists, given=given))
-        try:
-            return _adapted(explorer, fed, declared, stores, state_name)
-        except LanguageError as found:
-            problem = problem or found
+    for form in dict.fromkeys((capped(body, constants), body)):
+        counters = loop_counters(form, fed)
+        listed = None if generator else written_list(form, fed)
+        shown = yielding(form) if generator else form if listed is None else writing(form, listed)
+        for chosen in dict.fromkeys((counters, counters | own_counters(form))):
+            explorer = Explorer(flow(counting(shown, fed, chosen), lists, given=given))
+            try:
+                return _adapted(explorer, names, fed, declared, stores, state_name)
+            except LanguageError as found:
+                problem = problem or found
     assert problem is not None
     raise problem
 
 
 def _adapted(
     explorer: Explorer,
+    names: frozenset[str],
     fed: str,
     declared: Input,
     stores: Sequence[Mapping[str, Any]],
@@ -108,7 +136,7 @@ def _adapted(
     """The model with as many marks, and as many indices known exactly, as it turns out to need."""
     known, marks = -1, 0
     while True:
-        search = _Search(explorer, fed, declared, known, marks)
+        search = _Search(explorer, names, fed, declared, known, marks)
         try:
             search.explore(stores)
             needed = search.marks_needed()
@@ -116,7 +144,9 @@ def _adapted(
             known = max(known + 1, early.number)
             if known > _LATEST:
                 raise LanguageError(
-                    "length", f"an index is compared with {early.number}, beyond {_LATEST}", hint="--size 3"
+                    "length",
+                    f"an index, or the length, is compared with {early.number}, beyond {_LATEST}",
+                    hint="--size 3",
                 ) from None
             continue
         if needed <= marks:
@@ -124,86 +154,6 @@ def _adapted(
         if needed > _MOST_MARKS:
             raise LanguageError("length", f"an output has {needed} indices, more than {_MOST_MARKS}", hint="--size 3")
         marks = needed
-
-
-# ------------------------------------------------------------------------------------------------------------ counters
-
-
-def loop_counters(body: Block, fed: str) -> frozenset[str]:
-    """The variables that are compared with the length of a list."""
-    names = {fed}
-    lengths: set[str] = set()
-
-    def length(expression: Expression) -> bool:
-        match expression:
-            case Operation("len" | "turns", (Variable(name),)):
-                return name in names
-            case Operation("whole", (inner,)):
-                return length(inner)
-            case Variable(name):
-                return name in lengths
-        return False
-
-    found: set[str] = set()
-    count = -1
-    while count != len(names) + len(lengths):
-        count = len(names) + len(lengths)
-        for statement in statements(body):
-            match statement:
-                case Assign(name, Variable(other)) if other in names:
-                    names.add(name)
-                case Assign(name, value) if length(value):
-                    lengths.add(name)
-    for statement in statements(body):
-        for expression in reads(statement):
-            for part in within(expression):
-                match part:
-                    case Operation("<", (Variable(name), stop)) | Operation(">", (stop, Variable(name))) if length(
-                        stop
-                    ):
-                        found.add(name)
-    return frozenset(found)
-
-
-def own_counters(body: Block) -> frozenset[str]:
-    """The variables that begin at a number and are counted up one by one."""
-    begun, up = set(), set()
-    for statement in statements(body):
-        match statement:
-            case Assign(name, Constant(value)) if type(value) is int:
-                begun.add(name)
-            case _ if (counter := _counted_up(statement)) is not None:
-                up.add(counter)
-    return frozenset(begun & up)
-
-
-def _counted_up(statement: Statement) -> str | None:
-    """The variable that a statement makes larger by one."""
-    match statement:
-        case Assign(name, Operation("+" | "extend", (Variable(same), Constant(1)))) if name == same:
-            return name
-    return None
-
-
-def _counting(body: Block, fed: str, counters: frozenset[str]) -> Block:
-    """The statements with counters that begin at the first element of a list."""
-
-    def change(block: Block) -> Block:
-        result: list[Statement] = []
-        for statement in block:
-            match statement:
-                case Assign(name, Constant(value) as begin, place) if name in counters and type(value) is int:
-                    first = Operation("first turn", (Variable(fed, place), begin), place)
-                    result.append(replace(statement, value=first))
-                case Assign(name, Operation(_, (Variable() as counter, _)), place) if (
-                    name in counters and _counted_up(statement) is not None
-                ):
-                    result.append(replace(statement, value=Operation("next turn", (counter,), place)))
-                case _:
-                    result.append(with_blocks(statement, change))
-        return tuple(result)
-
-    return change(body)
 
 
 # ------------------------------------------------------------------------------------------------------------- search
@@ -214,18 +164,24 @@ class _Search:
 
     Args:
         explorer: runs the mechanism.
+        names: the variables that may stand for the list.
         fed: the list.
         declared: its declaration.
         known: the largest index that is known exactly.
         marks: how many elements are foretold.
     """
 
-    def __init__(self, explorer: Explorer, fed: str, declared: Input, known: int, marks: int) -> None:
+    def __init__(
+        self, explorer: Explorer, names: frozenset[str], fed: str, declared: Input, known: int, marks: int
+    ) -> None:
         self.explorer, self.fed, self.declared = explorer, fed, declared
         self.known, self.marks = known, marks
+        self.reading = reading_on(explorer.flow, names)
         self.begins: list[dict[Node, Rational]] = []
-        self.moves: dict[Node, dict[tuple[Any, bool], list[tuple[Rational, Node]]]] = {}
+        self.moves: dict[Node, dict[tuple[Any, bool], list[Outcome]]] = {}
         self.ends: dict[Node, list[tuple[Any, Rational]]] = {}
+        self.writes = any(isinstance(step, Emit) for step in explorer.flow.code)
+        self.kept_ahead = False
 
     def explore(self, stores: Sequence[Mapping[str, Any]]) -> None:
         """Follow the loop from every beginning until nothing is new."""
@@ -234,7 +190,7 @@ class _Search:
             (value, marked) for marked in ((False, True) if self.marks else (False,)) for value in self.declared.values
         ]
         for store in stores:
-            state = self.explorer.state(0, {**store, self.fed: OpenList(begun=False)})
+            state = self.explorer.state(0, {**store, self.fed: OpenList(begun=False, beyond=self.known)})
             self.begins.append({(0, rest): p for rest, p in self.explorer.settle(state).items()})
         waiting = list(dict.fromkeys(node for begin in self.begins for node in begin))
         found = set(waiting)
@@ -243,7 +199,7 @@ class _Search:
             self.moves[node] = {}
             for value, marked in letters:
                 row = self.moves[node][value, marked] = list(self._moved(node, value, marked=marked))
-                for _, target in row:
+                for _, target, _ in row:
                     if target not in found:
                         found.add(target)
                         waiting.append(target)
@@ -259,63 +215,154 @@ class _Search:
         state = node[1].state
         return "what is returned grows with the list" if state is None else self.explorer.growing(state)
 
-    def _moved(self, node: Node, value: Any, *, marked: bool) -> Iterator[tuple[Rational, Node]]:
-        """Where an element leads."""
+    def _moved(self, node: Node, value: Any, *, marked: bool) -> Iterator[Outcome]:
+        """Where an element leads, and what is written on the way; what was written before the first element is shown here."""
         seen, rest = node
         mark = seen + 1 if marked and seen < self.marks else 0
         after = max(seen, mark)
         if rest.state is None:
-            yield ONE, (after, rest)
+            yield ONE, (after, Rest.of(None, rest.value, ())), rest.written or None
             return
+        wants_length = self._wants_length(rest.state)
+        keeps = wants_length and self.reading[rest.state.at]
+        self.kept_ahead |= keeps
+
+        def given(index: Any) -> Any:
+            match index:
+                case OpenList():
+                    more = ((value, mark),) if keeps else ()
+                    return replace(index, least=self._counted(index.least), ahead=(*index.ahead, *more))
+                case Length():
+                    return replace(index, least=self._counted(index.least))
+            return index
+
+        state = self._with(rest.state, given)
+        law = self._settled(state if wants_length else self._turned(state, value, mark))
+        for target, p in law.items():
+            yield p, (after, Rest.of(target.state, target.value, ())), (*rest.written, *target.written) or None
+
+    def _counted(self, least: int) -> int:
+        return min(least + 1, self.known + 1)
+
+    def _settled(self, state: State) -> dict[Rest, Rational]:
+        """Where a run rests when the loop has taken all that was kept ahead of it, and what it has written since."""
+        result: dict[Rest, Rational] = {}
+        waiting = [(state, (), ONE)]
+        for here, written, mass in waiting:  # grows while it is read
+            for rest, p in self.explorer.settle(here).items():
+                shown = (*written, *map(self._put, rest.written))
+                if rest.state is None:
+                    found = Rest.of(None, with_indices(rest.value, self._resolved), shown)
+                elif self._wants_length(rest.state):
+                    found = Rest.of(rest.state, None, shown)
+                else:
+                    between = self._with(rest.state, self._resolved)
+                    ahead = self._list(between).ahead
+                    if ahead:
+                        waiting.append((self._turned(self._shorter(between), *ahead[0]), shown, mass * p))
+                        continue
+                    found = Rest.of(between, None, shown)
+                result[found] = result.get(found, ZERO) + mass * p
+        return result
+
+    def _turned(self, state: State, value: Any, mark: int) -> State:
+        """A state between two turns with the next element read."""
 
         def read(index: Any) -> Any:
             match index:
                 case Turn(0, at, _, plus):
-                    return Turn(-1, at if at is not None and at <= self.known else None, self.known, plus)
+                    return Turn(-1, at if at is not None and at <= self.known else None, self.known, plus, mark)
                 case OpenList():
-                    return OpenList(begun=True, element=(value,))
+                    return replace(index, begun=True, element=(value,))
             return index
 
-        for target, p in self.explorer.settle(self._with(rest.state, read)).items():
-            yield p, (after, self._resolved(target, mark))
+        return self._with(state, read)
 
-    def _resolved(self, rest: Rest, mark: int) -> Rest:
-        """A rest in which the index of the element that was read is foretold, or an earlier one like the others."""
+    def _shorter(self, state: State) -> State:
+        """A state with the first element that is kept ahead taken away."""
+        return self._with(state, lambda i: replace(i, ahead=i.ahead[1:]) if isinstance(i, OpenList) else i)
 
-        def settle(index: Any) -> Any:
-            match index:
-                case Turn(-1, at, _, plus):
-                    return Foretold(mark, self.known, plus) if at is None else at + plus
-                case OpenList():
-                    return OpenList(begun=True)
-            return index
+    def _resolved(self, index: Any) -> Any:
+        """An index after a turn: that of the element that was read is foretold, or an earlier one like the others."""
+        match index:
+            case Turn(-1, at, _, plus, mark):
+                return Foretold(mark, self.known, plus) if at is None else at + plus
+            case OpenList():
+                return replace(index, element=())
+        return index
 
-        if rest.state is None:
-            return Rest.of(None, with_indices(rest.value, settle), rest.written)
-        return Rest.of(self._with(rest.state, settle), None, rest.written)
+    def _wants_length(self, state: State) -> bool:
+        """Whether a run that rests waits for more than the next element of its loop."""
+        try:
+            self.explorer.steps[state.at](state.store(self.explorer.flow))
+        except WantingLength:
+            return True
+        except Wanting:
+            return False
+        raise AssertionError("a run rests and waits for nothing")
+
+    def _list(self, state: State) -> OpenList:
+        return next(i for value in state.values for i in indices(value) if isinstance(i, OpenList))
 
     def _ended(self, node: Node) -> Iterator[tuple[Any, Rational]]:
-        """What is returned where the list ends."""
+        """What is returned where the list ends, with what is written until then."""
         rest = node[1]
         if rest.state is None:
-            yield rest.value, ONE
+            yield self._finished(rest.value, rest.written), ONE
             return
+        count = next(i.least for v in rest.state.values for i in indices(v) if isinstance(i, OpenList | Length))
+        length = count if count <= self.known else None
 
         def stop(index: Any) -> Any:
             match index:
-                case Turn(0, at, _, plus):
-                    return Length(plus) if at is None else at + plus
                 case OpenList():
-                    return OpenList(begun=True, length=length)
-                case Length(plus) if length is not None:
-                    return length + plus
+                    return replace(index, length=length, ended=True, beyond=-1)
+                case Length(plus, least):
+                    return Length(plus, least) if length is None else length + plus
             return index
 
-        length = next((i.at for v in rest.state.values for i in indices(v) if isinstance(i, Turn)), None)
-        for found, p in self.explorer.settle(self._with(rest.state, stop)).items():
-            if found.state is not None:
-                raise LanguageError("length", "the list is read beyond its end", hint="--size 3")
-            yield found.value, p
+        def beyond(index: Any) -> Any:
+            match index:
+                case Turn(0, _, _, plus):
+                    return Length(plus, self.known + 1) if length is None else length + plus
+            return index
+
+        waiting = [(self._with(rest.state, stop), self._wants_length(rest.state), rest.written, ONE)]
+        for state, goes_on, written, mass in waiting:  # grows while it is read
+            if not goes_on:
+                state = self._with(state, self._resolved)
+                ahead = self._list(state).ahead
+                state = self._turned(self._shorter(state), *ahead[0]) if ahead else self._with(state, beyond)
+            for found, p in self.explorer.settle(state).items():
+                shown = (*written, *map(self._put, found.written))
+                if found.state is None:
+                    yield self._finished(with_indices(found.value, self._resolved), shown), mass * p
+                    continue
+                if not any(isinstance(i, Turn) and i.offset == 0 for v in found.state.values for i in indices(v)):
+                    raise LanguageError("length", "the list is read beyond its end", hint="--size 3")
+                waiting.append((found.state, False, shown, mass * p))
+
+    def _put(self, value: Any) -> Any:
+        """A value that is put into the list that is written on the way.
+
+        The index of the element of this turn is told by the step that writes it.
+        """
+
+        def told(index: Any) -> Any:
+            match index:
+                case Turn(-1, None, _, plus):
+                    return Turn(-1, None, self.known, plus)
+                case Turn(-1, int(at), _, plus):
+                    return at + plus
+            raise LanguageError("length", "another index than that of the element is put into a list", hint="--size 3")
+
+        return with_indices(value, told)
+
+    def _finished(self, value: Any, written: tuple[Any, ...]) -> Any:
+        """What is returned, with what was written last in the list that was written on the way."""
+        if self.writes and not holds_written(value):
+            raise LanguageError("length", "a list is filled and not returned in every case", hint="--size 3")
+        return with_written(value, lambda found: replace(found, last=written))
 
     def _with(self, state: State, change: Callable[[Any], Any]) -> State:
         store = {name: with_indices(value, change) for name, value in state.store(self.explorer.flow).items()}
@@ -333,14 +380,22 @@ class _Search:
         held = [list(indices(value)) for value in values]
         if any(not isinstance(index, Foretold) for row in held for index in row):
             raise LanguageError("length", "the length of the list, or the list, is returned", hint="--size 3")
-        places: dict[Path, list[Any]] = {}
-        for value in values:
-            for path, leaf in leaves(value):
-                places.setdefault(path, []).append(leaf)
-        for listed in places.values():
-            if any(isinstance(leaf, Index) for leaf in listed):
-                self._told_apart(listed)
+        if self.kept_ahead and any(True for shown in self._shown() for _ in indices(shown)):
+            raise LanguageError("length", "an index is put into a list after the length was asked for", hint="--size 3")
+        for whole in (values, [value for shown in self._shown() for value in shown]):
+            places: dict[Path, list[Any]] = {}
+            for value in whole:
+                for path, leaf in leaves(value):
+                    places.setdefault(path, []).append(leaf)
+            for listed in places.values():
+                if any(isinstance(leaf, Index) for leaf in listed):
+                    self._told_apart(listed)
         return max(map(len, held), default=0)
+
+    def _shown(self) -> list[tuple[Any, ...]]:
+        """What single steps write."""
+        rows = (row for table in self.moves.values() for row in table.values())
+        return [shown for row in rows for _, _, shown in row if shown is not None]
 
     def _told_apart(self, listed: Sequence[Any]) -> None:
         """Refuse what may stand in one place of the output beside an index, and be the same."""
@@ -363,9 +418,23 @@ class _Search:
         marked = {value: name + MARK for value, name in plain.items()} if self.marks else {}
         called = {(value, False): name for value, name in plain.items()}
         called |= {(value, True): name for value, name in marked.items()}
-        last, outputs = named_rows(self.ends)
-        foretold = {name: needed for name, value in outputs.items() if (needed := _foretold(value)) is not None}
-        begins = [{names[node]: p for node, p in begin.items()} for begin in self.begins]
+        last, results = named_rows(self.ends)
+        on_the_way = borders(self._shown())
+        letters = Symbols(several(v) for shown in self._shown() for v, _ in on_the_way.refined(shown))
+        if not letters.values.keys().isdisjoint(results):
+            raise LanguageError("length", "a value in the list is called like what is returned", hint="--size 3")
+        outputs = {**letters.values, **results}
+        foretold = {name: needed for name, value in results.items() if (needed := _foretold(value)) is not None}
+        begins = [_named(begin, names) for begin in self.begins]
+
+        def branches(row: Sequence[Outcome]) -> Iterator[Branch]:
+            for p, target, shown in row:
+                if shown is None:
+                    yield Branch(p, names[target])
+                else:
+                    for value, q in on_the_way.refined(shown):
+                        yield Branch(p * q, names[target], letters.name(several(value)))
+
         model = Transducer(
             states=list(names.values()),
             inputs=list(called.values()),
@@ -373,7 +442,7 @@ class _Search:
             initial=begins[0],
             steps=[
                 {
-                    names[node]: {called[letter]: [Branch(p, names[t]) for p, t in row] for letter, row in rows.items()}
+                    names[node]: {called[letter]: list(branches(row)) for letter, row in rows.items()}
                     for node, rows in self.moves.items()
                 }
             ],
@@ -382,8 +451,14 @@ class _Search:
             marks={marked[value]: plain[value] for value in marked},
             foretold=foretold if self.marks else {},
         )
+        if self.writes:
+            refuse_ambiguous(model, begins, output_tokens(letters.values, results))
         inputs = MappingProxyType({name: value for (value, _), name in called.items()})
-        return OpenModel(model, begins, inputs, MappingProxyType(dict(outputs)))
+        return OpenModel(model, begins, inputs, MappingProxyType(outputs))
+
+
+def _named(begin: Mapping[Node, Rational], names: Mapping[Node, str]) -> dict[str, Rational]:
+    return {names[node]: p for node, p in begin.items()}
 
 
 def _foretold(value: Any) -> int | None:
@@ -400,25 +475,28 @@ def list_law(made: OpenModel, begin: Mapping[str, Rational], names: Sequence[str
     for count in range(max(model.foretold.values(), default=0) + 1):
         for places in combinations(range(len(names)), count):
             word = [marked[name] if i in places else name for i, name in enumerate(names)]
-            for output, mass in _finished(model, begin, word).items():
-                if model.foretold.get(output, 0 if not model.marks else -1) == count:
-                    said = text(told_indices(made.outputs[output], places))
+            for letters, mass in _word_law(model, begin, word).items():
+                if model.foretold.get(letters[-1] or "", 0 if not model.marks else -1) == count:
+                    said = text(whole_output(made.outputs, letters, places))
                     result[said] = result.get(said, ZERO) + mass
     return {said: mass for said, mass in result.items() if mass != 0}
 
 
-def _finished(model: Transducer, begin: Mapping[str, Rational], word: Sequence[str]) -> dict[str, Rational]:
-    """The law of what is written after a word of inputs."""
+def _word_law(
+    model: Transducer, begin: Mapping[str, Rational], word: Sequence[str]
+) -> dict[tuple[str | None, ...], Rational]:
+    """The law of what is written in the steps of a word of inputs, and after it."""
     assert model.finish is not None
-    masses = dict(begin)
+    masses: dict[tuple[str, tuple[str | None, ...]], Rational] = {(state, ()): mass for state, mass in begin.items()}
     for symbol in word:
-        after: dict[str, Rational] = {}
-        for state, mass in masses.items():
+        after: dict[tuple[str, tuple[str | None, ...]], Rational] = {}
+        for (state, shown), mass in masses.items():
             for branch in model.steps[0][state][symbol]:
-                after[branch.target] = after.get(branch.target, ZERO) + mass * branch.probability
+                node = (branch.target, (*shown, branch.output))
+                after[node] = after.get(node, ZERO) + mass * branch.probability
         masses = after
-    result: dict[str, Rational] = {}
-    for state, mass in masses.items():
+    result: dict[tuple[str | None, ...], Rational] = {}
+    for (state, shown), mass in masses.items():
         for output, p in model.finish[state].items():
-            result[output] = result.get(output, ZERO) + mass * p
+            result[*shown, output] = result.get((*shown, output), ZERO) + mass * p
     return result

@@ -176,6 +176,15 @@ def _how_long(name: str, place: str, problem: LanguageError | None = None) -> Qu
     return QuestionError("size", f"how long is {name}?{why}", place=place, hint=hint)
 
 
+def _refuse_more(model: Transducer) -> None:
+    """Refuse a mechanism whose output shows where an element stands, or how many there are."""
+    if model.marks:
+        raise LanguageError("length", "it returns an index, which one element more would move", hint="--size 3")
+    rows = (row for table in model.steps[0].values() for row in table.values())
+    if any(branch.output is not None for row in rows for branch in row):
+        raise LanguageError("length", "it returns a list that is as long as that of the data", hint="--size 3")
+
+
 _FAULTS = ("changed",)
 """Problems of a function that no size mends."""
 
@@ -375,8 +384,6 @@ class _Compiler:
         mechanism = self.mechanism
         lists = [n for n, i in mechanism.inputs.items() if i.shape == "list"]
         try:
-            if self.generator:
-                raise LanguageError("length", "it yields outputs on the way", hint="stream(...) instead of a list")
             made = open_model(
                 _summed_body(mechanism),
                 lists,
@@ -385,9 +392,11 @@ class _Compiler:
                 declared,
                 [start.store for start in starts],
                 self._state_name_in,
+                constants=mechanism.parameters,
+                generator=self.generator,
             )
-            if relation == ADD_REMOVE and made.model.marks:
-                raise LanguageError("length", "it returns an index, which one element more would move", hint="--size 3")
+            if relation == ADD_REMOVE:
+                _refuse_more(made.model)
         except LanguageError as problem:
             if problem.code in _FAULTS:
                 raise

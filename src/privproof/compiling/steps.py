@@ -162,16 +162,17 @@ def with_ends(steps: Steps) -> Steps:
 
 def _told(shown: tuple[Any, ...] | None) -> Any:
     """What tells outputs apart; numbers are not told apart where unbounded ones are among them."""
-    return None if shown is None else tuple(_kind(value) for value in shown)
+    return None if shown is None else tuple(alike(value) for value in shown)
 
 
-def _kind(value: Any) -> Any:
+def alike(value: Any) -> Any:
+    """What tells values apart where numbers are not told apart."""
     if isinstance(value, Cells):
-        return ("list", tuple(map(_kind, value.items)))
+        return ("list", tuple(map(alike, value.items)))
     if isinstance(value, tuple):
-        return ("tuple", tuple(map(_kind, value)))
+        return ("tuple", tuple(map(alike, value)))
     if isinstance(value, Lookup):
-        return ("table", tuple((key(known), _kind(item)) for known, item in value.rows))
+        return ("table", tuple((key(known), alike(item)) for known, item in value.rows))
     if isinstance(value, Named):
-        return ("named", value.shape, tuple(map(_kind, value.items)))
+        return ("named", value.shape, tuple(map(alike, value.items)))
     return "a number" if isinstance(value, int | Tail) and not isinstance(value, bool) else key(value)

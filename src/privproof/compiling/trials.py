@@ -19,7 +19,7 @@ from privproof.compiling.distributions import initial_store, output_classes
 from privproof.compiling.exploring import Explorer, law_outcomes
 from privproof.compiling.lengths import OpenModel, list_law
 from privproof.errors import LanguageError
-from privproof.exact import ZERO, fraction, show
+from privproof.exact import ZERO, Rational, fraction, show
 from privproof.language import Mechanism
 from privproof.language.evaluating import WRONG, Evaluate, evaluator, problem
 from privproof.language.flow import Next
@@ -28,7 +28,7 @@ from privproof.language.randomness import Chance
 from privproof.language.running import Run, outputs, run
 from privproof.language.scripts import GivenUp, recorded
 from privproof.language.syntax import Emit, Expression, Return, Sample
-from privproof.language.values import held, key, tails, text
+from privproof.language.values import Cells, held, key, tails, text
 from privproof.models import Transducer
 from privproof.scenarios import Origin, Question, fits
 
@@ -159,7 +159,10 @@ class _Trials:
                 begin = pair.left
         made = OpenModel(self.model, (), self.origin.inputs, self.origin.outputs)
         law = list_law(made, begin, [names[text(value)] for value in arguments[fed]])
-        expected = {text(value): mass for value, mass in output_classes(self.mechanism, arguments) if mass != 0}
+        expected: dict[str, Rational] = {}
+        for value, mass in output_classes(self.mechanism, arguments):
+            if mass != 0:
+                expected[text(Cells(value) if self.mechanism.generator else value)] = mass
         if any(True for value in self.origin.outputs.values() for _ in tails(value)) or law == expected:
             return None
         differing = next(said for said in {**law, **expected} if law.get(said) != expected.get(said))

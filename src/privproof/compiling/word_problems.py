@@ -294,7 +294,10 @@ class _Builder:
         self.memory, self.choices = input_choices(relation, model)
         self.lengths_differ = relation is not None and relation.kind == "add-remove"
         self.supports = _supports(model, self.pairs)
-        self.finishes: tuple[str | None, ...] = (None,) if model.finish is None or together else model.outputs
+        self.finishes: tuple[str | None, ...] = (None,)
+        if model.finish is not None and not together:
+            ending = {output for row in model.finish.values() for output in row}
+            self.finishes = tuple(output for output in model.outputs if output in ending)
         if model.marks:
             self.finishes = tuple(model.foretold)
         self.marked = {name: marked for marked, name in model.marks.items()}

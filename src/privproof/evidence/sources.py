@@ -14,7 +14,7 @@ from privproof.compiling import mechanism_question
 from privproof.errors import ScenarioError
 from privproof.formats import document
 from privproof.language.constants import typed_document
-from privproof.language.indices import Foretold
+from privproof.language.indices import Foretold, Turn, Written
 from privproof.language.mechanism import Mechanism
 from privproof.language.values import ENDED, Cells, Lookup, Named, Tail, plain
 from privproof.models import Horizon
@@ -117,6 +117,10 @@ def _output(value: Any) -> dict[str, Any]:
             return {"record": [shape.name, list(shape.fields), [_output(item) for item in items]]}
         case Foretold(mark, _, plus):
             return {"index": mark, "plus": plus}
+        case Turn(_, _, _, plus):
+            return {"index": "here", "plus": plus}
+        case Written(last, fixed):
+            return {"written": [_output(item) for item in last], "as": "tuple" if fixed else "list"}
         case _ if value is ENDED:
             return {"end": None}
         case _:

@@ -10,17 +10,27 @@ only this is known:
 each plus a constant (`plus`).  The first few indices are known exactly (`at`); all others are larger than these.  An index may be copied,
 returned, added to a constant and compared as far as this decides it.  Everything else is `Stuck`: no operator of Python is defined on an
 index unless it is here.
+
+How many elements there are is known at the end.  Where a run asks earlier whether there are more than k, it waits until so many have been
+read, or the list ends (`WantingLength`); what is read ahead for that is kept for the loop.
+
+A list that is filled in the loop and returned is not kept either: what is put into it is *written* on the way, and the list stands in
+the output as `Written`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
 
 class Wanting(Exception):
     """The evaluation asks for an answer that is not read yet."""
+
+
+class WantingLength(Wanting):
+    """The evaluation asks whether there are more elements than have been read, or for one of them ahead of the loop."""
 
 
 class Stuck(Exception):
@@ -78,12 +88,14 @@ class Turn(Index):
         at: this number, where it is known.
         beyond: where it is not known, it is larger than this.
         plus: what is added to it.
+        mark: for the element that was read last the number under which it is foretold, or 0.
     """
 
     offset: int
     at: int | None
     beyond: int
     plus: int = 0
+    mark: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +109,17 @@ class Foretold(Index):
 
 @dataclass(frozen=True, eq=False)
 class Length(Index):
-    """The number of elements, and a constant."""
+    """The number of elements, and a constant.
+
+    Attributes:
+        plus: what is added to it.
+        least: so many elements have been read; counted as far as one more than `beyond`.
+        beyond: whether there are more elements than a number is decided for numbers up to this.
+    """
 
     plus: int = 0
+    least: int = 0
+    beyond: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,32 +127,59 @@ class OpenList:
     """A list of open length: of its elements only the one that is read now is there.
 
     Attributes:
-        begun: whether an element has been read.
+        begun: whether the loop has read an element.
         element: the element of this turn, alone in a tuple; empty between turns.
         length: its length, at its end, where that is known.
+        ahead: elements that the loop has not reached yet, each with the number under which it is foretold, or 0.
+        least: so many elements have been read, ahead included; counted as far as one more than `beyond`.
+        beyond: see `Length`.
+        ended: whether there are no more elements than these.
     """
 
     begun: bool
     element: tuple[Any, ...] = ()
     length: int | None = None
+    ahead: tuple[tuple[Any, int], ...] = ()
+    least: int = 0
+    beyond: int = -1
+    ended: bool = False
 
     @property
     def size(self) -> int | Length:
         """Its length."""
-        return Length() if self.length is None else self.length
+        return Length(0, self.least, self.beyond) if self.length is None else self.length
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """The list of all that is written on the way.
+
+    Attributes:
+        last: what is written in the end, after the last element was read.
+        fixed: whether it was made a tuple.
+    """
+
+    last: tuple[Any, ...] = ()
+    fixed: bool = False
+
+    __hash__ = None  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __len__ = __iter__ = __contains__ = _refused
+    __add__ = __radd__ = __mul__ = __rmul__ = __getitem__ = __format__ = __str__ = _refused
 
 
 def index_key(value: Index | OpenList) -> tuple[Any, ...]:
     """What tells indices apart."""
     match value:
-        case Turn(offset, at, _, plus):
-            return ("turn", offset, at, plus)
+        case Turn(offset, at, _, plus, mark):
+            return ("turn", offset, at, plus, mark)
         case Foretold(mark, _, plus):
             return ("foretold", mark, plus)
-        case OpenList(begun, element, length):
-            return ("open list", begun, repr(element), length)
+        case OpenList(begun, element, length, ahead, least, _, ended):
+            return ("open list", begun, repr(element), length, repr(ahead), least, ended)
+        case Length(plus, least):
+            return ("length", plus, least)
         case _:
-            return ("length", value.plus)
+            raise AssertionError(f"{type(value).__name__} has no key")
 
 
 def index_text(value: Index | OpenList) -> str:
@@ -178,12 +225,10 @@ def shifted(index: Index, by: Any) -> Index:
     if type(by) is not int:
         raise Stuck(NOT_A_NUMBER)
     match index:
-        case Turn(offset, at, beyond, plus):
-            return Turn(offset, at, beyond, plus + by)
-        case Foretold(mark, beyond, plus):
-            return Foretold(mark, beyond, plus + by)
+        case Turn() | Foretold() | Length():
+            return replace(index, plus=index.plus + by)
         case _:
-            return Length(index.plus + by)
+            raise AssertionError(f"{type(index).__name__} is not moved")
 
 
 def order(left: Any, right: Any) -> int | None:
@@ -232,9 +277,11 @@ def _against(index: Index, number: Any) -> int:
         raise Stuck(NOT_A_NUMBER)
     number -= index.plus
     if isinstance(index, Length):
-        if number < 0:
+        if number < index.least:
             return 1
-        raise Stuck("the length of the list is compared with a number; for lists of one length: --size 3")
+        if number > index.beyond:
+            raise Early(-int(-number // 1))
+        raise WantingLength
     assert isinstance(index, Turn | Foretold)
     if isinstance(index, Turn) and index.at is not None:
         return int(index.at > number) - int(index.at < number)

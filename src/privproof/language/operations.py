@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from privproof.exact.polynomials import Polynomial
-from privproof.language.indices import Index, Length, OpenList, Stuck, Turn, Wanting, first_turn, next_turn
+from privproof.language.indices import (
+    Early,
+    Index,
+    Length,
+    OpenList,
+    Stuck,
+    Turn,
+    Wanting,
+    WantingLength,
+    Written,
+    first_turn,
+    next_turn,
+)
 from privproof.language.more_operations import MORE, TWO_NAMES, accumulated, unordered
 from privproof.language.row import Row
 from privproof.language.values import (
@@ -215,6 +228,19 @@ def _positive(value: Any) -> Any:
     return value if isinstance(value, Tail) else +value
 
 
+def _capped_sum(counter: Any, more: Any, bound: int) -> int:
+    """A counter after an addition, as far as it is counted."""
+    if not isinstance(counter, int) or not isinstance(more, int) or more < 0:
+        raise Stuck("what is added to a counter is no whole number of at least 0")
+    return min(counter + more, bound)
+
+
+def _tuple(value: Any) -> Any:
+    if isinstance(value, Written):
+        return replace(value, fixed=True)
+    return tuple(map(shared, items(value)))
+
+
 def _count(sequence: Any, value: Any) -> int:
     if isinstance(sequence, str):
         return sequence.count(value)
@@ -342,7 +368,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "int": _integer,
     "len": _length,
     "list": lambda *a: Cells(tuple(map(shared, items(a[0])))) if a else Cells(()),
-    "tuple": lambda *a: tuple(map(shared, items(a[0]))) if a else (),
+    "tuple": lambda *a: _tuple(a[0]) if a else (),
     "max": lambda *a: _extreme(a, largest=True),
     "min": lambda *a: _extreme(a, largest=False),
     "max or": lambda a, default: _extreme((a,), largest=True) if items(a) else default,
@@ -362,6 +388,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "alike": _alike,
     "slice": _slice,
     "first turn": first_turn,
+    "capped sum": _capped_sum,
     "next turn": next_turn,
     "accumulate": lambda a: accumulated(a, _add),
     **MORE,
@@ -394,6 +421,17 @@ def element(sequence: Any, index: Any) -> Any:
     return found[index]
 
 
+def _ahead(sequence: OpenList, index: int) -> Any:
+    """One of the first elements, before a loop reads them."""
+    if index < len(sequence.ahead):
+        return sequence.ahead[index][0]
+    if sequence.ended:
+        raise IndexError(f"the index {index} is outside a list of {len(sequence.ahead)}")
+    if index > sequence.beyond:
+        raise Early(index)
+    raise WantingLength
+
+
 def _open_element(sequence: OpenList, index: Any) -> Any:
     """The element of a list of open length that this turn reads."""
     if isinstance(index, Turn) and index.plus == 0:
@@ -402,4 +440,6 @@ def _open_element(sequence: OpenList, index: Any) -> Any:
         return sequence.element[0]
     if isinstance(index, Length) and index.plus >= 0:
         raise IndexError("the index is beyond the end of the list")
+    if type(index) is int and index >= 0 and not sequence.begun:
+        return _ahead(sequence, index)
     raise Stuck("an element is read that is not the one of this turn; for lists of one length: --size 3")

@@ -8,7 +8,7 @@ tuples and data classes (`Member`, `Lookup`, `Bag`, `Named`), and these:
 * `Tail`: an unbounded noisy number of which only a bound is drawn so far.  Geometric noise is memoryless: given that it is at least b,
   the excess over b is geometric again.  So the rest is drawn only as far as the mechanism asks, and a mechanism that only
   releases, clamps or compares such a number has finitely many states, although the number has infinitely many values.
-* `OpenList` and `Index`: an input list of open length, and indices in it (see `indices`).
+* `OpenList` and `Index`: an input list of open length, and indices in it; `Written`: a list that is written on the way (see `indices`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from privproof.exact.polynomials import Polynomial
-from privproof.language.indices import Index, OpenList, Stuck, Wanting, index_key, index_text, order
+from privproof.language.indices import Index, OpenList, Stuck, Wanting, Written, index_key, index_text, order
 
 
 class _Mark:
@@ -251,7 +251,7 @@ def items(value: Any) -> tuple[Any, ...]:
         return value.items
     if isinstance(value, str):
         return tuple(value)
-    if isinstance(value, OpenList):
+    if isinstance(value, OpenList | Written):
         raise Stuck("the list is used as a whole; for lists of one length: --size 3")
     raise TypeError(f"{plain(value)!r} is no list or tuple")
 
@@ -262,7 +262,7 @@ def truth(value: Any) -> bool:
     if isinstance(value, Tail | Index):
         return not equal(value, 0)
     if isinstance(value, OpenList):
-        raise Stuck("whether the list is empty is asked; for lists of one length: --size 3")
+        return not equal(value.size, 0)
     if isinstance(value, Cells):
         return bool(value.items)
     if isinstance(value, Lookup):
@@ -365,6 +365,8 @@ def key(value: Any) -> Any:
             return ("table", tuple((key(a), key(b)) for a, b in rows))
         case Index() | OpenList():
             return index_key(value)
+        case Written(last, fixed):
+            return ("written", fixed, tuple(map(key, last)))
         case Bag(inner):
             return ("set", frozenset(map(key, inner)))
         case Named(shape, inner):
@@ -385,6 +387,9 @@ def text(value: Any) -> str:
             return f"{'≥' if sign > 0 else '≤'}{offset}"
         case Index() | OpenList():
             return index_text(value)
+        case Written(last, fixed):
+            listed = ", ".join(("…", *map(text, last)))
+            return f"({listed})" if fixed else f"[{listed}]"
         case Cells(inner):
             return f"[{', '.join(map(text, inner))}]"
         case Lookup(rows):
@@ -408,7 +413,7 @@ def shows_set(value: Any) -> bool:
 def parts_of(value: Any) -> tuple[Any, ...] | None:
     """The values inside an output, in order: of a list, tuple, named tuple or object its elements, of a table its values; else None."""
     match value:
-        case Cells(inner) | Named(_, inner):
+        case Cells(inner) | Named(_, inner) | Written(inner):
             return inner
         case Lookup(rows):
             return tuple(item for _, item in rows)
@@ -423,6 +428,8 @@ def with_parts(value: Any, inner: tuple[Any, ...]) -> Any:
     match value:
         case Cells() | Named():
             return replace(value, items=inner)
+        case Written():
+            return replace(value, last=inner)
         case Lookup(rows):
             return Lookup(tuple((known, item) for (known, _), item in zip(rows, inner, strict=True)))
         case _:
@@ -436,7 +443,7 @@ def tails(value: Any) -> Iterator[Tail]:
     match value:
         case Tail():
             yield value
-        case Cells(inner) | Named(_, inner) | Bag(inner):
+        case Cells(inner) | Named(_, inner) | Bag(inner) | Written(inner):
             for item in inner:
                 yield from tails(item)
         case Lookup(rows):
@@ -456,6 +463,8 @@ def with_tails(value: Any, change: Callable[[Tail], Any]) -> Any:
             return change(value)
         case Cells(inner) | Named(_, inner) | Bag(inner):
             return replace(value, items=tuple(with_tails(item, change) for item in inner))
+        case Written(inner):
+            return replace(value, last=tuple(with_tails(item, change) for item in inner))
         case Lookup(rows):
             return Lookup(tuple((with_tails(a, change), with_tails(b, change)) for a, b in rows))
         case tuple():
@@ -469,7 +478,7 @@ def indices(value: Any) -> Iterator[Index | OpenList]:
     match value:
         case Index() | OpenList():
             yield value
-        case Cells(inner):
+        case Cells(inner) | Named(_, inner) | Bag(inner) | Written(inner):
             for item in inner:
                 yield from indices(item)
         case Lookup(rows):
@@ -487,8 +496,10 @@ def with_indices(value: Any, change: Callable[[Any], Any]) -> Any:
     match value:
         case Index() | OpenList():
             return change(value)
-        case Cells(inner):
+        case Cells(inner) | Named(_, inner) | Bag(inner):
             return replace(value, items=tuple(with_indices(item, change) for item in inner))
+        case Written(inner):
+            return replace(value, last=tuple(with_indices(item, change) for item in inner))
         case Lookup(rows):
             return Lookup(tuple((with_indices(a, change), with_indices(b, change)) for a, b in rows))
         case Answers():
@@ -497,3 +508,16 @@ def with_indices(value: Any, change: Callable[[Any], Any]) -> Any:
             return tuple(with_indices(item, change) for item in value)
         case _:
             return value
+
+
+def with_written(value: Any, change: Callable[[Written], Any]) -> Any:
+    """An output with the list that was written on the way changed."""
+    if isinstance(value, Written):
+        return change(value)
+    inner = parts_of(value)
+    return value if inner is None else with_parts(value, tuple(with_written(item, change) for item in inner))
+
+
+def holds_written(value: Any) -> bool:
+    """Whether the list that was written on the way stands in an output."""
+    return isinstance(value, Written) or any(map(holds_written, parts_of(value) or ()))

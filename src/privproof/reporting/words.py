@@ -19,7 +19,7 @@ from privproof.reporting.commands import Command
 from privproof.reporting.drawings import DRAWN, drawing, source
 from privproof.reporting.facts import Fact, plain_data
 from privproof.reporting.reports import Report
-from privproof.scenarios import Origin, Question, Several, ordered_pairs, told_indices
+from privproof.scenarios import Origin, Question, Several, ordered_pairs, whole_output
 
 _KINDS = {HiddenMarkovModel: "hmm", MarkovChain: "markov-chain", Transducer: "transducer"}
 
@@ -215,13 +215,12 @@ def _replayable(origin: Origin, witness: WordWitness) -> bool:
 
 def _output(origin: Origin, witness: WordWitness) -> object:
     """A witness's output as `output_probability` takes it."""
-    marked = witness.observed.marked
-    shown = [letter.output for letter in witness.observed.letters if letter.output is not None]
-    values = [told_indices(origin.outputs[name], marked) for name in shown]
-    if origin.collected and not origin.mechanism.generator:
-        return printable(values[0])
+    letters = [letter.output for letter in witness.observed.letters]
+    if origin.collected:
+        return printable(whole_output(origin.outputs, letters, witness.observed.marked))
+    values = [origin.outputs[name] for name in letters if name is not None]
     flat = [v for value in values for v in (value.values if isinstance(value, Several) else (value,))]
-    return [printable(value) for value in (flat[0].items if origin.collected else flat)]
+    return [printable(value) for value in flat]
 
 
 def _witness_facts(verdict: Verdict, question: Question, witness: WordWitness, *, asked_tight: bool) -> list[Fact]:

@@ -6,7 +6,7 @@ from .locations import LocationQuestion
 from .markov import MarkovPrior
 from .neighbours import Neighbours
 from .networks import Network, Node
-from .origins import Origin, Several, fits, told_indices
+from .origins import Origin, Several, fits, whole_output
 from .parametric import ParametricPair, ParametricQuestion, UnderPriors, parametric_pair
 from .programs import ProgramQuestion, is_program, program_question
 from .pufferfish import PufferfishQuestion, Secret, pufferfish
@@ -63,6 +63,6 @@ __all__ = [
     "program_question",
     "pufferfish",
     "runs_question",
-    "told_indices",
     "weighted_sum",
+    "whole_output",
 ]

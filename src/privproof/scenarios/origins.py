@@ -7,9 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from privproof.language import Mechanism
-from privproof.language.indices import Foretold
+from privproof.language.indices import Foretold, Turn, Written
 from privproof.language.running import Run
-from privproof.language.values import ENDED, Cells, Lookup, Named, Tail, held, parts_of, text, with_indices
+from privproof.language.values import (
+    ENDED,
+    Cells,
+    Lookup,
+    Named,
+    Tail,
+    held,
+    parts_of,
+    text,
+    with_indices,
+    with_written,
+)
 
 REVERSED = " (reversed)"
 """What the name of a pair ends in when its sides are exchanged."""
@@ -49,8 +60,7 @@ class Origin:
     def shows(self, run: Run, letters: Sequence[str | None], marked: Sequence[int] = ()) -> bool:
         """Whether a run shows the outputs that a word names; indices that are foretold are those of marked inputs."""
         if self.collected:
-            (output,) = [letter for letter in letters if letter is not None]
-            return fits(told_indices(self.outputs[output], marked), held(run.value))
+            return fits(whole_output(self.outputs, letters, marked), held(run.value))
         if self.mechanism.stream is not None:
             steps = [list(step) for step in run.written] or [[]]
             if run.ended and any(ENDED in _parts(value) for value in self.outputs.values()):
@@ -61,6 +71,30 @@ class Origin:
         wanted = [self.outputs[letter] for letter in letters if letter is not None]
         flat = [v for value in wanted for v in _parts(value)]
         return len(flat) == len(run.value) and all(fits(w, held(v)) for w, v in zip(flat, run.value, strict=True))
+
+
+def whole_output(outputs: Mapping[str, Any], letters: Sequence[str | None], marked: Sequence[int] = ()) -> Any:
+    """The output that a word stands for which is shown at the end as one: what its steps write, and the end.
+
+    Args:
+        outputs: what the outputs of the model stand for.
+        letters: what is written in every step, and at the end.
+        marked: the indices that are foretold.
+    """
+    *steps, last = letters
+    assert last is not None
+
+    def listed(end: Written) -> Any:
+        written = [
+            with_indices(value, lambda index: place + index.plus if isinstance(index, Turn) else index)  # noqa: B023
+            for place, step in enumerate(steps)
+            if step is not None
+            for value in _parts(outputs[step])
+        ]
+        whole = (*written, *end.last)
+        return whole if end.fixed else Cells(whole)
+
+    return told_indices(with_written(outputs[last], listed), marked)
 
 
 def told_indices(output: Any, marked: Sequence[int]) -> Any:

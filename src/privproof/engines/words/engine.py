@@ -23,9 +23,9 @@ from privproof.evidence.verdicts import Growth, WordDetails
 from privproof.evidence.witnesses import ObservedWord, Witness, WordWitness
 from privproof.exact import INFINITE, Budget, Rational, epsilon, fraction, show
 from privproof.language.running import Outputs, outputs
-from privproof.language.values import text
+from privproof.language.values import holds_written, text
 from privproof.models import Transducer, Word, can_halt, compares_something
-from privproof.scenarios import Question, told_indices
+from privproof.scenarios import Question, whole_output
 
 _RUNS = 1_000
 """Random choices that are followed when the function is run on the data of a witness."""
@@ -152,11 +152,12 @@ def witness_of(compiled: Compiled, word: Word) -> WordWitness:
     left, right = fraction(word.left), fraction(word.right / compiled.question.grown(word.letters))
     observed = ObservedWord(pair.name, word.letters, word.final)
     model, origin = compiled.question.model, compiled.question.origin
-    if isinstance(model, Transducer) and model.marks:
+    if isinstance(model, Transducer) and model.of_every_length:
         observed = replace(observed, marks=model.marks)
-        if origin is not None and observed.marked:
-            shown = [told_indices(origin.outputs[name], observed.marked) for name in observed.output]
-            observed = replace(observed, told=tuple(map(text, shown)))
+        letters = [letter.output for letter in word.letters]
+        if origin is not None and (observed.marked or holds_written(origin.outputs[letters[-1] or ""])):
+            shown = whole_output(origin.outputs, letters, observed.marked)
+            observed = replace(observed, told=(text(shown),))
     return Witness(pair.left, pair.right, observed, left, right)
 
 
@@ -286,9 +287,7 @@ def run_again(answer: Answer) -> Answer:
     event = answer.details.event if isinstance(answer.details, WordDetails) else ()
     shown = (answer.witness,) if answer.witness else event[:_FEW_EVENTS]
     for witness in shown if disagreement is None else ():
-        letters = [
-            w.output for w in witness.observed.letters if not origin.collected or (w.left is None and w.right is None)
-        ]
+        letters = [letter.output for letter in witness.observed.letters]
         marked = witness.observed.marked
         for side, claimed in enumerate((witness.left_probability, witness.right_probability)):
             arguments = origin.arguments(witness.observed.pair, side, witness.observed.inputs[side])

@@ -116,7 +116,9 @@ class Machine:
         """The outputs in which compared words end; none where words need not end."""
         if self.finish is None:
             return ()
-        return self.outputs if self.foretold is None else self.foretold
+        if self.foretold is not None:
+            return self.foretold
+        return {output for row in self.finish.values() for output in row}
 
     def size(self, location: Location) -> int:
         return 1 if location == END else len(self.states)
