@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import Any
 
 from privproof.compiling.exploring import Explorer, Rest, State
+from privproof.compiling.largest import largest_kept
 from privproof.compiling.lengths import open_model
 from privproof.compiling.rewriting import Unsupported, hoisted
 from privproof.compiling.steps import Outcome, Steps, aligned, input_values, transducer, with_ends
@@ -383,9 +384,12 @@ class _Compiler:
         starts = self._starts()
         mechanism = self.mechanism
         lists = [n for n, i in mechanism.inputs.items() if i.shape == "list"]
+        body, least = largest_kept(_summed_body(mechanism))
         try:
+            if least and relation == ADD_REMOVE:
+                raise LanguageError("length", "it fails on the empty list", hint="if not q: return ...")
             made = open_model(
-                _summed_body(mechanism),
+                body,
                 lists,
                 (*mechanism.inputs, *mechanism.parameters),
                 fed,
@@ -403,6 +407,7 @@ class _Compiler:
             raise _how_long(fed, self.place, problem) from None
         neighbours = _neighbours(relation, declared)
         origin = self._origin(fed, made.inputs, made.outputs, starts, collected=True)
+        origin = replace(origin, least=least)
         return Question(
             model=made.model,
             scenario=Scenario(pairs=_pairs(made.model, starts, made.begins), neighbours=neighbours),

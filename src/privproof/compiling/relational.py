@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from privproof.compiling.differing import differing_by_assignment, differing_variables
 from privproof.compiling.keys import written_out
+from privproof.compiling.largest import largest_kept
 from privproof.compiling.levelling import common_draws, counted_from_zero, renamed
 from privproof.compiling.optionals import optional
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
@@ -38,12 +39,13 @@ from privproof.compiling.rewriting import (
 )
 from privproof.compiling.scales import Scale, shifted_scales
 from privproof.compiling.selecting import selected
-from privproof.compiling.sorts import Sort, settle_sorts, variable_sorts
+from privproof.compiling.sorts import CONTINUOUS, Sort, settle_sorts, variable_sorts
 from privproof.compiling.summaries import summarised
 from privproof.language.flow import Instruction, Jump, Test, flow
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Block, Expression, Place, Return, Sample
+from privproof.language.taint import samples
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,8 @@ def prepare_program(
         if found is None:
             raise Unsupported("it has no loop that only finds the largest of its noisy values")
         body, least = found
+    elif not any(sample.noise in CONTINUOUS for sample in samples(body)):
+        body, least = largest_kept(body)
     body = summarised(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
     body, shown = released_parts(looked_up(body, mechanism.inputs))
     body = postprocessed(body, differing_by_assignment(body, mechanism))

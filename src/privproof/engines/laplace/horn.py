@@ -116,7 +116,20 @@ def _attempt(
         if isinstance(found, z3.FuncInterp) and found.num_entries():
             return "unknown"
         formulas[cut] = _plain(z3.simplify(z3.substitute_vars(body, *terms)))
+        if _divides(formulas[cut]):
+            return "unknown"
     return Invariants(formulas, bounds)
+
+
+def _divides(formula: Term) -> bool:
+    """Whether a formula divides whole numbers, which certificates do not; another seed gives another one."""
+    waiting = [formula]
+    while waiting:
+        term = waiting.pop()
+        if z3.is_app(term) and term.decl().kind() in (z3.Z3_OP_IDIV, z3.Z3_OP_MOD, z3.Z3_OP_REM):
+            return True
+        waiting.extend(term.children())
+    return False
 
 
 def _plain(formula: Term) -> Term:
