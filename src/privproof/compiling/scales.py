@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from privproof.compiling.rewriting import Unsupported, filled, folded, is_number
-from privproof.compiling.sorts import CONTINUOUS
+from privproof.compiling.sorts import CONTINUOUS, PURE
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
 from privproof.exact.affine import as_power
@@ -16,6 +16,8 @@ from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Block, Constant, Expression, Operation, Sample, Variable
 from privproof.language.walking import reads, rewritten, statements, values_assigned_once, variables
 
+SQUARES = ("mu^2",)
+"""The group of Gaussian noise: shifts are counted by ``(s/sigma)^2``, whatever its scale."""
 _DEEPEST = 10
 """How many variables that stand for others are looked through, one behind the other; deeper ones stay names."""
 
@@ -25,21 +27,25 @@ class Scale:
     """A scale: a rational multiple of a product of public whole numbers; of geometric noise, of one over a logarithm.
 
     To shift noise by s costs ``|s| / scale``, geometric noise ``|s| ln(1/alpha)``.  Where ``1/alpha = ratio^m`` with the largest such m,
-    this is ``m |s|`` in units of ln(ratio): alpha = 1/4 and alpha = 1/2 are counted together.
+    this is ``m |s|`` in units of ln(ratio): alpha = 1/4 and alpha = 1/2 are counted together.  Gaussian noise is counted in squares.
 
     Attributes:
         factor: the rational; of geometric noise 1/m.
         names: the public numbers, sorted, with repetition.
         ratio: of geometric noise the ratio whose logarithm is the unit of its costs.
+        squared: whether it is the standard deviation of Gaussian noise.
     """
 
     factor: Rational
     names: tuple[str, ...] = ()
     ratio: Rational | None = None
+    squared: bool = False
 
     @property
     def group(self) -> tuple[str, ...]:
-        """What costs are counted in: the public numbers, or the logarithm."""
+        """What costs are counted in: the public numbers, the logarithm, or squares."""
+        if self.squared:
+            return SQUARES
         return self.names if self.ratio is None else (f"ln({self.ratio})",)
 
     @property
@@ -70,7 +76,8 @@ def shifted_scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechan
     for sample in (step for step in code if isinstance(step, Sample) and step.noise == "geometric"):
         found[sample.site] = _logarithm(sample, body)
     for sample in (step for step in code if isinstance(step, Sample) and step.noise in CONTINUOUS):
-        found[sample.site] = scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers)
+        scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers)
+        found[sample.site] = scale = replace(scale, squared=sample.noise == "gaussian")
         for name in scale.names:
             low = mechanism.inputs[name].low
             if low is None or low < 1:
@@ -139,7 +146,9 @@ def unit(mechanism: Mechanism) -> str | None:
             continue
         others = {n: v for n, v in mechanism.parameters.items() if n != name}
         body = filled(mechanism.translated.body, others)
-        scales = [s for s in statements(body) if isinstance(s, Sample) and s.noise in CONTINUOUS]
+        scales = [s for s in statements(body) if isinstance(s, Sample) and s.noise in PURE]
+        if any(isinstance(s, Sample) and s.noise in CONTINUOUS and s.noise not in PURE for s in statements(body)):
+            return None
         elsewhere = any(
             name in variables(e)
             for s in statements(body)

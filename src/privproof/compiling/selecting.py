@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from privproof.compiling.sorts import COMPARISONS, CONTINUOUS, OTHERS, PLACE, RANKED
+from privproof.compiling.sorts import COMPARISONS, OTHERS, PLACE, PURE, RANKED
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -155,9 +155,7 @@ class _Turn:
                 self.held[name] = Operation("next", (), _NOWHERE)
             case Assign(name, value):
                 self.held[name] = self.value(value)
-            case Sample(name, noise, (center, *_)) if (
-                noise in CONTINUOUS and self.drawn is None and self.source is None
-            ):
+            case Sample(name, noise, (center, *_)) if noise in PURE and self.drawn is None and self.source is None:
                 self.drawn, self.center = statement, self.value(center)
                 self.held[name] = _value(0)
             case Append(name, value) if self.value(value) == _value(0) and self.held.get(name) == _NOISY:

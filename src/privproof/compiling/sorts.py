@@ -32,7 +32,9 @@ from privproof.language.walking import parts, variables
 
 Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-CONTINUOUS = ("laplace", "exponential")
+PURE = ("laplace", "exponential")
+"""The noises on the line that are shifted at a cost in epsilon alone."""
+CONTINUOUS = (*PURE, "gaussian")
 SHIFTED = (*CONTINUOUS, "geometric")
 """The noises that an alignment moves; geometric noise by whole numbers."""
 PROCESSED = "processed"

@@ -2,9 +2,10 @@
 
 A shift is a constant plus multiples of the distances of what is read on the path, of variables that are free of noise, and of the largest
 of the other values of a selection, whose noise is never shifted.  It may depend on the path (the decisions that both runs share) and, where
-the returned value is foretold, on that value; on nothing else.  These are the side conditions of the soundness theorem: on every piece
-of the first run's noise the alignment is a translation, or a shear along noise that stays where it is, and different pieces have
-disjoint images, because the second run repeats decisions and output.
+the returned value is foretold, on that value; on nothing else.  The shift of Gaussian noise is *settled* when it is drawn: it depends
+on the decisions before, and on nothing that comes later or is foretold.  These are the side conditions of the soundness theorem: on
+every piece of the first run's noise the alignment is a translation, or a shear along noise that stays where it is, and different
+pieces have disjoint images, because the second run repeats decisions and output.
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ class Shift:
     def constant(self) -> Fraction:
         """The constant part."""
         return self.factors.get(CONSTANT, Fraction(0))
+
+    def reach(self, most: Fraction) -> Fraction:
+        """A bound on its size: its own where it is a number, else the one that it was sought within."""
+        moving = any(factor for feature, factor in self.factors.items() if feature != CONSTANT)
+        return most if moving else abs(self.constant)
 
 
 Where: TypeAlias = tuple[int, tuple[tuple[int, bool], ...], Case]
@@ -99,7 +105,7 @@ def features(path: Path, drawn: Drawn) -> dict[Feature, Term]:
     result: dict[Feature, Term] = {CONSTANT: z3.IntVal(1) if drawn.whole else z3.RealVal(1)}
     known = []
     for r, read in enumerate(path.reads):
-        if read.hidden:
+        if read.hidden or (drawn.settled and r >= drawn.reads):
             continue
         if not drawn.whole or z3.is_int(read.distance):
             result[("read", r)] = read.distance if drawn.whole else real(read.distance)

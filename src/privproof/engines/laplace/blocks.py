@@ -33,6 +33,7 @@ from privproof.engines.laplace.values import (
     gap,
     number,
     real,
+    size_of,
     symbol,
 )
 from privproof.exact import Rational, fraction
@@ -96,11 +97,14 @@ class Drawn:
 
     Attributes:
         instruction: the number of the instruction.
-        kind: ``laplace``, ``exponential`` or ``geometric``.
+        kind: ``laplace``, ``exponential``, ``geometric`` or ``gaussian``.
         factor: the rational part of the scale.
-        group: the public numbers in the scale, or the logarithm that geometric noise is counted in.
+        group: the public numbers in the scale, the logarithm that geometric noise is counted in, or squares.
         shift: the symbol of its shift; of geometric noise a whole number.
         distances: the distances, at this moment, of the variables that are free of noise.
+        tests: how many tests of the path come before.
+        reads: how many reads of the path come before.
+        reach: a bound on the size of the shift of Gaussian noise.
     """
 
     instruction: int
@@ -109,11 +113,30 @@ class Drawn:
     group: tuple[str, ...]
     shift: Term
     distances: Mapping[str, Term]
+    tests: int = 0
+    reads: int = 0
+    reach: Fraction = Fraction(0)
 
     @property
     def whole(self) -> bool:
         """Whether its shifts are whole numbers."""
         return self.kind == "geometric"
+
+    @property
+    def settled(self) -> bool:
+        """Whether its shift may depend on what comes before alone: that of Gaussian noise."""
+        return self.kind == "gaussian"
+
+    def cost(self, shift: Term) -> Term:
+        """What a shift costs, in its group: of Gaussian noise ``s^2 / sigma^2``, at most ``reach |s| / sigma^2`` where s is no number."""
+        size = size_of(shift)
+        if self.whole:
+            return size * int(1 / self.factor)
+        if not self.settled:
+            return size / number(self.factor)
+        known = z3.simplify(size)
+        reach = known if z3.is_rational_value(known) else number(self.reach)
+        return z3.simplify(reach * size / number(self.factor**2))
 
 
 @dataclass(frozen=True)
@@ -191,9 +214,11 @@ class _Walk:
 class Blocks:
     """The paths of a program, and the symbols of its state."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, reach: Fraction = Fraction(0)) -> None:
         self.program = program
         self.mechanism = program.mechanism
+        self.reach = reach
+        """How far Gaussian noise may be shifted at most."""
         self._fresh = 0
         self.remainders: list[tuple[Term, str, Term, Term]] = []
         """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
@@ -625,6 +650,11 @@ class Blocks:
         if step.noise == "exponential":
             walk.condition.append(noise >= 0)
             walk.obligations.append(Obligation(shift >= 0, "the shift keeps the noise in its range", step.place, shift))
+        if step.noise == "gaussian":
+            if scale.names:
+                raise Unsupported(f"the standard deviation is no number, {step.place}")
+            near = z3.And(shift <= number(self.reach), -shift <= number(self.reach))
+            walk.obligations.append(Obligation(near, "the shift is within its reach", step.place))
         center = as_sort(sort, center)
         walk.values[step.name] = Value(sort, center.one + noise, gap(center) + shift)
         free = {
@@ -637,7 +667,8 @@ class Blocks:
         for name in self.private:
             if self.program.inputs[name].shape == "value":
                 free[name] = self.apart(name, None)
-        walk.drawn.append(Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free))
+        so_far = len(walk.tests), len(walk.reads)
+        walk.drawn.append(Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, self.reach))
 
     def _next(self, stream: str, walk: _Walk) -> Value:
         declared = self.program.inputs[stream]

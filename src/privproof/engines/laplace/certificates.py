@@ -8,6 +8,7 @@ from math import gcd, lcm
 from typing import Any
 
 from privproof.compiling.relational import Program
+from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import AlignmentProof
@@ -35,7 +36,9 @@ CONDITIONS = (
 
 def conditions(proof: AlignmentProof) -> tuple[str, ...]:
     """The side conditions of the soundness theorem for a proof."""
-    return (*CONDITIONS, "shifts of geometric noise are whole numbers") if proof.blocks.logarithms else CONDITIONS
+    more = ("shifts of geometric noise are whole numbers",) if proof.blocks.logarithms else ()
+    settled = ("shifts of Gaussian noise depend on what comes before it is drawn alone",)
+    return (*CONDITIONS, *more, *(settled if SQUARES in proof.blocks.groups else ()))
 
 
 def _affine(value: Affine) -> dict[str, object]:
@@ -47,7 +50,9 @@ def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
     bounds: list[dict[str, object]] = []
     for bound in proof.bounds:
         ratio = proof.blocks.logarithms.get(bound.group)
-        if ratio is not None and bound.limit.terms:
+        if bound.group == SQUARES:
+            bounds.append({"squares": str(bound.limit.constant)})
+        elif ratio is not None and bound.limit.terms:
             bounds.append({"ratio": str(ratio), **_affine(bound.limit)})
         elif ratio is not None:
             bounds.append({"ratio": str(ratio), "times": int(bound.limit.constant.floor())})
@@ -74,17 +79,21 @@ def _paths(proof: AlignmentProof) -> list[dict[str, object]]:
     result = []
     for path in proof.blocks.paths:
         listed = []
+        settled = {}
         for case in cases(proof.blocks, path):
             shifts = {}
             for drawn in path.drawn:
                 shift = proof.alignment.shift(path, case, drawn.instruction)
-                if any(shift.factors.values()):
+                if any(shift.factors.values()) and drawn.settled:
+                    settled[str(drawn.instruction)] = {"shift": _shift(shift), "reach": str(shift.reach(drawn.reach))}
+                elif any(shift.factors.values()):
                     shifts[str(drawn.instruction)] = _shift(shift)
             if shifts:
                 listed.append({"when": [_atom(atom, proof.program) for atom in case], "shifts": shifts})
-        if listed:
+        if listed or settled:
             tests = [[number, outcome] for number, outcome in path.tests]
-            result.append({"from": path.source, "tests": tests, "cases": listed})
+            aligned = {"from": path.source, "tests": tests, "cases": listed}
+            result.append({**aligned, "settled": settled} if settled else aligned)
     return result
 
 

@@ -23,7 +23,7 @@ from privproof.engines.laplace.certificates import alignment_evidence, loss_evid
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import explanation
 from privproof.engines.laplace.losses import Loss
-from privproof.engines.laplace.proving import AlignmentProof, NoProof, attempts, prove
+from privproof.engines.laplace.proving import SETTLED, AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.solver import own_context
@@ -40,6 +40,7 @@ from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 from privproof.language.branching import Leaf
 from privproof.language.inputs import Input
+from privproof.language.taint import samples
 from privproof.scenarios import ProgramQuestion
 from privproof.scenarios.programs import claim_in_numbers, is_geometric, rational_below
 
@@ -71,8 +72,11 @@ class AlignmentEngine:
             raise QuestionError("budget", said, hint="ask for one, such as 1, or for the tight epsilon")
         with own_context():
             program = _in_class(question.mechanism)
-            kind = _Tight if request.tight else _Search
-            search: _Tight | _Search = kind(question, program, monitor)
+            search: _Tight | _Search | _Settled
+            if any(sample.noise == "gaussian" for sample in samples(question.mechanism.translated.body)):
+                search = _Settled(question, program, monitor)
+            else:
+                search = (_Tight if request.tight else _Search)(question, program, monitor)
             try:
                 yield from search.answers()
             except Stopped:
@@ -201,6 +205,46 @@ class _Search:
             witness=None if best is None else witnessed(best),
             reason=reason or "no proof and no violation",
         )
+
+
+class _Settled:
+    """The search for a proof of a program with Gaussian noise, for every size."""
+
+    def __init__(self, question: ProgramQuestion, program: Program | None, monitor: Monitor) -> None:
+        self.question, self.program, self.monitor = question, program, monitor
+
+    def answers(self) -> Iterator[Answer]:
+        """A proof, or why there is none."""
+        question, reasons = self.question, []
+        budget = question.budget
+        assert question.claim is not None
+        if budget is None:
+            raise QuestionError(
+                "budget", "Gaussian noise with an epsilon that is no number", hint="epsilon=1, delta='1/1000'"
+            )
+        for attempt in attempts(
+            question.mechanism,
+            question.claim,
+            self.monitor,
+            size=question.size,
+            forms=SETTLED,
+            program=self.program,
+            exact=budget.epsilon,
+            delta=budget.delta,
+        ):
+            self.monitor.listen(Progress("looking for an alignment"))
+            if isinstance(attempt, NoProof):
+                reasons.append(attempt.reason)
+                continue
+            for answer in proved(question, attempt):
+                if answer.status == "proved":
+                    yield answer
+                reasons.append(answer.reason or "the checker does not accept the proof")
+        yield from self.stopped("; ".join(dict.fromkeys(reasons)))
+
+    def stopped(self, reason: str) -> Iterator[Answer]:
+        """What is known."""
+        yield Answer(status="unknown", question=self.question, engine=ENGINE, reason=reason)
 
 
 def proved(question: ProgramQuestion, proof: AlignmentProof, best: Loss | None = None) -> Iterator[Answer]:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from flint import arb
+
+from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Shift, cases
 from privproof.engines.laplace.blocks import Drawn, Path
 from privproof.engines.laplace.certificates import conditions
@@ -24,9 +27,15 @@ from privproof.engines.laplace.printing import (
     unit_words,
 )
 from privproof.engines.laplace.proving import AlignmentProof
+from privproof.engines.laplace.squares import given_away
 from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import fraction
+from privproof.exact.balls import precision
+from privproof.exact.texts import rounded
 from privproof.language.syntax import Sample
+
+_BITS = 128
+"""Bits of a delta that is shown."""
 
 
 def explanation(proof: AlignmentProof) -> Explanation:
@@ -42,11 +51,22 @@ def explanation(proof: AlignmentProof) -> Explanation:
 
 def _total(proof: AlignmentProof, bound: Bound) -> str:
     group, limit = bound.group, bound.limit
+    if group == SQUARES:
+        return _given_away(proof, fraction(limit.constant))
     if group in proof.blocks.logarithms:
         return f"geometric noise costs at most {times_words(Fraction(str(limit.constant)), unit_words(proof, group))}"
     if not group:
         return f"noise of a fixed scale costs at most {limit}"
     return f"noise whose scale grows with {' * '.join(group)} costs at most {limit}"
+
+
+def _given_away(proof: AlignmentProof, squares: Fraction) -> str:
+    """What Gaussian noise gives away."""
+    others = sum((fraction(bound.limit.constant) for bound in proof.bounds if bound.group != SQUARES), Fraction(0))
+    left = fraction(proof.budget.constant) - others
+    with precision(_BITS):
+        delta = rounded(given_away(squares, arb(left.numerator) / left.denominator))
+    return f"Gaussian noise: squares of at most {squares} give away {delta} where {left} is left of epsilon"
 
 
 def _charges(proof: AlignmentProof, writer: Writer) -> Iterator[Charge]:
@@ -90,12 +110,16 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
             if within is None:
                 moved = shift_words(shift, path, writer, proof.program)
                 moved = moved.removeprefix("-") if len(shift.factors) == 1 else moved
+                if drawn.settled:
+                    return f"({moved})^2/{drawn.factor**2}"
                 if drawn.whole:
                     return f"|{moved}|*{times_words(1 / drawn.factor, unit_words(proof, drawn.group))}"
                 scale = "*".join([str(drawn.factor), *drawn.group])
                 return f"|{moved}|" if scale == "1" else f"|{moved}|/{scale if scale.isdigit() else f'({scale})'}"
             sizes.append(abs(factor) * fraction(within))
     widest = max(sizes, default=Fraction(0)) if proof.program.relation == "one" else sum(sizes, Fraction(0))
+    if drawn.settled:
+        return str((shift.reach(drawn.reach) / drawn.factor) ** 2)
     cost = (abs(shift.constant) + widest) / drawn.factor
     if not drawn.group:
         return str(cost)

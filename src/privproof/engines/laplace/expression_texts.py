@@ -160,7 +160,8 @@ class Writer:
                 f"{name}={self.text(resolved(value, self.body))}" for name, value in given if not _default(name, value)
             ]
             return f"geometric({', '.join([self.text(center), *law])})"
-        return f"{sample.noise}({self.text(center)}, scale={self.text(resolved(scale, self.body))})"
+        named = "sigma" if sample.noise == "gaussian" else "scale"
+        return f"{sample.noise}({self.text(center)}, {named}={self.text(resolved(scale, self.body))})"
 
 
 def _default(name: str, value: Expression) -> bool:

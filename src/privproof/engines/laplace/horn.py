@@ -3,7 +3,7 @@
 One relation for every cut, one clause for every path and case; Z3's Spacer finds formulas for the relations, the invariants, or says
 that there is a run that fails.  Costs are counted in one counter for every product of public numbers that scales are multiples of, so that
 everything stays linear: noise of scale ``4*N`` shifted by 2 adds 1/2 to the counter of N.  Geometric noise has a counter of whole numbers
-for every logarithm: noise with alpha = 1/4 shifted by 3 adds 6 to the counter of ln(2).
+for every logarithm: noise with alpha = 1/4 shifted by 3 adds 6 to the counter of ln(2).  Gaussian noise has one counter, of squares.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
 from privproof.engines.laplace.blocks import Blocks, Path
 from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
 from privproof.engines.laplace.solver import answered, false, true, z3
-from privproof.engines.laplace.values import Term, number, real, size_of
+from privproof.engines.laplace.values import Term, number, real
 from privproof.engines.monitor import Monitor
 from privproof.exact import Epsilon, Rational, log, rational
 from privproof.exact.affine import Affine
@@ -40,6 +41,8 @@ class Bound:
 
     def term(self, blocks: Blocks) -> Term:
         """The bound as a term."""
+        if self.group == SQUARES:
+            return number(self.limit.constant)
         if self.group in blocks.logarithms:
             whole = not self.limit.terms and self.limit.constant.q == 1
             return z3.IntVal(int(self.limit.constant.p)) if whole else affine(self.limit, blocks)
@@ -178,8 +181,7 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
     costs = {counter(group): before[counter(group)] for group in blocks.groups}
     for drawn in path.drawn:
         name = counter(drawn.group)
-        size = size_of(shifts[drawn.instruction])
-        costs[name] = costs[name] + (size * int(1 / drawn.factor) if drawn.whole else size / number(drawn.factor))
+        costs[name] = costs[name] + drawn.cost(shifts[drawn.instruction])
     within = []
     for bound in bounds:
         cost, limit = costs[counter(bound.group)], bound.term(blocks)

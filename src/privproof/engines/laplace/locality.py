@@ -84,7 +84,7 @@ class Locality:
         """The features of a shift that meet the noise in what must hold, in the state after the path, or in the result."""
         key = (path, drawn.instruction)
         if key not in self._known:
-            self._known[key] = self._meeting(path, drawn)
+            self._known[key] = features(path, drawn) if drawn.settled else self._meeting(path, drawn)
         return self._known[key]
 
     def _meeting(self, path: Path, drawn: Drawn) -> dict[Feature, Term]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from privproof.compiling.differing import differs
 from privproof.compiling.relational import Program
+from privproof.compiling.scales import SQUARES
 from privproof.compiling.sorts import SHIFTED
 from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases
 from privproof.engines.laplace.blocks import Path
@@ -56,6 +57,8 @@ def times_words(factor: Fraction, unit: str) -> str:
 
 def _counter(proof: AlignmentProof, group: tuple[str, ...]) -> str:
     """The counter of a group as a variable: ``cost``, ``cost_N``, ``steps_2`` for ln(2)."""
+    if group == SQUARES:
+        return "squares"
     if group not in proof.blocks.logarithms:
         return counter(group).replace(" ", "_")
     short = re.sub(r"\W+", "_", group[0].removeprefix("ln")).strip("_")
@@ -278,7 +281,7 @@ class Printer:
         parts = []
         for bound in self.proof.bounds:
             name = _counter(self.proof, bound.group)
-            plain = not bound.group or bound.group in self.proof.blocks.logarithms
+            plain = not bound.group or bound.group == SQUARES or bound.group in self.proof.blocks.logarithms
             limit = str(bound.limit) if plain else f"{bound.limit}*{'*'.join(bound.group)}".removeprefix("1*")
             parts.append(f"{name} <= {limit}")
         return " and ".join(parts)
@@ -311,7 +314,9 @@ class Printer:
         group = _counter(self.proof, drawn.group)
         per = str(drawn.factor)
         share = "abs(shift)" if per == "1" else f"abs(shift)/{per if per.isdigit() else f'({per})'}"
-        if drawn.whole:
+        if drawn.settled:
+            share, told = f"(shift/{per if per.isdigit() else f'({per})'})**2", ""
+        elif drawn.whole:
             share, told = (
                 times_words(1 / drawn.factor, "abs(shift)"),
                 f"    # times {unit_words(self.proof, drawn.group)}",

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeAlias
 
 from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Alignment
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared
+from privproof.engines.laplace.squares import allowances, enough
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
 from privproof.engines.monitor import Monitor
-from privproof.exact import Epsilon, rational
+from privproof.exact import ZERO, Epsilon, Rational, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 
 _SHARES = "the shares of the budget that noise of different alphas and scales takes are more than the budget together"
+_GIVEN_AWAY = "the shifts of Gaussian noise give away more than delta"
 _PUMPS = (6, 16, 40)
 """Lengths of longer runs that an alignment must survive: the next one where it fails on larger sizes all the same."""
 
@@ -67,6 +72,7 @@ class Form:
         tied: whether shifts depend only on the tests that data or noise take part in.
         own: whether the shift of a noise depends only on the tests and outputs that it has a part in, and on data that meet it there.
         select: whether a loop that only finds the largest of its noisy values is a selection.
+        reach: how far Gaussian noise may be shifted, as a multiple of the largest change of a number.
     """
 
     convert: bool
@@ -75,6 +81,7 @@ class Form:
     tied: bool = False
     own: bool = False
     select: bool = False
+    reach: int = 1
 
 
 FORMS = (
@@ -90,6 +97,14 @@ FORMS = (
 )
 
 
+SETTLED = tuple(
+    Form(convert=convert, own=own, tied=not own, reach=reach)
+    for reach in (1, 2)
+    for convert, own in ((True, True), (True, False), (False, False))
+)
+"""The forms of alignments of programs with Gaussian noise."""
+
+
 def attempts(
     mechanism: Mechanism,
     budget: Affine,
@@ -99,6 +114,7 @@ def attempts(
     forms: Sequence[Form] = FORMS,
     program: Program | None = None,
     exact: Epsilon | None = None,
+    delta: Rational = ZERO,
 ) -> Iterator[AlignmentProof | NoProof]:
     """Attempts to prove a budget, one for every form of alignments; the last one says most.
 
@@ -110,18 +126,20 @@ def attempts(
         forms: the forms, in order.
         program: the mechanism prepared with its tests converted and its loops not looked ahead, where that was done already.
         exact: the budget where it is one number, exactly: costs of geometric noise are logarithms.
+        delta: what may be given away besides, which only Gaussian noise makes use of.
     """
     seen: set[tuple[object, ...]] = set()
-    known: dict[tuple[bool, ...], tuple[Blocks, list[Counterexample]]] = {}
+    known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
+    widest = max((fraction(d.within) for d in mechanism.inputs.values() if d.within is not None), default=Fraction(1))
     for form in forms:
-        shape_of = (form.convert, form.ahead, form.select)
+        shape_of = (form.convert, form.ahead, form.select, form.reach)
         try:
             if shape_of not in known:
-                if program is not None and shape_of == (True, False, False):
-                    blocks = Blocks(replace(program, size=size))
+                if program is not None and shape_of == (True, False, False, 1):
+                    made = replace(program, size=size)
                 else:
                     made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
-                    blocks = Blocks(made)
+                blocks = Blocks(made, form.reach * widest)
                 _ = blocks.paths, blocks.fixed, blocks.groups
                 known[shape_of] = (blocks, [])
         except Unsupported as problem:
@@ -131,15 +149,48 @@ def attempts(
         program = blocks.program
         search = Synthesis(blocks, budget, monitor, form.half, form.tied, form.own, exact=exact)
         told = tuple(search.where(path, ()) for path in blocks.paths)
-        shape = (program.code, program.cuts, form.half, form.own, told)
+        shape = (program.code, program.cuts, form.half, form.own, form.reach, told)
         if shape in seen:
             continue
         seen.add(shape)
+        if SQUARES in blocks.groups:
+            yield from _approximate(search, delta)
+            continue
         yield _attempt(search, before)
         before += search.seen
 
 
-def _attempt(search: Synthesis, before: Sequence[Counterexample]) -> AlignmentProof | NoProof:
+def _approximate(search: Synthesis, delta: Rational) -> Iterator[AlignmentProof | NoProof]:
+    """Attempts with Gaussian noise: epsilon is shared out in several ways."""
+    blocks, exact = search.blocks, search.exact
+    if exact is None or exact.infinite or delta == 0:
+        yield NoProof("Gaussian noise needs a number for epsilon and a delta above 0")
+        return
+    for allowance in allowances(exact, delta, alone=blocks.groups == (SQUARES,)):
+        budget = Affine(rational(allowance.others))
+        tried = replace(search, budget=budget, exact=None, squares=allowance.squares)
+        found = _attempt(tried, (), lambda spent: _bounds(blocks, spent, exact, delta))
+        yield replace(found, budget=search.budget) if isinstance(found, AlignmentProof) else found
+
+
+def _bounds(
+    blocks: Blocks, spent: Mapping[tuple[str, ...], Fraction], exact: Epsilon, delta: Rational
+) -> tuple[Bound, ...] | None:
+    """What each counter holds at most, as it was seen to spend; None where this is too much."""
+    if blocks.logarithms or any(group not in ((), SQUARES) for group in blocks.groups):
+        return None
+    if not enough(spent.get(SQUARES, Fraction(0)), spent.get((), Fraction(0)), exact, delta):
+        return None
+    return tuple(Bound(group, Affine(rational(spent.get(group, Fraction(0))))) for group in blocks.groups)
+
+
+Sharing: TypeAlias = "Callable[[Mapping[tuple[str, ...], Fraction]], tuple[Bound, ...] | None]"
+"""The bounds of the counters, from what each was seen to spend; None where this is more than is claimed."""
+
+
+def _attempt(
+    search: Synthesis, before: Sequence[Counterexample], sharing: Sharing | None = None
+) -> AlignmentProof | NoProof:
     """An attempt with one form of alignments; runs at which others failed are known from the beginning."""
     blocks, budget, monitor = search.blocks, search.budget, search.monitor
     names = {name for name, _ in budget.terms}
@@ -148,7 +199,7 @@ def _attempt(search: Synthesis, before: Sequence[Counterexample]) -> AlignmentPr
         return NoProof(f"the budget speaks of {missing[0]}, which the mechanism does not have")
     listed = instances(blocks)
     reason = "no alignment"
-    for pump in _PUMPS:
+    for pump in _PUMPS if sharing is None else _PUMPS[:2]:
         listed = [*listed, *instances(blocks, pump=pump)]
         try:
             for one in before if pump == _PUMPS[0] else ():
@@ -156,8 +207,12 @@ def _attempt(search: Synthesis, before: Sequence[Counterexample]) -> AlignmentPr
             alignment = search.aligned(listed)
         except GaveUp as problem:
             return NoProof(str(problem), search.last, blocks)
-        bounds = shared(budget, blocks, {}, search.exact)
-        if len(blocks.groups) > 1 or bounds is None:
+        bounds = shared(budget, blocks, {}, search.exact) if sharing is None else None
+        if sharing is not None:
+            bounds = sharing(search.spent(alignment, instances(blocks)))
+            if bounds is None:
+                return NoProof(_GIVEN_AWAY, search.last, blocks)
+        elif len(blocks.groups) > 1 or bounds is None:
             spent = search.spent(alignment, instances(blocks))
             bounds = shared(budget, blocks, {g: rational(v) for g, v in spent.items()}, search.exact)
         if bounds is None:

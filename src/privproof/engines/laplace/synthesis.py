@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 from privproof.compiling.differing import differs
+from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import (
     CONSTANT,
     Alignment,
@@ -110,6 +111,8 @@ class Synthesis:
     own: bool = False
     last: Counterexample | None = None
     exact: Epsilon | None = None
+    squares: Fraction = Fraction(0)
+    """The most that Gaussian noise may cost."""
 
     def __post_init__(self) -> None:
         self.unknowns: dict[tuple[Where, int, Feature], Any] = {}
@@ -209,10 +212,12 @@ class Synthesis:
         return features(path, drawn) if self.locality is None else self.locality.features(path, drawn)
 
     def where(self, path: Path, case: Case, drawn: Drawn | None = None) -> Where:
-        """What the shift of a noise on a path may depend on: its tests and what is foretold.
+        """What the shift of a noise on a path may depend on: its tests and what is foretold; of Gaussian noise, the tests before.
 
         Tied: only the tests that data or noise take part in.  Own: only the tests and outputs that this noise has a part in.
         """
+        if drawn is not None and drawn.settled:
+            return path.source, path.tests[: drawn.tests], ()
         if self.locality is not None and drawn is not None:
             return path.source, self.locality.tests(path, drawn.instruction), self.locality.foretold(path, case, drawn)
         if not self.tied:
@@ -272,17 +277,17 @@ class Synthesis:
         """What a path costs, by group; in logarithms, as a multiple of them."""
         total: dict[tuple[str, ...], Term] = {}
         for drawn in path.drawn:
-            scale = drawn.factor
-            for name in drawn.group if not drawn.whole else ():
-                scale *= instance.values[name]
-            more = real(size_of(shifts[drawn.instruction])) / number(scale)
+            more = real(drawn.cost(shifts[drawn.instruction]))
+            for name in drawn.group if not drawn.whole and not drawn.settled else ():
+                more = more / instance.values[name]
             total[drawn.group] = total.get(drawn.group, z3.RealVal(0)) + more
         return total
 
     def within(self, costs: Mapping[tuple[str, ...], Term], instance: Instance) -> Term:
         """That costs are within the budget; logarithms count with decimals, so that this only searches where there are some."""
-        total = [number(self.units.get(group, 1)) * term for group, term in costs.items()]
-        return z3.Sum(z3.RealVal(0), *total) <= number(self.allowed(instance))
+        total = [number(self.units.get(group, 1)) * term for group, term in costs.items() if group != SQUARES]
+        within = z3.Sum(z3.RealVal(0), *total) <= number(self.allowed(instance))
+        return z3.And(within, costs[SQUARES] <= number(self.squares)) if SQUARES in costs else within
 
     def allowed(self, instance: Instance) -> Fraction:
         """The budget of an instance."""

@@ -7,6 +7,14 @@ for every set E of outputs.  For on each path the noise is merely translated, th
 the factor e^B in its density or its probabilities; and the images of different paths are disjoint, because run 2 takes
 the path that it comes from.
 
+Gaussian noise.  Suppose besides that each shift s of Gaussian noise depends on the inputs and on the path before its draw
+alone, and that ``sum s^2 / sigma^2 <= mu^2`` on every path.  Then ``P(E) <= e^(B+e) Q(E) + H_mu(e)`` for every e >= 0, with
+``H_mu(e) = Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu)``.  For with f the density of the other noise and g that of the
+Gaussian noise ``f(h) g(h) <= f(h) (e^e g(h+s) + max(0, g(h) - e^e g(h+s)))``; the first part is bounded as above.  The
+second is at most a hockey-stick divergence of the Gaussian noises h_j against h_j - s_j, whose s_j are predictable: both are made
+from a Brownian motion on [0, mu^2], without drift or with drift -1, by the same rule that spends the time
+``s_j^2 / sigma_j^2`` on step j, so that it is at most the divergence of these motions, H_mu(e).
+
 That the suppositions hold is shown by invariants at the cuts: they hold at the start, are kept on every path between
 cuts, and give what is needed along every path.  Where a program has selections, a shift may also depend on noise that
 is never shifted; `selections` says what, and why the theorem holds all the same.
@@ -16,12 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.executing import Execution
 from privproof.evidence.checker.programs.flow import flow_of
+from privproof.evidence.checker.programs.gaussian import given_away
 from privproof.evidence.checker.programs.inputs import Affine, Declared, at_most, read_affine
-from privproof.evidence.checker.programs.instructions import Group, Logarithm, Program, read_group
+from privproof.evidence.checker.programs.instructions import SQUARES, Group, Logarithm, Program, read_group
 from privproof.evidence.checker.programs.invariants import read_invariant
 from privproof.evidence.checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
 from privproof.evidence.checker.programs.solving import Condition, Solver
@@ -53,9 +62,10 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     for condition in conditions:
         solver.establish(condition, definitions)
     declared = program.declared
+    more = "" if declared.delta == 0 else f", plus delta = {text(declared.delta)},"
     return Accepted(
         "proved",
-        f"every set of outputs of runs that end is at most e^epsilon times as likely under any neighbouring inputs, with "
+        f"every set of outputs of runs that end is at most e^epsilon times as likely{more} under any neighbouring inputs, with "
         f"{declared.claimed}; {_lengths(declared)}",
         {
             "method": "alignment",
@@ -83,6 +93,7 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
     total = Affine(ZERO, {})
     product = ONE
     counted: dict[Logarithm, Affine] = {}
+    squares = ZERO
     for i, item in enumerate(listed):
         place = f"evidence.bounds[{i}]"
         given = an_object(item, place)
@@ -96,6 +107,13 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
             else:
                 found[logarithm] = _affine(times_, state)
             counted[logarithm] = Affine(Rational(times_), {}) if isinstance(times_, int) else times_
+            continue
+        if "squares" in given:
+            if SQUARES in found or SQUARES not in state.flow.groups:
+                refuse("the squares of Gaussian noise are bounded once, where there is some", place)
+            only_members(given, ("squares",), place)
+            squares = a_number(given["squares"], f"{place}.squares", limits)
+            found[SQUARES] = number(squares, REAL)
             continue
         group = read_group(given.get("names"), declared, f"{place}.names")
         if group in found:
@@ -117,10 +135,12 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
     for each in state.flow.groups:
         if each not in found:
             if each:
-                named = str(each) if isinstance(each, Logarithm) else " * ".join(each)
+                named = " * ".join(each) if isinstance(each, tuple) else str(each)
                 refuse(f"the costs of the scales with {named} are not bounded", "evidence.bounds")
             found[each] = number(0, REAL)
-    if declared.ratio is not None or any(each.terms for each in counted.values()):
+    if squares != 0:
+        given_away(squares, total, product, declared)
+    elif declared.ratio is not None or any(each.terms for each in counted.values()):
         _claimed_in_logarithms(total, counted, declared)
     else:
         _claimed(total, product, declared)

@@ -2,7 +2,8 @@
 
 Run 1 takes the path; that run 2 takes it too is an obligation at every test that is high.  The noise of run 2 is the
 noise of run 1 plus the shift, at the cost ``|shift| / factor`` in the group of the scale.  The shift of geometric noise is
-an integer by its form: integer multiples of differences of integers, and an integer.  An obligation is immediate, or,
+an integer by its form: integer multiples of differences of integers, and an integer.  The shift of Gaussian noise is
+settled before it is drawn.  An obligation is immediate, or,
 where the result is foretold, deferred: then it has to hold only in runs whose result is the foretold one.  Reads outside a
 list are never deferred.
 """
@@ -193,6 +194,9 @@ class Execution:
         if sample.whole:
             self._integer(at, sample)
             return
+        if sample.gaussian:
+            self._gaussian(at, sample)
+            return
         center = evaluator.value(sample.center).as_sort("real")
         noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
         evaluator.known.append(f"(= {shift} {self._shift(at)})")
@@ -215,6 +219,23 @@ class Execution:
         self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, INT)), INT)
         one, gap = evaluator.named(plus(center.one, noise), INT), evaluator.named(plus(center.gap, shift), INT)
         self._assign(sample.name, Value.apart("int", one, gap))
+
+    def _gaussian(self, at: int, sample: Sample) -> None:
+        """Gaussian noise: its shift is settled when it is drawn, and counted by a bound on it, ``s^2 <= reach |s|``."""
+        evaluator = self.evaluator
+        center = evaluator.value(sample.center).as_sort("real")
+        settled = self.alignment.settled.get(at)
+        noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
+        evaluator.known.append(f"(= {shift} {self._amount(None if settled is None else settled.shift)})")
+        if settled is not None:
+            if any(read >= len(evaluator.entries) for read, _ in settled.shift.reads):
+                refuse(f"the shift of instruction {at} depends on what is read later", self.alignment.place)
+            reach, size = number(settled.reach, REAL), f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
+            evaluator.obligations.append((f"instruction {at}: the shift is within its reach", f"(<= {size} {reach})"))
+            cost, factor = cost_of(sample.group), settled.reach / sample.factor**2
+            self.now[cost] = evaluator.named(plus(self.now[cost], times(factor, size, REAL)), REAL)
+        one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)
+        self._assign(sample.name, Value.apart("real", one, gap))
 
     def _shift(self, at: int, *, whole: bool = False) -> str:
         """The shift of a sample: that of the first case whose condition holds, and 0 if there is none."""

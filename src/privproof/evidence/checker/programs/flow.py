@@ -17,6 +17,7 @@ from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.expressions import Expression
 from privproof.evidence.checker.programs.inputs import ADD_REMOVE
 from privproof.evidence.checker.programs.instructions import (
+    SQUARES,
     Assign,
     Emit,
     Group,
@@ -95,6 +96,9 @@ def flow_of(program: Program) -> Flow:
     scales = {instruction.group for instruction in program.code if isinstance(instruction, Sample)}
     _ends(program)
     selections = _selections(program, noisy)
+    streams = any(isinstance(instruction, Next) for instruction in program.code)
+    if SQUARES in scales and (selections or streams):
+        refuse("Gaussian noise beside a selection or a stream is not covered", "question.code")
     others = {instruction.name for instruction in program.code if isinstance(instruction, Others)}
     others -= {step.name for step in program.code if isinstance(step, Assign | Sample | Next)}
     return Flow(

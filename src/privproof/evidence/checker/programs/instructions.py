@@ -3,6 +3,7 @@
 A sample of continuous noise has a scale ``factor * N * M ...`` whose names are public integers with a declared least
 value of at least 1, so that a scale is always above 0 and the same in both runs.  Geometric noise has an alpha instead:
 ``1/alpha = ratio^m`` with the largest such m, and to shift it by s costs ``m |s|`` times the logarithm of the ratio.
+Gaussian noise has its standard deviation, a number, and its shifts are counted in squares: `Squares`.
 """
 
 from __future__ import annotations
@@ -37,8 +38,18 @@ class Logarithm:
         return f"ln({self.ratio})"
 
 
-Group: TypeAlias = tuple[str, ...] | Logarithm
-"""The public integers that a scale is a multiple of, sorted; or the logarithm that geometric noise costs multiples of."""
+@dataclass(frozen=True)
+class Squares:
+    """What the shifts of Gaussian noise are counted in: the square of a shift over the variance."""
+
+    def __str__(self) -> str:
+        return "mu^2"
+
+
+SQUARES = Squares()
+
+Group: TypeAlias = tuple[str, ...] | Logarithm | Squares
+"""The public integers that a scale is a multiple of, sorted; the logarithm that geometric noise costs multiples of; squares."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +62,10 @@ class Assign:
 
 @dataclass(frozen=True)
 class Sample:
-    """A variable becomes the centre plus noise: ``laplace``, ``exponential`` on the numbers from 0 on, or ``geometric``.
+    """A variable becomes the centre plus noise: ``laplace``, ``exponential`` on the numbers from 0 on, ``geometric``, ``gaussian``.
 
     The scale is the factor times the product of the group; that of geometric noise the factor over the logarithm, because to shift
-    it by s costs ``|s| ln(1/alpha)``.
+    it by s costs ``|s| ln(1/alpha)``; that of Gaussian noise, its standard deviation, is the factor.
     """
 
     name: str
@@ -67,6 +78,11 @@ class Sample:
     def whole(self) -> bool:
         """Whether it is noise on the integers."""
         return isinstance(self.group, Logarithm)
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether it is Gaussian noise."""
+        return isinstance(self.group, Squares)
 
     @property
     def alpha(self) -> Rational:
@@ -302,7 +318,7 @@ def _sample(
         refuse("a sample names a variable and a kind", place)
     name, sort = _variable(given[1], variables, f"{place}[1]")
     kind = a_text(given[2], f"{place}[2]")
-    counts = {"laplace": 5, "exponential": 5, "geometric": 5, "bernoulli": 3, "uniform": 5}
+    counts = {"laplace": 5, "exponential": 5, "geometric": 5, "gaussian": 5, "bernoulli": 3, "uniform": 5}
     wanted = {"bernoulli": "bool", "uniform": "int", "geometric": "int"}.get(kind, "real")
     if kind not in counts:
         refuse(f"{kind[:40]!r} is none of {', '.join(counts)}", f"{place}[2]")
@@ -318,6 +334,10 @@ def _sample(
     if kind == "geometric":
         return Sample(name, kind, center, *_logarithm(given[4], f"{place}[4]", reader.limits))
     factor, group = _scale(given[4], declared, f"{place}[4]", reader.limits)
+    if kind == "gaussian":
+        if group:
+            refuse("the standard deviation of Gaussian noise is a number", f"{place}[4]")
+        return Sample(name, kind, center, factor, SQUARES)
     return Sample(name, kind, center, factor, group)
 
 

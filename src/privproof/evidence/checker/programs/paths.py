@@ -8,12 +8,15 @@ The shift of a sample may depend on the inputs, on the foretold result and on th
 and on nothing else: it is a constant, plus multiples of differences of entries read on the path, plus multiples of
 differences of variables that no noise flows into, or only noise that is never shifted (`selections`).  These are the side
 conditions of the soundness theorem: on each path the noise is translated or sheared, and paths do not overlap in run 2.
+
+The shift of Gaussian noise is *settled*: it may depend on what comes before the draw, and on nothing that comes later, neither on the
+outcomes of later tests nor on the foretold result.  Paths that share the way to the draw have the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from privproof.evidence.checker.documents import (
     a_flag,
@@ -87,11 +90,23 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """The shift of Gaussian noise, with a bound on its size."""
+
+    shift: Shift
+    reach: Rational
+
+
+@dataclass(frozen=True)
 class Alignment:
-    """The cases of a path; the first whose conditions hold counts, and without one nothing is shifted."""
+    """The cases of a path; the first whose conditions hold counts, and without one nothing is shifted.
+
+    The shifts of Gaussian noise are settled, and no case tells them apart.
+    """
 
     cases: tuple[Case, ...]
     place: str
+    settled: Mapping[int, Settled] = field(default_factory=dict)
 
 
 def paths_of(program: Program, cuts: frozenset[int]) -> list[Path]:
@@ -142,7 +157,7 @@ def read_alignments(value: object, paths: list[Path], flow: Flow, limits: Limits
     for i, item in enumerate(listed):
         place = f"{_PLACE}[{i}]"
         given = an_object(item, place)
-        only_members(given, ("from", "tests", "cases"), place)
+        only_members(given, ("from", "tests", "cases", "settled"), place)
         tests = tuple(
             _outcome(test, f"{place}.tests[{k}]") for k, test in enumerate(a_list(given.get("tests"), f"{place}.tests"))
         )
@@ -154,9 +169,12 @@ def read_alignments(value: object, paths: list[Path], flow: Flow, limits: Limits
         cases = a_list(given.get("cases"), f"{place}.cases")
         within(len(cases), _MOST_CASES, "cases", f"{place}.cases")
         reader = _Reader(flow, path, limits)
-        found[path] = Alignment(tuple(reader.case(case, f"{place}.cases[{k}]") for k, case in enumerate(cases)), place)
+        settled = reader.settled(given.get("settled", {}), f"{place}.settled")
+        read = tuple(reader.case(case, f"{place}.cases[{k}]") for k, case in enumerate(cases))
+        found[path] = Alignment(read, place, settled)
     alignments = {path: found.get(path, Alignment((), _PLACE)) for path in paths}
     _settled(alignments, flow.program)
+    _predictable(alignments, flow.program)
     return alignments
 
 
@@ -184,13 +202,29 @@ def _settled(alignments: Mapping[Path, Alignment], program: Program) -> None:
                     refuse(f"a shift before instruction {at} depends on what comes later", alignment.place)
 
 
+def _predictable(alignments: Mapping[Path, Alignment], program: Program) -> None:
+    """The shift of Gaussian noise is the same on all paths that share the way to its draw."""
+    seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], Settled | None] = {}
+    for path, alignment in alignments.items():
+        for i, at in enumerate(path.steps):
+            step = program.code[at]
+            if isinstance(step, Sample) and step.gaussian:
+                before = frozenset(path.steps[:i])
+                tests = tuple(test for test in path.tests if test[0] in before)
+                settled = alignment.settled.get(at)
+                if seen.setdefault((path.start, at, tests), settled) != settled:
+                    refuse(f"the shift of instruction {at} depends on what comes later", alignment.place)
+
+
 class _Reader:
     """Reads the cases of one path."""
 
     def __init__(self, flow: Flow, path: Path, limits: Limits) -> None:
         self.flow = flow
         self.limits = limits
-        self.samples = [at for at in path.steps if isinstance(flow.program.code[at], Sample)]
+        drawn = {at: step for at in path.steps if isinstance(step := flow.program.code[at], Sample)}
+        self.samples = [at for at, step in drawn.items() if not step.gaussian]
+        self.gaussian = [at for at, step in drawn.items() if step.gaussian]
         declared = flow.program.declared
         numeric = {name for name, sort in flow.program.variables.items() if sort in ("int", "real")}
         numeric |= {each.name for each in declared.inputs.values() if each.shape == "value" and each.numeric}
@@ -209,6 +243,22 @@ class _Reader:
                 refuse(f"{name[:40]!r} is no sample of continuous noise on this path", f"{place}.shifts")
             shifts[at] = self._shift(item, f"{place}.shifts.{name}")
         return Case(conditions, shifts)
+
+    def settled(self, value: object, place: str) -> dict[int, Settled]:
+        """The shifts of Gaussian noise."""
+        found = {}
+        for name, item in an_object(value, place).items():
+            here = f"{place}.{name}"
+            at = next((number for number in self.gaussian if str(number) == name), None)
+            if at is None:
+                refuse(f"{name[:40]!r} is no sample of Gaussian noise on this path", place)
+            given = an_object(item, here)
+            only_members(given, ("shift", "reach"), here)
+            reach = a_number(given.get("reach"), f"{here}.reach", self.limits)
+            if reach < 0:
+                refuse("a reach is at least 0", f"{here}.reach")
+            found[at] = Settled(self._shift(given.get("shift"), f"{here}.shift"), reach)
+        return found
 
     def _shift(self, value: object, place: str) -> Shift:
         given = an_object(value, place)

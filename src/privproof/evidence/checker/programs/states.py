@@ -8,8 +8,8 @@ entry more under ``add-remove`` (``added``), the one record that changes in a li
 ``record: data: other`` in run 2 where it is no number; a number is ``by`` more; of rows ``record: data.age`` and its
 ``other`` for every field) and the foretold parts of the result (``output 0``).
 ``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the noise with scales in multiples of N has
-cost, ``cost ln(2)``, an integer, how many times this logarithm, and ``ok`` says whether everything asked so far held,
-where the result is foretold.
+cost, ``cost ln(2)``, an integer, how many times this logarithm, ``cost mu^2`` what Gaussian noise has cost in squares, and
+``ok`` says whether everything asked so far held, where the result is foretold.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def other_of(name: str) -> str:
 
 def cost_of(group: Group) -> str:
     """The symbol of a cost."""
-    return f"cost {group}" if isinstance(group, Logarithm) else " ".join(("cost", *group))
+    return " ".join(("cost", *group)) if isinstance(group, tuple) else f"cost {group}"
 
 
 def read_of(stream: str) -> str:

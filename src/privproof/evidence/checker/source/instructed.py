@@ -210,7 +210,7 @@ def scale_of(sample: Sample, given: Mapping[str, Held]) -> Parts:
     """The scale of a noise: a factor times public numbers."""
     found: Parts = {(): fraction(sample.factor)}
     assert not isinstance(sample.group, Logarithm)
-    for name in sample.group:
+    for name in sample.group if isinstance(sample.group, tuple) else ():
         value = given[name]
         assert isinstance(value, Term)
         found = times(found, value.parts)

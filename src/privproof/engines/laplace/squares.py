@@ -1,0 +1,72 @@
+"""Gaussian noise in proofs by alignment: what its shifts come to in squares, and what delta they give away.
+
+Shifts of Gaussian noise that are settled when it is drawn, with ``sum (s/sigma)^2 <= mu^2`` on every path, give away ``H_mu(e)`` where
+all other noise costs at most ``epsilon - e``: the delta of two normal laws that are mu standard deviations apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from privproof.engines.integrals.curves import normal_below
+from privproof.exact import Epsilon, Rational
+from privproof.exact.balls import precision, rational_bounds
+
+_SHARES = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))
+"""The parts of epsilon that are set aside for Gaussian noise, one after the other; all of it where there is no other noise."""
+_BITS = 128
+"""Bits of the balls; the checker decides with its own."""
+_STEPS = 60
+"""Bisections for the largest mu: it is only looked for, what it gives away is decided by balls."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How much the two kinds of noise may cost in a search: others in epsilon, Gaussian noise in squares."""
+
+    others: Fraction
+    squares: Fraction
+
+
+def given_away(squares: Fraction | Rational, left: arb) -> arb:
+    """The delta of shifts that come to so much, where so much of epsilon is left."""
+    if squares == 0:
+        return arb(0)
+    mu = arb(Rational(squares.numerator, squares.denominator)).sqrt()
+    return normal_below(mu / 2 - left / mu) - left.exp() * normal_below(-mu / 2 - left / mu)
+
+
+def enough(squares: Fraction, others: Fraction, epsilon: Epsilon, delta: Rational) -> bool:
+    """Whether costs are within an epsilon and a delta."""
+    with precision(_BITS):
+        left = epsilon.ball(_BITS) - arb(Rational(others.numerator, others.denominator))
+        return bool(left >= 0) and bool(given_away(squares, left) <= arb(delta))
+
+
+def allowances(epsilon: Epsilon, delta: Rational, *, alone: bool) -> Iterator[Allowance]:
+    """How epsilon may be shared out between the two kinds of noise: first all of it to each, then in parts."""
+    low = Fraction(str(rational_bounds(epsilon.ball(_BITS))[0]))
+    whole = _most(low, delta)
+    yield Allowance(low, whole)
+    for share in () if alone else _SHARES[1:]:
+        yield Allowance(low * (1 - share), _most(low * share, delta))
+
+
+def _most(left: Fraction, delta: Rational) -> Fraction:
+    """About the largest square that gives away no more than delta."""
+    below, above = Fraction(0), Fraction(1)
+    with precision(_BITS):
+        free = arb(Rational(left.numerator, left.denominator))
+        while given_away(above, free) <= arb(delta) and above < 2**_STEPS:
+            above *= 2
+        for _ in range(_STEPS):
+            middle = (below + above) / 2
+            if given_away(middle, free) <= arb(delta):
+                below = middle
+            else:
+                above = middle
+    return below

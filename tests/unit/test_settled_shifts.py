@@ -1,0 +1,158 @@
+"""Gaussian noise in proofs for every length: shifts that are settled when it is drawn, counted in squares, give away a delta."""
+
+from __future__ import annotations
+
+import copy
+from math import exp, sqrt
+from statistics import NormalDist
+
+import pytest
+
+from privproof import check, gaussian, integer, laplace, mechanism, public, real, real_queries, records
+from privproof.evidence.checker import Accepted, Rejected, recheck
+from privproof.scenarios import program_question
+
+
+@mechanism
+def mixed(q: real_queries(), threshold: public(real())):
+    noisy = gaussian(threshold, sigma=4)
+    for i, answer in enumerate(q):
+        if laplace(answer, scale=8) >= noisy:
+            return i
+    return -1
+
+
+@mechanism
+def prophetic(q: real_queries(), threshold: public(real())):
+    noisy = gaussian(threshold, sigma=4)
+    for i, answer in enumerate(q):
+        if gaussian(answer, sigma=8) >= noisy:
+            return i
+    return -1
+
+
+@mechanism(neighbours="one")
+def vector(q: real_queries()):
+    for answer in q:
+        yield gaussian(answer, sigma=3)
+
+
+@mechanism
+def twice(data: records(0, 1)):
+    return gaussian(sum(data), sigma=2), gaussian(sum(data), sigma=2)
+
+
+@mechanism
+def both_kinds(data: records(0, 1, 2)):
+    return gaussian(sum(data), sigma=4), laplace(data.count(1), scale=4)
+
+
+@mechanism
+def decided_first(x: integer(0, 1)):
+    if laplace(x, scale=1) > 0:
+        return gaussian(x, sigma=2), 1
+    return gaussian(x, sigma=4), 0
+
+
+@mechanism
+def hindsight(x: real()):
+    """Whether the noise is shifted must not depend on how it came out."""
+    noisy = gaussian(x, sigma=1)
+    return noisy > 0
+
+
+@mechanism
+def reused(x: real()):
+    noise = gaussian(0, sigma=1)
+    return x + noise, x - noise
+
+
+@mechanism
+def louder_for_some(x: integer(0, 1)):
+    return gaussian(x, sigma=1 + x)
+
+
+def _given_away(squares, left):
+    """Delta of two normal laws so far apart, in squares of standard deviations."""
+    mu = sqrt(squares)
+    below = NormalDist().cdf
+    return below(mu / 2 - left / mu) - exp(left) * below(-mu / 2 - left / mu)
+
+
+@pytest.mark.parametrize(
+    ("function", "epsilon", "others", "squares"),
+    [
+        (vector, 1, 0, 1 / 9),
+        (twice, 1, 0, 1 / 2),
+        (both_kinds, 1, 1 / 4, 1 / 4),
+        (decided_first, 2, 1, 1 / 4),
+        (hindsight, 1, 0, 1),
+    ],
+)
+def test_it_is_proved_for_every_length_and_no_smaller_delta(function, epsilon, others, squares):
+    delta = _given_away(squares, epsilon - others)
+    verdict = check(program_question(function), epsilon=epsilon, delta=f"{delta * 1.0001:.9f}")
+    assert (verdict.status, verdict.engine) == ("proved", "laplace")
+    assert isinstance(recheck(verdict.certificate), Accepted)
+    less = check(program_question(function), epsilon=epsilon, delta=f"{delta * 0.999:.9f}", time_limit=20)
+    assert (less.status, less.engine) != ("proved", "laplace")
+
+
+@pytest.mark.parametrize("function", [prophetic, reused])
+def test_what_depends_on_the_outcome_is_not_proved(function):
+    """Above threshold with Gaussian noise alone gives away 0.0638 on a million answers, while its shifts come to 0.016."""
+    assert check(program_question(function), epsilon="1/2", delta="0.02", time_limit=3).status != "proved"
+
+
+def _changed(certificate, change):
+    made = copy.deepcopy(certificate)
+    change(made)
+    return recheck(made)
+
+
+def _settled(document):
+    return [path["settled"] for path in document["evidence"]["paths"] if "settled" in path]
+
+
+def test_the_checker_settles_for_nothing_less():
+    certificate = check(program_question(mixed), epsilon="1.24", delta="3.48e-6").certificate
+
+    def smaller_delta(document):
+        document["question"]["delta"] = "3.47e-6"
+
+    def smaller_squares(document):
+        bounds = document["evidence"]["bounds"]
+        next(bound for bound in bounds if "squares" in bound)["squares"] = "1/17"
+
+    def smaller_reach(document):
+        for settled in _settled(document):
+            for each in settled.values():
+                each["reach"] = "1/2"
+
+    def other_noise(document):
+        for step in document["question"]["code"]:
+            if step[0] == "sample" and step[2] == "gaussian":
+                step[4]["factor"] = "3"
+
+    def in_a_case(document):
+        for path in document["evidence"]["paths"]:
+            settled = path.pop("settled", {})
+            if settled:
+                path["cases"] = [{"when": [], "shifts": {at: each["shift"] for at, each in settled.items()}}]
+
+    for change in (smaller_delta, smaller_squares, smaller_reach, other_noise, in_a_case):
+        assert isinstance(_changed(certificate, change), Rejected), change.__name__
+
+
+def test_a_shift_that_later_tests_decide_is_refused():
+    """The shift of the threshold on the paths of one outcome alone, which would be prophecy."""
+    certificate = check(program_question(hindsight), epsilon="1", delta="0.127").certificate
+    [*paths] = certificate["evidence"]["paths"]
+    settled = [path for path in paths if "settled" in path]
+    if len(settled) < 2:
+        pytest.skip("the outcome is no test of this program")
+    made = copy.deepcopy(certificate)
+    del made["evidence"]["paths"][paths.index(settled[0])]["settled"]
+    found = recheck(made)
+    assert isinstance(found, Rejected)
+    assert "later" in found.reason
