@@ -59,7 +59,7 @@ def profile(
     begin(target, time_limit, as_json=as_json)
     question = loaded(target, one_size(size), horizon, pair, settings, inputs, neighbours)
     end_ = None if up_to is None else rational(up_to)
-    if question.family == "runs":
+    if question.family in ("runs", "program"):
         last = rational(_LARGEST) if end_ is None else end_
         with monitored() as monitor:
             found = delta_curve(question, [fraction(last * i / (points - 1)) for i in range(points)], monitor)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from privproof.compiling.draws import draws_question
 from privproof.compiling.programs import mechanism_question
+from privproof.compiling.registers import registers
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.errors import LanguageError, QuestionError
@@ -20,7 +21,7 @@ from privproof.language.recognition import IDEAL, floats_note, inexact
 from privproof.language.taint import samples
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
-from privproof.scenarios.programs import refuse_gaussian
+from privproof.scenarios.programs import is_gaussian
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
@@ -114,7 +115,15 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
     if run:
         return runs_question(subject, size=size)
     try:
-        refuse_gaussian(subject)
+        if is_gaussian(subject):
+            if horizon is None and keeps_few(subject, size):
+                return program_question(subject, size=size)
+            raise LanguageError(
+                "gaussian",
+                "Gaussian noise is decided by running the function",
+                place=subject.place,
+                hint="data with finitely many values: records(0, 1), integer(0, 5)",
+            )
         if not is_program(subject):
             large = None if horizon is not None else draws_question(subject, size=size)
             if large is not None:
@@ -143,6 +152,22 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             "time", "out of time while the model was made", hint="a smaller size, or a longer time limit"
         )
         return runs_question(subject, size=size, reason=late)  # who asks knows that no time is left
+
+
+_SMALL = 3
+"""Whether a function keeps few noisy numbers is tried at this size: its instructions are those of every size."""
+
+
+def keeps_few(subject: Mechanism, size: int | None) -> bool:
+    """Whether a function at a size is one that integrals over few registers are about, on finitely many numbers."""
+    private = [declared for declared in subject.inputs.values() if not declared.public]
+    if any(declared.values is None or declared.within is None for declared in private):
+        return False
+    try:
+        registers(subject, None if size is None else min(size, _SMALL))
+    except (Unsupported, LanguageError):
+        return False
+    return True
 
 
 def is_aligned(subject: Mechanism) -> bool:

@@ -44,6 +44,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("smt", _WORDS, "words.bounded", "SmtEngine"),
     Registered("definition", _WORDS, "words.definition", "DefinitionEngine"),
     Registered("streams", ("program", "stream"), "streams.engine", "StreamEngine"),
+    Registered("registers", ("program",), "registers.engine", "RegisterEngine"),
     Registered("laplace", ("program",), "laplace.engine", "AlignmentEngine"),
     Registered("runs", ("runs",), "runs.engine", "RunsEngine"),
     Registered("draws", ("draws",), "draws.engine", "DrawsEngine"),

@@ -158,11 +158,13 @@ class ProgramDetails:
         formula: an upper bound that is proved for every size and all public numbers, as an expression in them.
         explanation: for a proof by alignment, what every line pays.
         repairs: changes after which the claim is proved.
+        delta: between which numbers the smallest delta at the claimed epsilon lies; no certificate shows it.
     """
 
     formula: Affine | None = None
     explanation: Explanation | None = None
     repairs: tuple[str, ...] = ()
+    delta: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True)
@@ -273,8 +275,8 @@ class Verdict:
 
     @property
     def delta_bounds(self) -> tuple[Fraction, Fraction] | None:
-        """Between which numbers the smallest delta at the claimed epsilon lies, where a function was run for it."""
-        return self.details.delta if isinstance(self.details, RunDetails) else None
+        """Between which numbers the smallest delta at the claimed epsilon lies, where it was enclosed."""
+        return self.details.delta if isinstance(self.details, RunDetails | ProgramDetails) else None
 
     @property
     def leak(self) -> Leaking | None:

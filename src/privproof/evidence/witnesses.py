@@ -212,6 +212,8 @@ class ObservedPattern:
     """
 
     family: ClassVar[Family] = "program"
+    one_pattern: ClassVar[bool] = True
+    """Whether the event is a pattern that `output_probability` takes."""
 
     event: Any
     line: str = ""
@@ -224,6 +226,46 @@ class ObservedPattern:
     def called(self, question: AnyQuestion, left: Any, right: Any) -> tuple[Arguments, Arguments] | None:
         """The arguments on both sides."""
         return dict(left), dict(right)
+
+
+@dataclass(frozen=True)
+class ObservedOutcomes:
+    """Outputs of a function with continuous noise, one by one; the situations are its arguments.
+
+    Attributes:
+        outputs: the outputs of the event, in words.
+    """
+
+    family: ClassVar[Family] = "program"
+    line: ClassVar[str] = ""
+    one_pattern: ClassVar[bool] = False
+
+    outputs: tuple[str, ...]
+
+    @property
+    def output(self) -> str:
+        """The event in words."""
+        return outcomes_text(self.outputs)
+
+    @property
+    def event(self) -> str:
+        """The same."""
+        return self.output
+
+    def called(self, question: AnyQuestion, left: Any, right: Any) -> tuple[Arguments, Arguments] | None:
+        """The arguments on both sides."""
+        return dict(left), dict(right)
+
+
+_MOST_SHOWN = 12
+"""Outputs of an event that are named; of more, the first ones and how many there are."""
+
+
+def outcomes_text(outputs: Sequence[str]) -> str:
+    """Outputs in words: one of them happens."""
+    if len(outputs) > _MOST_SHOWN:
+        return f"one of {len(outputs)}: {', '.join(outputs[:_MOST_SHOWN])}, ..."
+    return " or ".join(filter(None, (", ".join(outputs[:-1]), outputs[-1]))) if outputs else "none"
 
 
 @dataclass(frozen=True)
@@ -323,7 +365,7 @@ class ObservedRelease:
 AnyWitness: TypeAlias = Witness[Any, Any]
 WordWitness: TypeAlias = Witness[ObservedWord, Fraction]
 SecretWitness: TypeAlias = Witness[ObservedOutput, Fraction]
-LossWitness: TypeAlias = Witness[ObservedPattern, ExponentialSum]
+LossWitness: TypeAlias = Witness["ObservedPattern | ObservedOutcomes", "ExponentialSum | Ball"]
 RunWitness: TypeAlias = Witness[ObservedRun, "ExponentialSum | Ball"]
 DrawsWitness: TypeAlias = Witness[ObservedParts, Fraction]
 StreamWitness: TypeAlias = Witness[ObservedStream, Probability]

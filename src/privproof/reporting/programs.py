@@ -57,8 +57,9 @@ class ProgramReport(Report[ProgramQuestion, LossWitness]):
             result += _proof_facts(verdict.explanation)
             if target is not None:
                 result.append(Fact("more", f"privproof explain {target}"))
+        result += delta_facts(verdict)
         result += [Fact("repair", repair) for repair in verdict.repairs]
-        if isinstance(verdict, Refuted) and not verdict.repairs and target is not None:
+        if isinstance(verdict, Refuted) and not verdict.repairs and target is not None and verdict.delta_bounds is None:
             result.append(Fact("more", f"privproof explain {target} looks for a repair"))
         return result
 
@@ -215,8 +216,18 @@ def _loss_facts(verdict: Verdict, question: ProgramQuestion, witness: LossWitnes
     result = event_facts(witness, verdict, allowed)
     if witness.observed.line:
         result.append(Fact("where", witness.observed.line))
-    result.append(Fact("in Python", python_lines(question.mechanism, witness)))
+    if witness.observed.one_pattern:
+        result.append(Fact("in Python", python_lines(question.mechanism, witness)))
     return result
+
+
+def delta_facts(verdict: Verdict) -> list[Fact]:
+    """Between which numbers the smallest delta lies, where it was enclosed."""
+    if verdict.delta_bounds is None:
+        return []
+    low, high = (f"{float(end):.10g}" for end in verdict.delta_bounds)
+    said = low if low == high else f"between {low} and {high}"
+    return [Fact("smallest delta", f"{said} at this epsilon")]
 
 
 def _allowed(question: ProgramQuestion, witness: LossWitness) -> str:

@@ -10,7 +10,14 @@ from privproof.evidence.verdicts import Refuted, Verdict
 from privproof.evidence.witnesses import RunWitness
 from privproof.reporting.commands import Command
 from privproof.reporting.facts import Fact, plain_data
-from privproof.reporting.programs import arguments_words, event_data, event_facts, public_words, tight_words
+from privproof.reporting.programs import (
+    arguments_words,
+    delta_facts,
+    event_data,
+    event_facts,
+    public_words,
+    tight_words,
+)
 from privproof.reporting.reports import Report
 from privproof.scenarios import RunsQuestion
 
@@ -35,11 +42,7 @@ class RunsReport(Report[RunsQuestion, RunWitness]):
             broken = isinstance(verdict, Refuted) and not asked_tight and budget is not None
             allowed = budget.epsilon.show() if broken and budget is not None else None
             found += event_facts(verdict.witness, verdict, allowed)
-        if verdict.delta_bounds is not None:
-            low, high = (f"{float(end):.10g}" for end in verdict.delta_bounds)
-            said = low if low == high else f"between {low} and {high}"
-            found.append(Fact("smallest delta", f"{said} at this epsilon"))
-        return found
+        return [*found, *delta_facts(verdict)]
 
     def tight(self, verdict: Verdict, question: RunsQuestion) -> str:
         """What is known about the smallest epsilon."""

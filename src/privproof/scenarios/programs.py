@@ -117,20 +117,9 @@ def is_geometric(mechanism: Mechanism) -> bool:
     return any(sample.noise in kinds for sample in samples(mechanism.translated.body))
 
 
-def refuse_gaussian(mechanism: Mechanism) -> None:
-    """Refuse Gaussian noise: a program with it is not translated.
-
-    Raises:
-        LanguageError: there is some.
-    """
-    for sample in samples(mechanism.translated.body):
-        if sample.noise == "gaussian":
-            raise LanguageError(
-                "gaussian",
-                "Gaussian noise is decided by running the function",
-                place=str(sample.place),
-                hint="data with finitely many values: records(0, 1), integer(0, 5)",
-            )
+def is_gaussian(mechanism: Mechanism) -> bool:
+    """Whether a mechanism draws Gaussian noise."""
+    return any(sample.noise == "gaussian" for sample in samples(mechanism.translated.body))
 
 
 def program_question(mechanism: Mechanism, *, size: int | None = None) -> ProgramQuestion:

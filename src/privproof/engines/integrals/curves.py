@@ -136,6 +136,12 @@ def normal_below(x: arb) -> arb:
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
+def highest_normal(across: arb) -> arb:
+    """A bound on the standard normal distribution function within some distance from the line."""
+    factor = across * (across * across / 2).exp()
+    return normal_below(1 / factor) + factor * _phi(1 / factor)
+
+
 def _normal_bound(low: arb, high: arb, across: arb) -> arb:
     factor = across * (across * across / 2).exp()
     top = 1 / factor

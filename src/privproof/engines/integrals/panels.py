@@ -32,7 +32,7 @@ RHO = 3
 
 
 @lru_cache(maxsize=4)
-def _rule(bits: int) -> tuple[tuple[arb, ...], tuple[arb, ...], arb_mat]:
+def rule(bits: int) -> tuple[tuple[arb, ...], tuple[arb, ...], arb_mat]:
     """Nodes, weights, and the matrix that integrates the interpolant from -1 to each node."""
     found = [arb.legendre_p_root(NODES, k, weight=True) for k in range(NODES)]
     found.sort(key=lambda each: float(each[0].mid()))
@@ -46,6 +46,12 @@ def _rule(bits: int) -> tuple[tuple[arb, ...], tuple[arb, ...], arb_mat]:
                 total += legendre[i][m] * (legendre[k][m + 1] - legendre[k][m - 1]) / 2
             entries.append(weights[i] * total)
     return nodes, weights, arb_mat(NODES, NODES, entries)
+
+
+def errors() -> tuple[arb, arb]:
+    """The errors of a running integral and of an integral over a panel, for half length 1 and modulus 1."""
+    rho = arb(RHO)
+    return 8 * rho**-NODES / (1 - 1 / rho), arb(64) / 15 * rho ** (-2 * NODES) / (1 - rho**-2)
 
 
 def _legendre(x: arb) -> list[arb]:
@@ -92,7 +98,7 @@ class Grid:
     @cached_property
     def nodes(self) -> tuple[tuple[arb, ...], ...]:
         """The nodes of every panel."""
-        places = _rule(self.bits)[0]
+        places = rule(self.bits)[0]
         return tuple(tuple(panel.middle + panel.radius * x for x in places) for panel in self.panels)
 
     @property
@@ -159,9 +165,9 @@ def _between(top: arb) -> arb:
 
 def running(grid: Grid, density: Density, *, upwards: bool) -> Analytic:
     """How much of a measure lies below each point, or above it."""
-    _, weights, matrix = _rule(grid.bits)
+    _, weights, matrix = rule(grid.bits)
     rho, count = arb(RHO), NODES
-    within, whole = 8 * rho**-count / (1 - 1 / rho), arb(64) / 15 * rho ** (-2 * count) / (1 - rho**-2)
+    within, whole = errors()
     across = (rho - 1 / rho) / 2
     order = range(len(grid.panels)) if upwards else range(len(grid.panels) - 1, -1, -1)
     before = _between(density.left if upwards else density.right)
@@ -183,9 +189,8 @@ def running(grid: Grid, density: Density, *, upwards: bool) -> Analytic:
 
 def total(grid: Grid, density: Density) -> arb:
     """The mass of a measure."""
-    _, weights, _ = _rule(grid.bits)
-    rho = arb(RHO)
-    whole = arb(64) / 15 * rho ** (-2 * NODES) / (1 - rho**-2)
+    _, weights, _ = rule(grid.bits)
+    _, whole = errors()
     mass = _between(density.left) + _between(density.right)
     for panel, values, bound in zip(grid.panels, density.inside.values, density.inside.bounds, strict=True):
         part = panel.radius * sum((w * v for w, v in zip(weights, values, strict=True)), arb(0))
@@ -218,6 +223,16 @@ def cut(low: Rational, high: Rational, cuts: Iterable[Rational], longest: Sequen
                 continue
             middle = (one + two) / 2
             waiting += [(middle, two), (one, middle)]
+    return Grid(tuple(panels))
+
+
+def evenly(low: Rational, high: Rational, cuts: Iterable[Rational], longest: Rational) -> Grid:
+    """A grid from one end to another, between cuts in panels of equal length, none longer than a bound."""
+    panels: list[Panel] = []
+    for start, end in pairwise(sorted({low, high, *(c for c in cuts if low < c < high)})):
+        count = int(((end - start) / longest).ceil())
+        ends = [start + (end - start) * k / count for k in range(count + 1)]
+        panels += [Panel(one, two) for one, two in pairwise(ends)]
     return Grid(tuple(panels))
 
 

@@ -32,6 +32,8 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("words", "tensors"): ("recomputed", "the output law of every input"),
     ("program", "alignment"): ("solver", "an alignment, whose conditions a solver showed"),
     ("program", "loss"): ("witnessed", "an event, whose two probabilities were integrated again"),
+    ("program", "registers"): ("recomputed", "the largest excess over all neighbours, by integrals over few numbers"),
+    ("program", "outcomes"): ("witnessed", "an event, whose two probabilities were enclosed again"),
     ("stream", "coupling"): ("witnessed", "a coupling, of which every transition was compared"),
     ("stream", "loss"): ("witnessed", "an execution, whose two probabilities were enclosed again"),
     ("stream", "growth"): ("witnessed", "a path that is repeated, whose costs were followed again"),
@@ -63,6 +65,7 @@ _LOSS = "both probabilities of the event, the inputs, and that they are neighbou
 _BELOW = "both probabilities of the event of the lower bound"
 _AUTOMATON = "the automaton, its inputs and outputs, and which streams are neighbours"
 _PROOF = "the instructions that the alignment is about, and the inputs"
+_INSTRUCTIONS = "the instructions that were run with data and noise left open, and the inputs"
 _FINITE = "the model, its inputs and outputs, and which data are neighbours"
 
 
@@ -90,7 +93,7 @@ def explained(
     found = _from_source(
         asked, an_object(certificate.get("evidence"), "evidence"), limits, above=accepted.details.get("above")
     )
-    if "below" in certificate and asked.get("kind") == "program":
+    if "below" in certificate and asked.get("kind") == "program" and accepted.details.get("below") == "loss":
         bounded = _below_from_source(asked, an_object(certificate["below"], "below"), limits)
         found = bounded if found is None else found.beside(bounded)
     if found is None:
@@ -152,6 +155,8 @@ def _from_source(
         return established(asked, _AUTOMATON, automaton, limits)
     if (kind, method) == ("program", "alignment"):
         return established(asked, _PROOF, proof, limits)
+    if (kind, method) in (("program", "registers"), ("program", "outcomes")):
+        return established(asked, _INSTRUCTIONS, proof, limits)
     return established(asked, "the program", _not_followed, limits)
 
 

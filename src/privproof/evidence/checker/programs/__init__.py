@@ -5,10 +5,12 @@ A proof is an *alignment*: noise of the second run as shifted noise of the first
 stay together and what the shifts cost (Wang, Ding, Kifer and Zhang, "CheckDP: An Automated and Integrated Approach for
 Proving Differential Privacy or Finding Precise Counterexamples", 2020; here for all lengths, and with invariants that a
 solver rechecks).  A refutation is a *loss*: two neighbouring inputs, the tree of runs on each, and an event whose
-probabilities are integrated again, exactly.
+probabilities are integrated again, exactly.  At one size a claim with a delta is decided by *registers*: the program is
+run once with data and noise left open, and what it shows is integrated over few numbers, in balls.
 
 Read it in this order: `inputs`, `expressions`, `instructions`, `flow` (the question); `terms`, `states`, `evaluating`,
-`paths`, `executing`, `invariants`, `solving`, `alignment` (proofs); `trees`, `losses` (refutations).
+`paths`, `executing`, `invariants`, `solving`, `alignment` (proofs); `trees`, `losses` (refutations); `registers`, `excesses` (a delta at
+one size).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 from privproof.evidence.checker.documents import a_text, a_text_or_null, an_object, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.programs.alignment import proved_by_alignment
+from privproof.evidence.checker.programs.excesses import proved_by_registers, refuted_by_outcomes
 from privproof.evidence.checker.programs.inputs import read_declared
 from privproof.evidence.checker.programs.instructions import read_program
 from privproof.evidence.checker.programs.losses import refuted_by_loss
@@ -38,4 +41,8 @@ def check_program(verdict: str, asked: dict[str, object], certificate: dict[str,
         return proved_by_alignment(read_program(asked, declared, limits), evidence, limits)
     if (verdict, method) == ("refuted", "loss"):
         return refuted_by_loss(declared, evidence, limits)
+    if (verdict, method) == ("proved", "registers"):
+        return proved_by_registers(read_program(asked, declared, limits), evidence)
+    if (verdict, method) == ("refuted", "outcomes"):
+        return refuted_by_outcomes(read_program(asked, declared, limits), evidence, limits)
     refuse(f"{method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")

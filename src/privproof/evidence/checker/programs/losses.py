@@ -45,7 +45,7 @@ def refuted_by_loss(declared: Declared, evidence: dict[str, object], limits: Lim
     left, right = (
         read_arguments(sides[s].get("arguments"), declared, f"evidence.{s}.arguments", limits) for s in sides
     )
-    _neighbours(declared, left, right)
+    neighbouring(declared, left, right)
     budget = _budget(declared, left)
     integrator = Integrator()
     above, below = (
@@ -149,7 +149,7 @@ def _length(declared: Declared, arguments: Arguments, place: str) -> int | None:
     return next(iter(lengths), None)
 
 
-def _neighbours(declared: Declared, left: Arguments, right: Arguments) -> None:
+def neighbouring(declared: Declared, left: Arguments, right: Arguments) -> None:
     """Refuse inputs that are the same, or that are not neighbours."""
     if declared.relation == ADD_REMOVE:
         _one_more(declared, left, right)

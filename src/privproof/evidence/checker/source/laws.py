@@ -39,7 +39,7 @@ class Geometric:
 
 @dataclass(frozen=True)
 class Continuous:
-    """Laplace or exponential noise of a scale, added to a center."""
+    """Laplace, exponential or Gaussian noise of a scale, added to a center."""
 
     kind: str
     center: Value
@@ -69,6 +69,7 @@ SIGNATURES: Mapping[str, Signature] = {
     "randomized_response": Signature(("value", "truth", "among"), 1, {"among": None}),
     "laplace": Signature(("value", "scale"), 1, {}),
     "exponential": Signature(("value", "scale"), 1, {}),
+    "gaussian": Signature(("value", "sigma"), 1, {}),
 }
 
 
@@ -97,8 +98,8 @@ def law(noise: str, arguments: Mapping[str, Value]) -> Law:
             return _choice(a["table"])
         case "randomized_response":
             return _response(a["value"], a["truth"], a["among"])
-        case "laplace" | "exponential":
-            scale = _exact(a["scale"])
+        case "laplace" | "exponential" | "gaussian":
+            scale = _exact(a["sigma" if noise == "gaussian" else "scale"])
             if scale <= 0:
                 fails("a scale is above 0")
             return Continuous(noise, a["value"], scale)

@@ -163,10 +163,11 @@ class Observer:
         return [side for side, _ in outcomes]
 
     def _continuous(self, both: Both, stop: Sample, given: Mapping[str, Value]) -> tuple[Held, Value]:
-        """Laplace or exponential noise: the same centre, the same scale."""
-        center, scale = given["value"], given["scale"]
+        """Continuous noise: the same centre, the same scale."""
+        name = "sigma" if stop.kind == "gaussian" else "scale"
+        center, scale = given["value"], given[name]
         if not isinstance(scale, Term):
-            found = law(stop.kind, {"value": 0, "scale": scale})
+            found = law(stop.kind, {"value": 0, name: scale})
             assert isinstance(found, Continuous)
             scale = found.scale
         if not self.path.same(scale_of(stop, self.given.numbers), parts_of(scale)):

@@ -1,0 +1,772 @@
+"""A mechanism at one size as integrals over few numbers: its *registers*.
+
+The program is run once, with the data left open, and no path is enumerated.  A noisy value that lives on at a loop head (a threshold, the
+best so far, both ends of a range) is a *register*.  Registers are kept in order, ``r_0 < r_1 < ...``, so that they cut the line into
+*cells*: cell c lies between ``r_(c-1)`` and ``r_c``.  Of every other noisy value all that counts is in which cells it may lie.  The
+states that come to the same place with equal variables are added up.  Such a sum is a set P of tuples of noisy values, one for
+each register, and a set of cells for every other value:
+
+    sum over p in P of  f_p0(r_0) f_p1(r_1) ...  times the product over the others j of  P(value j lies in its cells).
+
+A register that nobody reads any more is integrated out where that needs no integral (*Leibniz*): if for fixed other registers each
+value of a set U takes its turn in register i while all others of U lie just below it, the sum is the derivative in ``r_i`` of the product
+over U of ``F_j(r_i) - F_j(r_(i-1))``, and its integral puts all of U between ``r_(i-1)`` and ``r_(i+1)``; likewise just above.
+
+What is left at the end is an integral over at most two registers for every outcome, whatever the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NoReturn, TypeAlias
+
+from privproof.compiling.relational import Program, relational
+from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sorts import CONTINUOUS, OTHERS, PLACE, PROCESSED, RANKED, output_parts
+from privproof.errors import LanguageError
+from privproof.exact import ONE, ZERO, Rational, rational
+from privproof.language.flow import Jump, Next, Test
+from privproof.language.mechanism import Mechanism
+from privproof.language.syntax import (
+    Assign,
+    Conditional,
+    Constant,
+    Element,
+    Emit,
+    Expression,
+    Operation,
+    Place,
+    Return,
+    Sample,
+    Variable,
+)
+from privproof.language.values import MISSING
+
+_MOST_REGISTERS = 3
+"""Registers while the program runs; of those that are left at the end two can be integrated over."""
+_MOST_STATES = 20_000
+"""States that wait at loop heads at one time; noisy max has as many as there were answers, more tell that paths are enumerated."""
+_MOST_ROUNDS = 20_000
+"""Rounds of loops; beyond, a loop is taken for one without end."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """``constant + sum of factors``: of entries of the data by their names, of noisy values by numbers, of register i by ``-1 - i``."""
+
+    constant: Rational
+    terms: tuple[tuple[int | str, Rational], ...] = ()
+
+    def plus(self, other: Form, times: Rational = ONE) -> Form:
+        """The sum with a multiple of another form."""
+        found = dict(self.terms)
+        for key, factor in other.terms:
+            found[key] = found.get(key, ZERO) + times * factor
+        terms = tuple(sorted(((k, f) for k, f in found.items() if f != 0), key=_key))
+        return Form(self.constant + times * other.constant, terms)
+
+    def times(self, factor: Rational) -> Form:
+        """A multiple."""
+        return Form(ZERO).plus(self, factor)
+
+    @property
+    def noisy(self) -> list[tuple[int, Rational]]:
+        """The noisy values and registers in it."""
+        return [(key, factor) for key, factor in self.terms if isinstance(key, int)]
+
+    @property
+    def plain(self) -> Form:
+        """The rest: what depends on data alone."""
+        return Form(self.constant, tuple(term for term in self.terms if isinstance(term[0], str)))
+
+
+def _key(term: tuple[int | str, Rational]) -> tuple[bool, str, int]:
+    key = term[0]
+    return (isinstance(key, int), "" if isinstance(key, int) else key, key if isinstance(key, int) else 0)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A noisy value: which draw it is, its law, and the number around which it lies: a constant and a multiple of one entry of the data.
+
+    Attributes:
+        draw: the site and how many draws there were before it.
+        kind: the law.
+        scale: its scale.
+        center: its center.
+        turned: whether exponential noise goes to the left.
+    """
+
+    draw: tuple[int, int]
+    kind: str
+    scale: Rational
+    center: Form
+    turned: bool = False
+
+    @property
+    def entry(self) -> str | None:
+        """The entry of the data in its center."""
+        return str(self.center.terms[0][0]) if self.center.terms else None
+
+
+Value: TypeAlias = "Form | bool | str | None"
+Tuples: TypeAlias = frozenset[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Term:
+    """A sum of integrals over registers.
+
+    Attributes:
+        registers: how many there are.
+        tuples: the noisy values that take their turns in them.
+        cells: of the other noisy values, and of these while it is not their turn, the cells in which they may lie, as bits; a value that is
+            not named may lie anywhere.
+    """
+
+    registers: int
+    tuples: Tuples
+    cells: Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is shown, and its probability: a sum of integrals.
+
+    Attributes:
+        output: what is written and returned, each by its parts.
+        terms: the integrals.
+    """
+
+    output: tuple[Any, ...]
+    terms: tuple[Term, ...]
+
+    @property
+    def text(self) -> str:
+        """What is shown, in words."""
+        shown = [
+            ", ".join(map(str, parts)) if len(parts) == 1 else f"({', '.join(map(str, parts))})"
+            for parts in self.output
+        ]
+        return shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
+
+
+@dataclass(frozen=True)
+class Registers:
+    """A mechanism at a size.
+
+    Attributes:
+        program: the program that was run.
+        noises: all noisy values.
+        outcomes: everything that can be shown.
+        entries: the entries of the data by name: ``q[0]``, ``q[1]``, ...
+    """
+
+    program: Program
+    noises: tuple[Drawn, ...]
+    outcomes: tuple[Outcome, ...]
+    entries: tuple[str, ...]
+
+
+def registers(mechanism: Mechanism, size: int | None) -> Registers:
+    """Run a mechanism at a size with its data and its noise left open.
+
+    Raises:
+        Unsupported: it cannot be brought into this form; the message says why and where.
+        LanguageError: it is outside the class.
+    """
+    try:
+        program = relational(mechanism, size=size, convert=False)
+    except Unsupported as problem:
+        try:
+            program = relational(mechanism, size=size, select=True)
+        except Unsupported:
+            raise problem from None
+    outputs = [step.value for step in program.code if isinstance(step, Emit | Return)]
+    made = [each for each in outputs if isinstance(each, Operation) and each.name in (PROCESSED, "tuple of")]
+    for each in made:
+        if each.name == PROCESSED or not each.arguments:
+            raise Unsupported(f"an output is computed from what is released, {each.place}")
+    if program.shown:
+        raise Unsupported(f"an output is computed from what is released, {mechanism.place}")
+    return _Running(program).run()
+
+
+def lists_of(mechanism: Mechanism, size: int | None) -> dict[str, int]:
+    """The length of every list.
+
+    Raises:
+        Unsupported: one is left open.
+    """
+    found = {}
+    for name, declared in mechanism.inputs.items():
+        if declared.shape == "stream":
+            raise Unsupported(f"{name} is a stream without end; a list has a size")
+        if declared.shape == "list":
+            length = declared.size if declared.size is not None else size
+            if length is None:
+                raise Unsupported(f"the length of {name} is open; ask at a size")
+            found[name] = length
+    return found
+
+
+# -------------------------------------------------------------------------------------------------------------- states
+
+
+@dataclass
+class _State:
+    at: int
+    held: dict[str, Value]
+    tuples: Tuples = frozenset({()})
+    cells: dict[int, int] = field(default_factory=dict)
+    draws: dict[int, int] = field(default_factory=dict)
+    written: tuple[Any, ...] = ()
+    registers: int = 0
+
+    def copy(self) -> _State:
+        """The same state, with variables of its own; what else it has is never changed in place."""
+        return _State(self.at, dict(self.held), self.tuples, self.cells, self.draws, self.written, self.registers)
+
+    @property
+    def everywhere(self) -> int:
+        """All cells, as bits."""
+        return (1 << (self.registers + 1)) - 1
+
+    def renamed(self, names: Mapping[int, int]) -> None:
+        """Call noisy values and registers by other numbers, wherever they are held."""
+        for name, value in self.held.items():
+            if isinstance(value, Form) and any(key in names for key, _ in value.noisy):
+                terms = ((names.get(k, k) if isinstance(k, int) else k, f) for k, f in value.terms)
+                self.held[name] = Form(value.constant, tuple(sorted(terms, key=_key)))
+
+    def with_register(self, atom: int, cell: int) -> _State:
+        """A noisy value becomes a register in a cell."""
+        made = self.copy()
+        made.tuples = frozenset((*each[:cell], atom, *each[cell:]) for each in self.tuples)
+        below = (1 << cell) - 1
+        made.cells = {
+            other: mask & below | (3 if mask >> cell & 1 else 0) << cell | mask >> (cell + 1) << (cell + 2)
+            for other, mask in self.cells.items()
+            if other != atom
+        }
+        made.registers += 1
+        moved = {-1 - k: -2 - k for k in range(cell, self.registers)}
+        made.renamed({**moved, atom: -1 - cell})
+        return made
+
+    def places(self, atom: int) -> Iterator[int]:
+        """The cells in which a noisy value may lie."""
+        mask = self.cells.get(atom, self.everywhere)
+        return (cell for cell in range(self.registers + 1) if mask >> cell & 1)
+
+    def without(self, register: int) -> _State | None:
+        """The state with a register integrated out that nobody reads; None where that takes an integral (Leibniz, above)."""
+        rests: dict[tuple[int, ...], set[int]] = {}
+        for each in self.tuples:
+            rests.setdefault((*each[:register], *each[register + 1 :]), set()).add(each[register])
+        sensitive = {a for a, mask in self.cells.items() if (mask >> register & 1) != (mask >> (register + 1) & 1)}
+        inside: set[int] = set()
+        for rest, turns in rests.items():
+            if turns | (sensitive.difference(rest)) != turns:
+                return None
+            masks = {self.cells.get(atom) for atom in turns} if len(turns) > 1 else set()
+            if masks and masks not in ({1 << register}, {2 << register}):
+                return None
+            inside |= turns
+        made = self.copy()
+        made.registers -= 1
+        made.tuples = frozenset(rests)
+        below = (1 << (register + 1)) - 1
+        made.cells = {a: mask & below | mask >> (register + 2) << (register + 1) for a, mask in self.cells.items()}
+        for rest, turns in rests.items():  # a value that took its turn elsewhere lies where its own turn would put it
+            for atom in inside.difference(turns, rest):
+                if made.cells.get(atom, made.everywhere) != 1 << register:
+                    return None
+        for atom in inside:
+            made.cells[atom] = 1 << register
+        made.cells = {a: mask for a, mask in made.cells.items() if mask != made.everywhere}
+        made.renamed({-1 - k: -k for k in range(register + 1, self.registers)})
+        return made
+
+    def used(self) -> set[int]:
+        """The noisy values and registers that some variable holds."""
+        return {key for value in self.held.values() if isinstance(value, Form) for key, _ in value.noisy}
+
+    def reduced(self, *, ended: bool = False) -> _State:
+        """The state with all registers integrated out that need no integral and that nobody reads."""
+        state = self
+        while True:
+            used = set() if ended else state.used()
+            for register in range(state.registers):
+                made = state.without(register) if -1 - register not in used else None
+                if made is not None:
+                    state = made
+                    break
+            else:
+                return state
+
+    def key(self) -> Any:
+        """What must be equal for two states to be added up."""
+        return (
+            self.at,
+            tuple(sorted((name, type(value).__name__, value) for name, value in self.held.items())),
+            self.written,
+            tuple(sorted(self.draws.items())),
+            self.registers,
+        )
+
+    def joined(self, other: _State) -> _State | None:
+        """The sum of two states with equal keys, where it has the same form."""
+        if self.tuples == other.tuples:
+            return self._with_cells(other)
+        if self.tuples & other.tuples:
+            return None
+        mine, theirs = (frozenset.intersection(*map(frozenset, s.tuples)) for s in (self, other))
+        cells = dict(self.cells)
+        for atom, mask in other.cells.items():
+            if atom in cells:
+                if cells[atom] != mask:
+                    return None
+            elif atom in mine:
+                cells[atom] = mask
+            else:
+                return None
+        if any(atom not in other.cells and atom not in theirs for atom in self.cells):
+            return None
+        return replace(self, tuples=self.tuples | other.tuples, cells=cells)
+
+    def _with_cells(self, other: _State) -> _State | None:
+        """The sum of two states in which one value lies in different cells."""
+        everywhere = self.everywhere
+        differing = [
+            atom
+            for atom in {**self.cells, **other.cells}
+            if self.cells.get(atom, everywhere) != other.cells.get(atom, everywhere)
+        ]
+        if len(differing) != 1:
+            return None
+        [atom] = differing
+        one, two = (each.cells.get(atom, everywhere) for each in (self, other))
+        if one & two or any(atom in each for each in self.tuples):
+            return None
+        cells = dict(self.cells)
+        cells[atom] = one | two
+        if cells[atom] == everywhere:
+            del cells[atom]
+        return replace(self, cells=cells)
+
+
+def _added_up(states: Sequence[_State], *, ended: bool = False) -> list[_State]:
+    """States with equal keys, as few as possible."""
+    kept: list[_State] = []
+    for each in states:
+        state = each.reduced(ended=ended)
+        for number, other in enumerate(kept):
+            if other.registers == state.registers and (both := other.joined(state)) is not None:
+                kept[number] = both
+                break
+        else:
+            kept.append(state)
+    made = [state.reduced(ended=ended) for state in kept]
+    smaller = len(kept) < len(states) or any(a is not b for a, b in zip(made, kept, strict=True))
+    return _added_up(made, ended=ended) if smaller and len(made) > 1 else made
+
+
+# ------------------------------------------------------------------------------------------------------------- running
+
+
+class _Running:
+    """Runs a program with open data and open noise, all states of a round together."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.mechanism = program.mechanism
+        self.lengths = lists_of(self.mechanism, program.size)
+        self.noises: list[Drawn] = []
+        self.numbers: dict[Drawn, int] = {}
+        self.entries: list[str] = []
+        held: dict[str, Value] = {}
+        for name, declared in self.mechanism.inputs.items():
+            if declared.shape == "list":
+                if declared.public:
+                    _refuse(f"the list {name} is public: its numbers are not said")
+                self.entries += [f"{name}[{i}]" for i in range(self.lengths[name])]
+            elif declared.public:
+                _refuse(f"the number {name} is public and may be any: its value is not said")
+            else:
+                self.entries.append(name)
+                held[name] = Form(ZERO, ((name, ONE),))
+        self.start = _State(0, held)
+
+    def run(self) -> Registers:
+        """The outcomes."""
+        ended: dict[tuple[Any, ...], list[_State]] = {}
+        waiting = [self.start]
+        for _ in range(_MOST_ROUNDS):
+            if not waiting:
+                break
+            parked: dict[Any, list[_State]] = {}
+            for begun in waiting:
+                for state in self.until_cut(begun):
+                    if state.at < 0:
+                        ended.setdefault(state.written, []).append(state)
+                    else:
+                        parked.setdefault(state.key(), []).append(state)
+            waiting = []
+            for same in parked.values():
+                for state in _added_up(same):
+                    waiting += self.kept_apart(state)
+            if len(waiting) > _MOST_STATES:
+                _refuse(f"more than {_MOST_STATES} states at one time, {self.mechanism.place}")
+        else:
+            _refuse(f"a loop does not end within {_MOST_ROUNDS} rounds, {self.mechanism.place}")
+        outcomes = []
+        for output, states in ended.items():
+            for state in states:
+                state.held = {}
+                state.draws = {}
+            groups: dict[int, list[_State]] = {}
+            for state in states:
+                groups.setdefault(state.registers, []).append(state)
+            made = [each for group in groups.values() for each in _added_up(group, ended=True)]
+            outcomes.append(Outcome(output, tuple(Term(each.registers, each.tuples, each.cells) for each in made)))
+        return Registers(self.program, tuple(self.noises), tuple(outcomes), tuple(self.entries))
+
+    def kept_apart(self, state: _State) -> list[_State]:
+        """The state with registers integrated out that nobody reads: one that is left over is too many."""
+        dead = set(range(state.registers)) - {-1 - key for key in state.used()}
+        if state.registers > _MOST_REGISTERS or (dead and state.registers >= _MOST_REGISTERS):
+            names = sorted(n for n, v in state.held.items() if isinstance(v, Form) and v.noisy)
+            _refuse(f"more than two noisy numbers are kept at one time ({', '.join(names)}), {self.mechanism.place}")
+        return [state]
+
+    def until_cut(self, begun: _State) -> Iterator[_State]:
+        """The states in which a state comes to the next loop head or to the end."""
+        waiting = [begun]
+        while waiting:
+            state = waiting.pop()
+            for after in self.step(state):
+                if after.at >= 0 and after.at in self.program.cuts:
+                    live = set(self.program.live[after.at])
+                    after.held = {name: value for name, value in after.held.items() if name in live}
+                    yield from self.in_registers(after)
+                elif after.at < 0:
+                    yield after
+                else:
+                    waiting.append(after)
+
+    def in_registers(self, state: _State) -> Iterator[_State]:
+        """The state with every noisy value that lives on in a register, in every cell that it may lie in."""
+        loose = sorted(key for key in state.used() if key >= 0)
+        if not loose:
+            yield state
+            return
+        for cell in state.places(loose[0]):
+            yield from self.in_registers(state.with_register(loose[0], cell))
+
+    def step(self, state: _State) -> Iterator[_State]:
+        """The states after an instruction."""
+        match self.program.code[state.at]:
+            case Assign(name, Constant(value)) if value is MISSING:
+                yield self.after(state, name, None)
+            case Assign(name, value):
+                for each, found in self.values(value, state):
+                    yield self.after(each, name, found)
+            case Sample() as sample:
+                yield from self.sampled(sample, state)
+            case Test(test, then, otherwise):
+                for each, holds in self.values(test, state):
+                    each.at = then if holds else otherwise
+                    yield each
+            case Jump(target):
+                state.at = target
+                yield state
+            case Emit(value) | Return(value) as last:
+                shown = Operation("tuple of", tuple(output_parts(value)), value.place)
+                for each, parts in self.values(shown, state):
+                    written = tuple(self.output(part, value.place) for part in parts)
+                    each.written = (*each.written, written)
+                    each.at = each.at + 1 if isinstance(last, Emit) else -1
+                    yield each
+            case Next(_, stream, place):
+                _refuse(f"{stream} is a stream, {place}")
+            case other:
+                _refuse(f"{type(other).__name__}, {other.place}")
+
+    def after(self, state: _State, name: str, value: Any) -> _State:
+        state.held[name] = value
+        state.at += 1
+        return state
+
+    def output(self, shown: Any, place: Place) -> Any:
+        """A part of an output."""
+        if not isinstance(shown, Form):
+            return shown
+        if shown.terms:
+            _refuse(f"a {'noisy number' if shown.noisy else 'number without noise'} is shown, {place}")
+        return shown.constant
+
+    def sampled(self, sample: Sample, state: _State) -> Iterator[_State]:
+        """The states after a draw."""
+        if sample.noise in (PLACE, OTHERS, RANKED):
+            _refuse(f"a selection, {sample.place}")
+        if sample.noise not in CONTINUOUS:
+            _refuse(f"{sample.noise} noise, {sample.place}")
+        scale = self.program.scale(sample)
+        if scale.names:
+            _refuse(f"a scale that depends on {', '.join(scale.names)}, {sample.place}")
+        for each, center in self.values(sample.arguments[0], state):
+            if not isinstance(center, Form) or center.noisy:
+                _refuse(f"noise around a noisy number, {sample.place}")
+            made = each.copy()
+            draw = (sample.site, made.draws.get(sample.site, 0))
+            made.draws = {**made.draws, sample.site: draw[1] + 1}
+            number = self.number(Drawn(draw, sample.noise, scale.factor, center))
+            made.held[sample.name] = Form(ZERO, ((number, ONE),))
+            made.at += 1
+            yield made
+
+    def number(self, drawn: Drawn) -> int:
+        """The number of a noisy value."""
+        if len(drawn.center.terms) > 1:
+            names = ", ".join(str(name) for name, _ in drawn.center.terms[:3])
+            _refuse(f"noise around a number that depends on several entries of the data: {names}")
+        if drawn not in self.numbers:
+            self.numbers[drawn] = len(self.noises)
+            self.noises.append(drawn)
+        return self.numbers[drawn]
+
+    # ------------------------------------------------------------------------------------------------------ expressions
+
+    def values(self, expression: Expression, state: _State) -> Iterator[tuple[_State, Any]]:
+        """What an expression may be, each with the state in which it is."""
+        match expression:
+            case Constant(value):
+                yield state, _constant(value)
+            case Variable(name):
+                yield state, state.held.get(name)
+            case Element(Variable(name), index, place):
+                for each, at in self.values(index, state):
+                    number = int(_number(at, place))
+                    if not 0 <= number < self.lengths[name]:
+                        raise LanguageError("index", f"{name}[{number}] is outside the list", place=str(place))
+                    yield each, Form(ZERO, ((f"{name}[{number}]", ONE),))
+            case Conditional(test, then, otherwise):
+                for each, holds in self.values(test, state):
+                    yield from self.values(then if holds else otherwise, each)
+            case Operation("and" | "or" as name, (first, *rest), place):
+                for each, holds in self.values(first, state):
+                    if not rest or holds == (name == "or"):
+                        yield each, holds
+                    else:
+                        yield from self.values(Operation(name, tuple(rest), place), each)
+            case Operation("len" | "turns", (Variable(name),)):
+                yield state, Form(rational(self.lengths[name]))
+            case Operation(name, arguments, place):
+                yield from self.operation(name, arguments, place, state)
+            case _:
+                _refuse(f"an expression, {expression.place}")
+
+    def operation(
+        self, name: str, arguments: Sequence[Expression], place: Place, state: _State
+    ) -> Iterator[tuple[_State, Any]]:
+        """What an operation may be: of its arguments one after the other."""
+        waiting: list[tuple[_State, tuple[str, ...]]] = [(state.copy(), ())]
+        for number, argument in enumerate(arguments):  # noisy values may be renumbered by a later argument: hold them
+            following = []
+            for each, names in waiting:
+                for after, value in self.values(argument, each):
+                    holder = f" {number} {place}"
+                    after.held[holder] = value
+                    following.append((after, (*names, holder)))
+            waiting = following
+        for each, names in waiting:
+            if name in ("<", "<=", ">", ">=", "==", "!=", "is", "is not"):
+                yield from self.compared(name, names, place, each)
+            elif name in ("max", "min", "abs"):
+                yield from self.extreme(name, names, place, each)
+            else:
+                operands = [each.held.pop(key) for key in names]
+                yield each, _applied(name, operands, place)
+
+    def compared(self, name: str, names: Sequence[str], place: Place, state: _State) -> Iterator[tuple[_State, bool]]:
+        """How a comparison may go."""
+        one, two = (state.held[key] for key in names)
+        if not (isinstance(one, Form) and isinstance(two, Form)):
+            for key in names:
+                del state.held[key]
+            same = type(one) is type(two) and one == two
+            yield state, same == (name in ("==", "is"))
+            return
+        gap = one.plus(two, -ONE)
+        if not gap.terms:
+            for key in names:
+                del state.held[key]
+            yield state, _SIGNS[name](gap.constant)
+            return
+        if not gap.noisy:
+            _refuse(f"a test on the data themselves, {place}")
+        if name in ("==", "!=", "is", "is not"):
+            _refuse(f"a noisy number is tested for equality, {place}")
+        if len(gap.noisy) != 2:
+            many = "a number without noise" if len(gap.noisy) == 1 else "more than one noisy number"
+            _refuse(f"a noisy number is compared with {many}, {place}")
+        for each, sign in self.ordered(names, place, state):
+            for key in names:
+                del each.held[key]
+            yield each, _SIGNS[name](rational(sign))
+
+    def ordered(self, names: Sequence[str], place: Place, state: _State) -> Iterator[tuple[_State, int]]:
+        """The states in which the difference of what two names hold has a sign."""
+        gap = self.gap(names, state)
+        (first, factor), (second, other) = gap.noisy
+        if first >= 0 and second >= 0:  # one of two loose values becomes a register: the one that was drawn first
+            for cell in state.places(first):
+                yield from self.ordered(names, place, state.with_register(first, cell))
+            return
+        if first >= 0:
+            (first, factor), (second, other) = (second, other), (first, factor)
+        if second >= 0:
+            state = self.levelled(second, gap, state, place)
+            gap = self.gap(names, state)
+            [(second, other)] = [(key, f) for key, f in gap.noisy if key >= 0]
+            factor = -other
+        elif factor != -other or gap.plain != Form(ZERO):
+            _refuse(f"two noisy numbers are compared in different units, {place}")
+        register = -1 - first
+        if second < 0:  # registers are in order
+            larger = first if register > -1 - second else second
+            yield state.copy(), 1 if (factor if larger == first else other) > 0 else -1
+            return
+        below = (1 << (register + 1)) - 1
+        mask = state.cells.get(second, state.everywhere)
+        for part, lies_above in ((mask & below, False), (mask & ~below, True)):
+            if part:
+                made = state.copy()
+                made.cells = {**state.cells, second: part}
+                if part == made.everywhere:
+                    del made.cells[second]
+                yield made, 1 if (other > 0) == lies_above else -1
+
+    def gap(self, names: Sequence[str], state: _State) -> Form:
+        one, two = (state.held[key] for key in names)
+        assert isinstance(one, Form)
+        assert isinstance(two, Form)
+        return one.plus(two, -ONE)
+
+    def levelled(self, atom: int, gap: Form, state: _State, place: Place) -> _State:
+        """The state with a loose value in such units that it is compared with the register itself.
+
+        ``f r + g y + c`` becomes ``f (r - z)`` with ``z = -(g y + c)/f``.
+        """
+        factors = dict(gap.noisy)
+        other = next(factor for key, factor in factors.items() if key < 0)
+        slope = -factors[atom] / other
+        offset = gap.plain.times(-1 / other)
+        if slope == 1 and offset == Form(ZERO):
+            return state
+        if atom in state.cells:
+            _refuse(f"a noisy number is compared twice in different units, {place}")
+        old = self.noises[atom]
+        drawn = Drawn(
+            old.draw, old.kind, abs(slope) * old.scale, old.center.times(slope).plus(offset), old.turned != (slope < 0)
+        )
+        if drawn.kind != "exponential":
+            drawn = replace(drawn, turned=False)
+        made = state.copy()
+        number = self.number(drawn)
+        for name, value in made.held.items():
+            factor = dict(value.noisy).get(atom) if isinstance(value, Form) else None
+            if factor is not None:
+                assert isinstance(value, Form)
+                rest = Form(value.constant, tuple(term for term in value.terms if term[0] != atom))
+                new = Form(ZERO, ((number, ONE),)).plus(offset, -ONE)  # slope times the old one
+                made.held[name] = rest.plus(new, factor / slope)
+        return made
+
+    def extreme(self, name: str, names: Sequence[str], place: Place, state: _State) -> Iterator[tuple[_State, Any]]:
+        """What the largest, the smallest, or the absolute value may be."""
+        if name == "abs":
+            names = (*names, f" minus {place}")
+            value = state.held[names[0]]
+            state.held[names[1]] = _applied("neg", [value], place)
+        if len(names) == 1:
+            yield state, state.held.pop(names[0])
+            return
+        wanted = "<=" if name == "min" else ">="
+        second, *rest = names[1:]
+        for each, first in self.compared_kept(wanted, (names[0], second), place, state):
+            gone, kept = (second, names[0]) if first else (names[0], second)
+            del each.held[gone]
+            yield from self.extreme("max" if name == "abs" else name, (kept, *rest), place, each)
+
+    def compared_kept(
+        self, name: str, names: Sequence[str], place: Place, state: _State
+    ) -> Iterator[tuple[_State, bool]]:
+        """How a comparison may go; what is compared stays held."""
+        copies = tuple(f"{key} again" for key in names)
+        for key, copy in zip(names, copies, strict=True):
+            state.held[copy] = state.held[key]
+        yield from self.compared(name, copies, place, state)
+
+
+_SIGNS = {
+    "<": lambda gap: gap < 0,
+    "<=": lambda gap: gap <= 0,
+    ">": lambda gap: gap > 0,
+    ">=": lambda gap: gap >= 0,
+    "==": lambda gap: gap == 0,
+    "!=": lambda gap: gap != 0,
+    "is": lambda gap: gap == 0,
+    "is not": lambda gap: gap != 0,
+}
+
+
+def _constant(value: object) -> Any:
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | Fraction):
+        return Form(rational(value))
+    _refuse(f"the constant {value!r}")
+
+
+def _number(value: Any, place: Place) -> Rational:
+    if not isinstance(value, Form) or value.terms:
+        _refuse(f"a number is needed that neither the data nor noise change, {place}")
+    return value.constant
+
+
+def _applied(name: str, operands: Sequence[Any], place: Place) -> Any:
+    """An operation on values."""
+    match name, operands:
+        case ("not", [bool() as value]):
+            return not value
+        case ("bool", [bool() as value]):
+            return value
+        case ("+" | "extend", [Form() as one, Form() as two]):
+            return one.plus(two)
+        case ("-", [Form() as one, Form() as two]):
+            return one.plus(two, -ONE)
+        case ("neg", [Form() as one]):
+            return one.times(-ONE)
+        case ("pos" | "whole", [Form() as one]):
+            return one
+        case ("*", [Form() as one, Form() as two]):
+            if one.terms:
+                one, two = two, one
+            return two.times(_number(one, place))
+        case ("/", [Form() as one, Form() as two]):
+            return one.times(1 / _number(two, place))
+        case ("//" | "%", [Form() as one, Form() as two]):
+            above, below = (int(_number(each, place)) for each in (one, two))
+            return Form(rational(above // below if name == "//" else above % below))
+        case ("tuple of", _):
+            return tuple(operands)
+        case _:
+            _refuse(f"{name}, {place}")
+
+
+def _refuse(what: str) -> NoReturn:
+    raise Unsupported(what)

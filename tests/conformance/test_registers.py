@@ -1,0 +1,334 @@
+"""Deltas at one size by integrals over registers: known answers, random programs against running them, traps."""
+
+import copy
+import random
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from tests.amounts import selected
+
+from privproof import check, gaussian, laplace, mechanism, queries, real_queries, recheck, smallest_delta, tight_epsilon
+from privproof.asking import delta_of
+from privproof.compiling.posing import pose_question
+from privproof.compiling.registers import registers
+from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.runs import ran
+from privproof.engines.registers.roles import Roles
+from privproof.engines.runs.divergence import Divergence
+from privproof.errors import LanguageError
+from privproof.exact import epsilon, rational
+from privproof.loading import load
+
+WIDTH = 1e-9
+
+
+@mechanism
+def above_threshold(q: queries(0, 1), t=4, s=8):
+    threshold = gaussian(0, sigma=t)
+    for i, a in enumerate(q):
+        if gaussian(a, sigma=s) >= threshold:
+            return i
+    return -1
+
+
+@mechanism
+def laplace_threshold(q: queries(0, 1)):
+    threshold = laplace(0, scale=4)
+    for i, a in enumerate(q):
+        if gaussian(a, sigma=8) >= threshold:
+            return i
+    return -1
+
+
+@mechanism
+def laplace_alone(q: queries(0, 1)):
+    threshold = laplace(0, scale=4)
+    for i, a in enumerate(q):
+        if laplace(a, scale=8) >= threshold:
+            return i
+    return -1
+
+
+@mechanism
+def laplace_answers(q: queries(0, 1)):
+    threshold = gaussian(0, sigma=4)
+    for i, a in enumerate(q):
+        if laplace(a, scale=8) >= threshold:
+            return i
+    return -1
+
+
+@mechanism
+def noisy_max(q: queries(0, 1)):
+    best, winner = None, 0
+    for i, a in enumerate(q):
+        noisy = gaussian(a, sigma=4)
+        if best is None or noisy > best:
+            best, winner = noisy, i
+    return winner
+
+
+@mechanism
+def in_range(q: queries(0, 1)):
+    low = gaussian(0, sigma=2)
+    high = gaussian(1, sigma=2)
+    for i, a in enumerate(q):
+        noisy = gaussian(a, sigma=1)
+        if noisy < low or noisy > high:
+            return i
+    return -1
+
+
+@mechanism
+def min_max(q: queries(0, 1), k=2):
+    low = high = 0
+    for i, a in enumerate(q):
+        noisy = gaussian(a, sigma=1)
+        if i == 0:
+            low = high = noisy
+        elif i < k:
+            low = min(low, noisy)
+            high = max(high, noisy)
+        elif noisy < low or noisy > high:
+            return i
+    return -1
+
+
+KNOWN = [
+    (above_threshold, 11, "1/2", 0.00137963318589),
+    (above_threshold, 25, "1/2", 0.00175174940097),
+    (above_threshold, 25, "1.24", 0),
+    (above_threshold.having(t=1, s=2), 4, "1/2", 0.102144461667714),
+    (noisy_max, 5, "1/2", 0.02069196285075),
+    (noisy_max, 20, "1/2", 0.0741271334639),
+    (min_max, 4, "1/2", 0.0230450957444),
+    pytest.param(above_threshold, 100, "1/2", 0.00180512179245, marks=pytest.mark.slow),
+    pytest.param(above_threshold, 100, "1.24", 1.13182713e-6, marks=pytest.mark.slow),
+    pytest.param(laplace_alone, 11, "1/5", 0.01409363507290, marks=pytest.mark.slow),
+    pytest.param(laplace_threshold, 11, "1/5", 0.01632114326152, marks=pytest.mark.slow),
+    pytest.param(in_range, 5, "1/2", 0.00069124983066, marks=pytest.mark.slow),
+    pytest.param(in_range, 10, "1/2", 0.00434522935663, marks=pytest.mark.slow),
+    pytest.param(min_max.having(k=5), 10, "1/2", 0.0871789051783, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("function", "size", "at", "delta"), KNOWN)
+def test_known_deltas_on_all_neighbours_of_zeros_and_ones(function, size, at, delta):
+    found = smallest_delta(function, at, size=size)
+    assert found.verdict.engine == "registers"
+    assert float(found.lower) - 1e-13 <= delta <= float(found.upper) + 1e-13
+    assert found.upper - found.lower < WIDTH
+    again = recheck(found.proof.certificate)
+    assert again.verdict == "proved"
+    assert "re-established from the source" in again.statement
+    assert (found.refutation is None) == (delta == 0)
+
+
+def test_laplace_answers_below_a_gaussian_threshold_agree_with_running():
+    run = delta_of(pose_question(laplace_answers, size=2, run=True), epsilon("1/5"))
+    found = smallest_delta(laplace_answers, "1/5", size=2)
+    assert (found.verdict.engine, run.verdict.engine) == ("registers", "runs")
+    assert abs(found.upper - run.upper) < Fraction(WIDTH)
+
+
+@pytest.mark.parametrize("relation", ["one", "monotone"])
+def test_other_neighbours_agree_with_running(relation):
+    found = smallest_delta(above_threshold, "1/10", size=2, neighbours=relation)
+    run = delta_of(pose_question(above_threshold, size=2, neighbours=relation, run=True), epsilon("1/10"))
+    assert (found.verdict.engine, run.verdict.engine) == ("registers", "runs")
+    assert abs(found.upper - run.upper) < Fraction(WIDTH)
+    assert abs(found.lower - run.lower) < Fraction(WIDTH)
+    selection = smallest_delta(noisy_max, "1/10", size=3, neighbours=relation)
+    assert selection.lower < smallest_delta(noisy_max, "1/10", size=3).lower
+
+
+def test_the_smallest_epsilon_at_a_delta():
+    found = tight_epsilon(noisy_max, delta="1/100", size=5)
+    assert found.engine == "registers"
+    low, high = (float(end.ball(64).mid()) for end in (found.lower, found.upper))
+    assert low <= high < low + WIDTH
+    assert abs(low - 0.5431850834) < 1e-9
+    assert found.certified.lower
+    assert found.certified.upper
+
+
+def test_a_refutation_names_the_pair_and_the_event():
+    found = check(noisy_max, "1/2", "1/100", size=5)
+    assert found.status == "refuted"
+    assert sorted(found.witness.left["q"]) == [0, 0, 0, 0, 1]
+    assert found.witness.observed.outputs == ("4",)
+    low, high = (float(end) for end in found.delta_bounds)
+    assert low <= 0.02069196285075 + 1e-13 <= high + 1e-12
+
+
+# --------------------------------------------------------------------------------------------------- certificates
+
+
+@pytest.fixture(scope="module")
+def proof():
+    return smallest_delta(above_threshold, "1/10", size=4)
+
+
+@pytest.mark.parametrize("change", [
+    lambda c: c["question"].update(delta="1/1000000"),
+    lambda c: c["question"]["inputs"]["q"].update(high="2"),
+    lambda c: c["question"]["code"][0][4].update(factor="1"),
+    lambda c: c["question"]["code"][7].__setitem__(2, "laplace"),
+    lambda c: c["question"].update(size=5),
+])  # fmt: skip
+def test_a_proof_of_something_else_is_refused(proof, change):
+    certificate = copy.deepcopy(dict(proof.proof.certificate))
+    assert recheck(certificate).verdict == "proved"
+    change(certificate)
+    assert not hasattr(recheck(certificate), "verdict")
+
+
+@pytest.mark.parametrize("change", [
+    lambda e: e.update(left=e["right"]),
+    lambda e: e["outputs"].pop(),
+    lambda e: e["outputs"].append(e["outputs"][0]),
+    lambda e: e["outputs"].append([["77"]]),
+])  # fmt: skip
+def test_a_refutation_by_another_event_is_refused(proof, change):
+    certificate = copy.deepcopy(dict(proof.refutation.certificate))
+    assert recheck(certificate).verdict == "refuted"
+    change(certificate["evidence"])
+    assert not hasattr(recheck(certificate), "verdict")
+
+
+def test_no_alignment_is_accepted_for_gaussian_noise(proof):
+    certificate = copy.deepcopy(dict(proof.proof.certificate))
+    certificate["evidence"] = {"method": "alignment", "cuts": [0], "bounds": [], "paths": [], "invariants": {}}
+    assert not hasattr(recheck(certificate), "verdict")
+
+
+# ---------------------------------------------------------------------------------------------------------- pitfalls
+
+
+def test_zeros_and_ones_say_nothing_about_real_answers():
+    """Answers without bounds are not taken for zeros and ones."""
+
+    @mechanism
+    def selects(q: real_queries()):
+        best, winner = None, 0
+        for i, a in enumerate(q):
+            noisy = gaussian(a, sigma=4)
+            if best is None or noisy > best:
+                best, winner = noisy, i
+        return winner
+
+    with pytest.raises(LanguageError, match="Gaussian noise is decided by running"):
+        check(selects, "1/10", "0.0952", size=2)
+
+
+TRAPS = {
+    "the same noise for every answer": "z = gaussian(0, sigma=2)\n    t = gaussian(0, sigma=2)\n    for i, a in enumerate(q):\n"
+    "        if z + a >= t:\n            return i\n    return -1",
+    "the threshold is drawn again": "for i, a in enumerate(q):\n        t = gaussian(0, sigma=1)\n"
+    "        if gaussian(a, sigma=2) >= t:\n            return i\n    return -1",
+    "the answer has no noise": "t = gaussian(0, sigma=2)\n    for i, a in enumerate(q):\n        if a >= t:\n"
+    "            return i\n    return -1",
+    "a margin": "t = gaussian(0, sigma=2)\n    for i, a in enumerate(q):\n        if gaussian(a, sigma=1) >= 2 * t + 1:\n"
+    "            return i\n    return -1",
+    "the second best": "best = second = gaussian(0, sigma=1)\n    w = -1\n    for i, a in enumerate(q):\n        z = gaussian(a, sigma=2)\n"
+    "        if z > best:\n            second = best\n            best = z\n            w = i\n"
+    "        elif z > second:\n            second = z\n"
+    "    return w",
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_traps_are_what_running_them_says_or_left_to_it(trap, tmp_path):
+    found = written(TRAPS[trap], tmp_path)
+    agrees_with_running(found, 2)
+
+
+# ------------------------------------------------------------------------------------------------------------ fuzzing
+
+
+def written(body, tmp_path):
+    """A mechanism with a body, in a file of its own."""
+    file = tmp_path / "made.py"
+    file.write_text(
+        "from privproof import exponential, gaussian, laplace, mechanism, queries\n\n\n"
+        f"@mechanism\ndef made(q: queries(0, 1)):\n    {body}\n"
+    )
+    return load(f"{file}:made", size=2, run=True).mechanism
+
+
+def made_body(rnd):
+    """A random program that keeps up to two noisy numbers."""
+
+    def noise(center):
+        scale = rnd.choice([1, 2, 3])
+        kind = rnd.choice(["gaussian"] * 3 + ["laplace"] * 2 + ["exponential"])
+        return f"{kind}({center}, {'sigma' if kind == 'gaussian' else 'scale'}={scale})"
+
+    offset = rnd.choice(["", "", " + 1", " - 1/2"])
+    sign = rnd.choice([">", "<", ">=", "<="])
+    ways = {
+        "threshold": ["t = " + noise(rnd.choice([0, 1])), "for i, a in enumerate(q):", f"    if {noise('a')} {sign} t{offset}:",
+                      "        return i", "return -1"],
+        "extreme": ["b = " + noise(0), "w = -1", "for i, a in enumerate(q):", "    z = " + noise("a"), f"    if z {sign} b:",
+                    "        b = z", "        w = i", "return w"],
+        "count": ["t = " + noise(0), "c = 0", "for a in q:", f"    if {noise('a')} {sign} t{offset}:", "        c += 1", "return c"],
+        "moving": ["t = " + noise(0), "c = 0", "for a in q:", f"    z = {noise('a')}", f"    if z {sign} t:", "        c += 1",
+                   f"    if {rnd.choice(['c == 1', 'c < 2', 'True'])}:", "        t = max(t, z)", "return c"],
+        "range": [f"l = gaussian(0, sigma={rnd.choice([1, 2])})", f"h = gaussian(1, sigma={rnd.choice([1, 2])})",
+                  "for i, a in enumerate(q):", f"    z = gaussian(a, sigma={rnd.choice([1, 2])})",
+                  rnd.choice(["    if z < l or z > h:", "    if l < z and z < h:", "    if abs(l) < 0 or z > max(l, h):"]),
+                  "        return i", "return -1"],
+        "ends": ["l = h = 0", "for i, a in enumerate(q):", f"    z = gaussian(a, sigma={rnd.choice([1, 2])})", "    if i == 0:",
+                 "        l = h = z", "    elif z < l:", "        l = z", "    elif z > h:", "        h = z", "    else:",
+                 "        return i", "return -1"],
+    }  # fmt: skip
+    return "\n    ".join(ways[rnd.choice(list(ways))])
+
+
+def agrees_with_running(function, size):
+    """How many probabilities were compared: those of all outcomes on all data, by registers and by running all paths."""
+    try:
+        roles = Roles(registers(function, size), (rational(0), rational(1)))
+    except Unsupported:
+        return 0
+    runs = ran(function, [size])
+    divergence = Divergence(epsilon(0).ball(64))
+    compared = 0
+    try:
+        divergence._grouped(runs.trees[0])
+    except LanguageError:  # noises are compared in a circle, which registers know and paths do not
+        return agrees_with_sampling(function, roles, size)
+    for data, tree in zip(product((0, 1), repeat=size), runs.trees, strict=True):
+        mine = {each.outcome.text: roles.sum(each, roles.counted(each, data)) for each in roles.shaped}
+        roles.evaluate(mine.values(), lambda: None)
+        theirs = {}
+        for groups in divergence._grouped(tree).values():
+            for group in groups:
+                theirs[group.text] = theirs.get(group.text, 0) + group.p
+        assert set(theirs) <= set(mine)
+        for text, each in mine.items():
+            value = roles.value(each)
+            assert value.overlaps(theirs.get(text, value * 0)), (data, text, value, theirs.get(text))
+            assert float(value.rad()) < WIDTH
+            compared += 1
+    return compared
+
+
+def agrees_with_sampling(function, roles, size, count=2_000):
+    """The same against frequencies: wrong by chance once in a million times."""
+    compared = 0
+    for data in product((0, 1), repeat=size):
+        mine = {each.outcome.text: roles.sum(each, roles.counted(each, data)) for each in roles.shaped}
+        roles.evaluate(mine.values(), lambda: None)
+        seen = [str(function(list(data))) for _ in range(count)]
+        for text, each in mine.items():
+            p = float(roles.value(each).mid())
+            assert abs(seen.count(text) / count - p) < 5 * (p * (1 - p) / count) ** 0.5 + 1 / count
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("seed", selected(range(400), 6))
+def test_random_programs_agree_with_running_all_their_paths(seed, tmp_path):
+    agrees_with_running(written(made_body(random.Random(seed)), tmp_path), 2 + seed % 2)
