@@ -30,8 +30,29 @@ _MOST_TURNS = 40
 """A loop with more keys stays a loop: every turn that is written out makes the paths that are looked at longer."""
 
 
+_LISTED = ("tuple of", "list of", "fixed list of")
+
+
 def written_out(body: Block) -> Block:
-    """The statements with loops over constant tuples written out."""
+    """The statements with loops over constant tuples written out, and with ``x in ("A", "B")`` as ``x == "A" or x == "B"``."""
+    return mapped(_loops_written_out(body), _one_of_keys)
+
+
+def _one_of_keys(expression: Expression) -> Expression | None:
+    match expression:
+        case Operation("in" | "not in" as name, (value, Operation(listed, keys)), place) if (
+            listed in _LISTED and 0 < len(keys) <= _MOST_TURNS
+        ):
+            if {type(each.value) if isinstance(each, Constant) else None for each in keys} not in ({int}, {str}):
+                return None
+            tests = tuple(Operation("==", (value, key), place) for key in keys)
+            found = tests[0] if len(tests) == 1 else Operation("or", tests, place)
+            return found if name == "in" else Operation("not", (found,), place)
+        case _:
+            return None
+
+
+def _loops_written_out(body: Block) -> Block:
     listed = {}
     for statement in statements(body):
         name = writes(statement)
@@ -58,7 +79,7 @@ def written_out(body: Block) -> Block:
 
 def _keys(statement: Statement) -> tuple[Expression, ...] | None:
     match statement:
-        case Assign(_, Operation("tuple of" | "list of" | "fixed list of", arguments)) if all(
+        case Assign(_, Operation(listed, arguments)) if listed in _LISTED and all(
             isinstance(each, Constant) for each in arguments
         ):
             return arguments

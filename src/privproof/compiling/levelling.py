@@ -4,6 +4,10 @@ Noise of one law that both branches of a test on data draw is drawn once, around
 different branches, and what they draw is matched in order.  A counter that begins at a public expression, such as ``2 * N``, counts from 0,
 and the expression is added where it is read: what is spent is then a multiple of the counter, and no invariant has to speak of where it
 began.  A variable that is called like something that proofs speak of, such as ``cost``, gets another name.
+
+Data come before noise: a shift may speak of what is known when the noise is drawn.  ``noise = laplace(0, 1)``, ``return sum(q) + noise``
+draws before it sums up; what only computes, from variables that the noise has no part in, is done before the draw.  A draw depends on
+its arguments alone, so that neither notices the order.
 """
 
 from __future__ import annotations
@@ -25,10 +29,12 @@ from privproof.language.syntax import (
     Sample,
     Statement,
     Variable,
+    While,
 )
 from privproof.language.walking import (
     carried,
     parts,
+    reads,
     reads_any,
     statements,
     variables,
@@ -63,6 +69,37 @@ def common_draws(body: Block) -> Block:
         return tuple(result)
 
     return change(body)
+
+
+def data_before_noise(body: Block) -> Block:
+    """What only computes, and reads nothing that noise was given to, stands before the noise; the order of the draws stays."""
+    result: list[Statement] = []
+    late: list[Statement] = []
+    held: set[str] = set()
+    needed: set[str] = set()
+
+    def let_go() -> None:
+        result.extend(late)
+        late.clear()
+        held.clear()
+        needed.clear()
+
+    for statement in body:
+        inner = tuple(statements((statement,)))
+        read = {name for s in inner for e in reads(s) for name in variables(e)}
+        written = {name for s in inner if (name := writes(s)) is not None}
+        computes = all(isinstance(s, Assign | If | While) for s in inner)
+        if computes and not held & (read | written) and not needed & written:
+            result.append(statement)
+        elif isinstance(statement, Assign | Sample):
+            late.append(statement)
+            held |= written
+            needed |= read
+        else:
+            let_go()
+            result.append(with_blocks(statement, data_before_noise))
+    let_go()
+    return tuple(result)
 
 
 def _joined(statement: If, then: Block, otherwise: Block, number: int) -> Iterator[Statement]:

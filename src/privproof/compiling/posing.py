@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias
 
 from privproof.compiling.draws import draws_question
@@ -97,6 +97,9 @@ def related(subject: Mechanism, neighbours: Relation) -> Mechanism:
 
 def bare(function: Callable[..., Any], inputs: Mapping[str, Input] | None = None) -> Mechanism:
     """A function as a mechanism; what runs is the function itself, with its own defaults."""
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - not whether it can be called, but by what
+    if type(call) is FunctionType:  # an object that can be called: its class says what is done
+        return replace(bare(MethodType(call, function), inputs), name=type(function).__name__)
     made: Mechanism = mechanism(function, inputs=inputs)
     return replace(made, bare=True)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from privproof.compiling.rewriting import ROUNDED
 from privproof.compiling.sorts import PROCESSED
 from privproof.language.syntax import (
     Append,
@@ -28,6 +29,18 @@ from privproof.language.walking import parts, reads, rewritten, statements, vari
 
 Test: TypeAlias = "Callable[[Expression], bool]"
 _OUTPUTS = (Return, Emit, Append)
+WRITTEN = ("format", "text of", "join", "text method", "float")
+"""What makes a text of a noisy number, or the float that it is anyway."""
+
+
+def computed_last(body: Block, differing: Collection[str]) -> Block:
+    """The body with numbers that are rounded or written as texts only for an output computed where they are put out."""
+
+    def is_last(expression: Expression) -> bool:
+        computed = isinstance(expression, Operation) and expression.name in (*ROUNDED, *WRITTEN)
+        return computed and bool(set(differing).intersection(variables(expression)))
+
+    return inlined_outputs(body, is_last)
 
 
 def postprocessed(body: Block, differing: Collection[str]) -> Block:
@@ -41,7 +54,7 @@ def postprocessed(body: Block, differing: Collection[str]) -> Block:
     def is_beyond(expression: Expression) -> bool:
         return _is_beyond(expression) and bool(set(differing).intersection(variables(expression)))
 
-    return _with_outputs(_inlined(body, is_beyond), lambda value: _released(value, is_beyond))
+    return _with_outputs(inlined_outputs(body, is_beyond), lambda value: _released(value, is_beyond))
 
 
 def _with_outputs(body: Block, change: Callable[[Expression], Expression]) -> Block:
@@ -77,13 +90,13 @@ def _is_beyond(expression: Expression) -> bool:
             return not isinstance(below, Constant)
         case Operation("*", (left, right)):
             return not isinstance(left, Constant) and not isinstance(right, Constant)
-        case Operation("//" | "%", _):
-            return True
+        case Operation(name, _):
+            return name in ("//", "%", *WRITTEN)
         case _:
             return False
 
 
-def _inlined(body: Block, is_beyond: Test) -> Block:
+def inlined_outputs(body: Block, is_beyond: Test) -> Block:
     """The body with variables that hold such an output, and are read in outputs alone, replaced by their values."""
     written = [writes(s) for s in statements(body)]
     shown, read = set[str](), set[str]()

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field, replace
 from privproof.compiling.differing import differing_by_assignment, differing_variables
 from privproof.compiling.keys import written_out
 from privproof.compiling.largest import largest_kept
-from privproof.compiling.levelling import common_draws, counted_from_zero, renamed
+from privproof.compiling.levelling import common_draws, counted_from_zero, data_before_noise, renamed
 from privproof.compiling.optionals import optional
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
-from privproof.compiling.postprocessing import postprocessed
+from privproof.compiling.postprocessing import computed_last, postprocessed
 from privproof.compiling.rewriting import (
     Unsupported,
     centred,
@@ -46,6 +46,9 @@ from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import Block, Expression, Place, Return, Sample
 from privproof.language.taint import samples
+
+NO_SELECTION = "it has no loop that only finds the largest of its noisy values"
+"""Why a program has no selection; worth saying only where there is no better reason that it is not proved."""
 
 
 @dataclass(frozen=True)
@@ -142,16 +145,17 @@ def prepare_program(
     if select:
         found = selected(body, mechanism)
         if found is None:
-            raise Unsupported("it has no loop that only finds the largest of its noisy values")
+            raise Unsupported(NO_SELECTION)
         body, least = found
     elif not any(sample.noise in CONTINUOUS for sample in samples(body)):
         body, least = largest_kept(body)
     body = summarised(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
-    body, shown = released_parts(looked_up(body, mechanism.inputs))
+    body = computed_last(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))
+    body, shown = released_parts(body)
     body = postprocessed(body, differing_by_assignment(body, mechanism))
     refuse_outside(body, mechanism)
     body, offset = unshifted(released_list(unclamped(body)))
-    body, flags = optional(centred(hoisted(body, mechanism)))
+    body, flags = optional(centred(data_before_noise(hoisted(body, mechanism))))
     if convert:
         body = common_draws(body)
         body = converted(body, differing_by_assignment(body, mechanism))

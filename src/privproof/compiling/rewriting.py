@@ -138,9 +138,7 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
         match expression:
             case Element(Operation("tuple of", values), index, place) if not isinstance(index, Constant):
                 keys: list[Expression] = [Constant(number, place) for number in range(len(values))]
-            case Element(Operation("table of", entries), index, place) | Operation(
-                "has key", (Operation("table of", entries), index), place
-            ):
+            case Element(Operation("table of", entries), index, place):
                 keys, values = list(entries[::2]), entries[1::2]
             case Operation("==", (index, Constant(known)), place) if isinstance(index, Variable | Element):
                 possible = domain(index)
@@ -167,7 +165,8 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
 
 
 _CONTAINERS = ("tuple of", "list of", "fixed list of")
-_ROUNDED = ("round", "floor", "ceil", "trunc", "int")
+ROUNDED = ("round", "floor", "ceil", "trunc", "int")
+"""What makes a whole number of a noisy one."""
 _COMPUTED = ("/", "*", "**", "//", "%")
 _TRUTHS = ("not", "and", "or", "<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in", "bool")
 
@@ -237,7 +236,7 @@ def _is_computed(value: Expression, noisy: frozenset[str]) -> bool:
     if not isinstance(value, Operation) or not noisy.intersection(variables(value)) or value.name in _TRUTHS:
         return False
     several = [part for part in value.arguments if not isinstance(part, Constant)]
-    if value.name in _ROUNDED:
+    if value.name in ROUNDED:
         return not (isinstance(value.arguments[0], Operation) and value.arguments[0].name in _TRUTHS)
     if value.name in _COMPUTED and (len(several) > 1 or value.name not in ("/", "*")):
         return True

@@ -26,6 +26,7 @@ from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Geometric, Law, Table, truncated_geometric
 from privproof.language.linear import Linear, Ratio, exactly
 from privproof.language.mechanism import Mechanism
+from privproof.language.more_operations import MORE, converted
 from privproof.language.patterns import in_parts
 from privproof.language.randomness import Chance
 from privproof.language.running import exact_run
@@ -444,7 +445,7 @@ class _Follower:
                 return self.record
             case Operation("field", (inner, Constant(str() as part))):
                 return self.value(inner)[part]
-            case Operation(name, arguments):
+            case Operation(name, arguments) if name in OPERATIONS:
                 return OPERATIONS[name](*(self.value(a) for a in arguments))
         raise _Disagree(f"an expression at {expression.place}")
 
@@ -476,11 +477,16 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "max": max,
     "min": min,
+    "sum": sum,
+    "count": lambda values, value: list(values).count(value),
     "len": len,
     "turns": len,
     "tuple of": lambda *a: tuple(a),
     "list of": lambda *a: list(a),
     "table of": lambda *a: dict(zip(a[::2], a[1::2], strict=True)),
+    **{name: MORE[name] for name in ("text of", "join", "text method")},
+    "format": lambda value, how: format(converted(value, how.partition(":")[0]), how.partition(":")[2]),
+    "float": float,
     "record of": lambda shape, *a: (shape.name, *a),
     "round": round,
     "floor": math.floor,

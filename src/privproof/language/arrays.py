@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from privproof.language.kept_noise import Put, Reading, beside, index_of, is_stored
+
 Node = TypeVar("Node", bound=ast.AST)
 
 SAME_LENGTH = "size"
@@ -54,6 +56,11 @@ class Arrays:
         fresh: makes a name that nothing else has.
         unchanged: the names of lists that the function never changes.
         lists: the names of lists that are given to it.
+        changing: the names of the function's own that may change.
+        once: the names that are assigned once.
+        made: the length of an array that an expression makes, if that is known.
+        reading: where a name is read, if that is one place.
+        refuse: refuses an array in a place in which it is not followed.
     """
 
     def __init__(
@@ -63,6 +70,11 @@ class Arrays:
         fresh: Callable[[], str],
         unchanged: frozenset[str] = frozenset(),
         lists: frozenset[str] = frozenset(),
+        changing: frozenset[str] = frozenset(),
+        once: frozenset[str] = frozenset(),
+        made: Callable[[ast.expr], int | None] = lambda _: None,
+        reading: Callable[[str], Reading | None] = lambda _: None,
+        refuse: Callable[[ast.AST], None] = lambda _: None,
     ) -> None:
         self.names = dict(names)
         self.lengths: dict[str, object] = {}
@@ -72,6 +84,12 @@ class Arrays:
         self.called = called
         self.fresh = fresh
         self.met = bool(names)
+        self.changing = changing
+        self.once = once
+        self.made = made
+        self.reading = reading
+        self.refuse = refuse
+        self.noises: dict[str, tuple[Vector, Reading]] = {}
 
     # ------------------------------------------------------------------------------------------------------ statements
 
@@ -80,6 +98,8 @@ class Arrays:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 length = self.length_of(value)
+                if isinstance(value, ast.Name) and value.id in self.names and not {name, value.id} <= self.unchanged:
+                    self.refuse(value)
                 found = self.vector(value)
                 self.names.pop(name, None)
                 self.lengths.pop(name, None)
@@ -91,11 +111,16 @@ class Arrays:
                         if same != name:
                             self.aliases[name] = same
                         return _located(ast.Pass(), node)
+                if found is not None and self.kept(name, found):
+                    return _located(ast.Pass(), node)
                 if found is not None:
                     self.names[name] = found.length if not found.tests else None
                     return _located(ast.Assign(list(node.targets), self.listed(found)), node)
                 if length is not None:
                     self.lengths[name] = length
+                many = self.made(value)
+                if many is not None and name in self.once:
+                    self.names[name] = many
                 return _located(ast.Assign(list(node.targets), self.plain(value)), node)
             case ast.Assign(value=value):
                 return _located(ast.Assign(list(node.targets), self.plain(value)), node)
@@ -113,6 +138,9 @@ class Arrays:
             case ast.If(test=test):
                 return _located(ast.If(self.plain(test), node.body, node.orelse), node)
             case ast.For(iter=over):
+                drawn = self.drawn_each_turn(node)
+                if drawn is not None:
+                    return self.statement(drawn)
                 found = self.vector(over)
                 walked = self.plain(over) if found is None else self.listed(found)
                 return _located(ast.For(node.target, walked, node.body, node.orelse), node)
@@ -124,8 +152,12 @@ class Arrays:
         found = self.number(node)
         if found is not None:
             return _located(found, node)
+        if isinstance(node, ast.Name) and node.id in self.noises:
+            self.refuse(node)
         if isinstance(node, ast.Name) and node.id in self.aliases and isinstance(node.ctx, ast.Load):
             return _located(ast.Name(self.aliases[node.id], ast.Load()), node)
+        if isinstance(node, ast.ListComp | ast.GeneratorExp):
+            node = self.drawn_each_time(node)
         result = copy.copy(node)
         for field, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
@@ -143,6 +175,8 @@ class Arrays:
     def vector(self, node: ast.expr) -> Vector | None:
         """An expression as an array; None if it is none, or none that is known."""
         match node:
+            case ast.Name(id=name) if name in self.noises and self.noises[name][1].loop is None:
+                return self.noises[name][0]
             case ast.Name(id=name) if name in self.names:
                 each = self.fresh()
                 base = ast.Name(self.aliases.get(name, name), ast.Load())
@@ -355,6 +389,66 @@ class Arrays:
                 return self.names[name]
         return None
 
+    # ---------------------------------------------------------------------------------------------- noise that is kept
+
+    def kept(self, name: str, found: Vector) -> bool:
+        """Whether noise that gets a name is drawn where it is read."""
+        place = self.reading(name)
+        moving = {part.id for part in ast.walk(found.element) if isinstance(part, ast.Name)} & self.changing
+        if found.base is not None or place is None or moving or name not in self.unchanged:
+            return False
+        self.noises[name] = (found, place)
+        return True
+
+    def same_length(self, node: ast.expr, length: object) -> bool:
+        """Whether an expression is a list, or a range, of a length."""
+        match node:
+            case ast.Name(id=name):
+                return self.names.get(name, ("list", name)) == length
+            case ast.Call(func=ast.Name(id="range"), args=[bound], keywords=[]):
+                return self.size(bound) == length
+        return False
+
+    def drawn_each_turn(self, node: ast.For) -> ast.For | None:
+        """A loop that reads one number of noise each turn, which is drawn in this turn; None for any other loop."""
+        for name, (found, place) in self.noises.items():
+            if place.loop is not node:
+                continue
+            split = beside(node.target, node.iter, name)
+            if split is not None:
+                target, over, number = split
+                if not self.same_length(_first(over), found.length):
+                    return None
+                begin = _located(ast.Assign([ast.Name(number, ast.Store())], found.element), node)
+                return _located(ast.For(target, over, [begin, *node.body], node.orelse), node)
+            counted = index_of(node.target, node.iter)
+            if counted is None or self.size(counted[1]) != found.length or is_stored(node.body, counted[0]):
+                return None
+            put = Put(found.element, name, counted[0])
+            body = [put.visit(copy.deepcopy(each)) for each in node.body]
+            return _located(ast.For(node.target, node.iter, body, node.orelse), node) if put.done == 1 else None
+        return None
+
+    def drawn_each_time(self, node: ast.ListComp | ast.GeneratorExp) -> ast.ListComp | ast.GeneratorExp:
+        """A comprehension that reads one number of noise each turn, which is drawn there."""
+        for name, (found, place) in self.noises.items():
+            if place.loop is not node or len(node.generators) != 1 or node.generators[0].ifs:
+                continue
+            over = node.generators[0]
+            split = beside(over.target, over.iter, name)
+            if split is not None and self.same_length(_first(split[1]), found.length):
+                put = Put(found.element, split[2])
+                element, target, walked = put.visit(copy.deepcopy(node.elt)), split[0], split[1]
+            else:
+                counted = index_of(over.target, over.iter)
+                if split is not None or counted is None or self.size(counted[1]) != found.length:
+                    continue
+                put = Put(found.element, name, counted[0])
+                element, target, walked = put.visit(copy.deepcopy(node.elt)), over.target, over.iter
+            if put.done == 1:
+                return _located(type(node)(element, [ast.comprehension(target, walked, [], 0)]), node)
+        return node
+
     def clipped(self, inner: Vector, low: ast.expr, high: ast.expr) -> Vector | None:
         """Numbers that are at least one bound and at most another."""
         bounds = [self.plain(each) for each in (low, high)]
@@ -439,6 +533,14 @@ class Arrays:
             return _call("len", ast.Name(length[1], ast.Load()))
         held = next(name for name, known in self.names.items() if known == length)
         return _call("len", ast.Name(held, ast.Load()))
+
+
+def _first(over: ast.expr) -> ast.expr:
+    """What is walked over, of several side by side the first."""
+    match over:
+        case ast.Call(func=ast.Name(id="zip"), args=[first, *_]):
+            return first
+    return over
 
 
 def _number(inner: Vector) -> ast.expr:

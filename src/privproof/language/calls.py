@@ -22,7 +22,6 @@ from privproof.language.syntax import (
     Element,
     Expression,
     Operation,
-    Place,
     Statement,
     Variable,
     index_loop,
@@ -228,6 +227,9 @@ class Calls(Tables):
             self.refuse(node, f"{name} with {', '.join(keywords)}", f"a loop, or {name} without it")
         if len(given) != 1 and name not in _SEVERAL and not (name in ("list", "tuple") and not given):
             self.refuse(node, f"{name} with {len(given)} arguments", f"{name}(x)")
+        if name == "sum" and len(given) == 1:
+            part = self.part_of_list(given[0])
+            given = given if part is None else [part]
         generator = given[0] if len(given) == 1 else None
         plain = isinstance(generator, ast.ListComp) and isinstance(generator.elt, ast.Name | ast.Constant)
         if self.shared.ordinary and name == "len" and plain:
@@ -244,6 +246,27 @@ class Calls(Tables):
         if extra is not None:
             return Operation(f"{name} or", (*arguments, self.expression(extra, out)), here)
         return _simplified(Operation(name, tuple(arguments), here))
+
+    def part_of_list(self, node: ast.expr) -> ast.GeneratorExp | None:
+        """The elements of ``data[1:]``, as those of all of the list whose index fits; None for anything else."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name) as whole, slice=ast.Slice(lower=lower, upper=upper, step=None)):
+                pass
+            case _:
+                return None
+        ends = [None if end is None else self.foreseen(end) for end in (lower, upper)]
+        numbers = all(end is None or (type(end) is int and end >= 0) for end in ends)
+        if not numbers or self.names.get(name) not in self.shared.lists or not self.shared.ordinary:
+            return None
+        index, item = (self.shared.name("u").replace("#", "_each_") for _ in range(2))
+        at = ast.Name(index, ast.Load())
+        tests = [
+            ast.Compare(at, [sign], [end]) for sign, end in ((ast.GtE(), lower), (ast.Lt(), upper)) if end is not None
+        ]
+        target = ast.Tuple([ast.Name(index, ast.Store()), ast.Name(item, ast.Store())], ast.Store())
+        walked = ast.Call(BuiltIn("enumerate", ast.Load()), [whole], [])
+        made = ast.GeneratorExp(ast.Name(item, ast.Load()), [ast.comprehension(target, walked, list(tests), 0)])
+        return ast.fix_missing_locations(ast.copy_location(made, node))
 
     def is_whole(self, node: ast.expr) -> bool:
         """Whether an expression is the index of a largest element, which is a whole number already."""
@@ -364,6 +387,10 @@ class Calls(Tables):
                 return Operation(whole, (self.expression(given[0], out),), here)
             if type(known) in (int, bool):
                 return Constant(known, here)
+        if name in ("numpy.round", "numpy.around", "numpy.rint") and len(given) in (1, 2) and not node.keywords:
+            value, *digits = (self.expression(each, out) for each in given)
+            if self.is_noisy(value):
+                return Operation("round", (value, *digits), here)
         match name, given:
             case "functools.reduce", [ast.Lambda() as function, over, *start] if not node.keywords and len(start) < 2:
                 return self.reduced(node, function, over, start, out)
@@ -386,12 +413,6 @@ class Calls(Tables):
             over = self.keys_of(inner, self.tables[inner.id], here)
             return self.first_largest([Constant(i, here) for i in range(len(over))], over, ">", out, here)
         return None
-
-    @abstractmethod
-    def first_largest(
-        self, listed: list[Expression], values: list[Expression], sign: str, out: list[Statement], here: Place
-    ) -> Expression:
-        """The first of several whose value no other one exceeds, all written out."""
 
     @abstractmethod
     def reduced(
@@ -433,6 +454,8 @@ def _simplified(operation: Operation) -> Expression:
             listed in _LISTED and len(parts) > 1
         ):
             return Operation(name, parts, place)
+        case Operation("list", (Operation("list of", parts),), place):
+            return Operation("list of", parts, place)
         case Operation("len", (Operation(listed, parts),), place) if listed in _LISTED:
             return Constant(len(parts), place) if all(isinstance(p, Variable | Constant) for p in parts) else operation
         case Operation("sum", (Operation(listed, (first, *rest)),), place) if listed in _LISTED:

@@ -8,13 +8,14 @@ from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.language.arrays import BuiltIn
 from privproof.language.calls import BUILTINS, MORE_BUILTINS, Calls
 from privproof.language.noise import NOISES
-from privproof.language.resolving import Unusable
+from privproof.language.objects import Built
+from privproof.language.resolving import Found, Unusable
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -58,19 +59,26 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 }
 METHODS = {"count": "count", "index": "index", "copy": "copy"}
 INSTEAD_OF_METHOD = {
+    "mean": "add noise first and divide then, (xs.sum() + noise) / len(xs): the quotient of what is released costs nothing",
     "pop": "x = xs[-1], then xs = xs[:-1]",
     "sort": "xs = sorted(xs)",
     "insert": "xs = xs[:i] + [x] + xs[i:]",
     "update": "table[key] = value",
 }
+_MEAN = "add noise first and divide then, (sum(xs) + noise) / len(xs): the quotient of what is released costs nothing"
 _INSTEAD_OF = {
     "float": 'Fraction("0.5")',
     "sqrt": "compare squares: x * x <= n",
     "isinstance": "declare the values in the signature",
     "input": "declare what is read in the signature",
+    "mean": _MEAN,
 }
 _SINGLE = (None, True, False)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
+
+
+Given: TypeAlias = "tuple[ast.FunctionDef | ast.Lambda, Expressions] | Found"
+"""A function that is defined inside another, with who reads that; or one of a module."""
 
 
 class Expressions(Calls):
@@ -78,7 +86,7 @@ class Expressions(Calls):
 
     spelled: dict[int, ast.Dict]
     """Tables that hold all arguments of a call, by the number of the call."""
-    functions: dict[str, ast.FunctionDef | ast.Lambda]
+    functions: dict[str, Given]
     """Functions that are defined inside the one that is read."""
 
     @abstractmethod
@@ -94,8 +102,8 @@ class Expressions(Calls):
         """The stream that an expression names."""
 
     @abstractmethod
-    def inline(self, node: ast.Call, called: object, out: list[Statement]) -> Expression:
-        """A call of another function, or of a mechanism around one."""
+    def inline(self, node: ast.Call, called: object, out: list[Statement], built: Built | None = None) -> Expression:
+        """A call of another function, of a mechanism around one, or of a method of an object that was made of constants."""
 
     def expression(self, node: ast.expr, out: list[Statement]) -> Expression:
         here = self.place(node)
@@ -120,13 +128,17 @@ class Expressions(Calls):
                 sign = BINARY.get(type(op))
                 if sign is None:
                     self.refuse(node, "the operator @", "a sum of products")
+                self.refuse_arrays(left, right)
                 sides = self.operands(left, right, out, here)
                 if sign == "/" and self.shared.ordinary and not self.is_noisy(*sides):
                     self.refuse(
-                        node, "a quotient of floats", "a quotient of constants, or one that is taken by the caller"
+                        node,
+                        "a quotient of data, which Python rounds,",
+                        _MEAN,
                     )
                 return Operation(sign, sides, here)
             case ast.UnaryOp(op=op, operand=operand):
+                self.refuse_arrays(operand)
                 inner = self.expression(operand, out)
                 if isinstance(op, ast.Invert):
                     return Operation("~", (inner,), here)
@@ -179,6 +191,12 @@ class Expressions(Calls):
                 self.refuse(node, "yield inside an expression", "yield in a statement of its own")
             case _:
                 self.unknown(node)
+
+    def refuse_arrays(self, *operands: ast.expr) -> None:
+        """Refuse to compute with whole arrays as if they were lists."""
+        for each in operands:
+            if isinstance(each, ast.Name) and each.id in self.tables and self.tables[each.id].kind == "array":
+                self.refuse(each, f"the array {each.id} in this place", f"[x for x in {each.id}]")
 
     def named(self, node: ast.NamedExpr, name: str, value: ast.expr, out: list[Statement]) -> Expression:
         """``(name := value)``, where nothing to the left in the same statement reads the name."""
@@ -325,6 +343,9 @@ class Expressions(Calls):
         return Variable(kept, here)
 
     def element(self, value: ast.expr, index: ast.expr, out: list[Statement], here: Place) -> Expression:
+        chosen = self.one_of_several(ast.copy_location(ast.Subscript(value, index, ast.Load()), value), out)
+        if chosen is not None:
+            return chosen
         sequence = self.expression(value, out)
         if not isinstance(index, ast.Slice):
             return Element(sequence, self.expression(index, out), here)
@@ -351,6 +372,11 @@ class Expressions(Calls):
             and not isinstance(node.func, BuiltIn)
         ):
             return self.inside(node, node.func.id, out)
+        held = self.called_object(node.func)
+        if held is not None and not _starred(node):
+            behind = held[0].method(held[1])
+            if behind is not None:
+                return self.inline(node, behind, out, held[0])
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.expr):
             root = node.func
             while isinstance(root, ast.Attribute):
@@ -389,6 +415,10 @@ class Expressions(Calls):
                 return self.builtin(node, found.value, out)
             if found.value in MORE_BUILTINS:
                 return self.more_built_in(node, found.value, out)
+            if found.value == "float" and len(node.args) == 1 and not node.keywords:
+                value = self.expression(node.args[0], out)
+                if self.is_noisy(value):
+                    return Operation("float", (value,), here)
             if found.value == "range":
                 self.refuse(node, "range as a value", "list(range(...))")
             if found.value in ("enumerate", "zip", "map", "filter", "reversed"):

@@ -23,23 +23,46 @@ _BITS = 16
 
 
 class _Uniform:
-    """A number between 0 and 1 in a run in which nothing stays open: it is compared once, with a probability."""
+    """A uniform number in a run in which nothing stays open: it is drawn as far as it is looked at.
 
-    def __init__(self) -> None:
-        self.compared = False
+    Args:
+        ends: what is known of the number between 0 and 1 that it is made of: all multiples of one number share it.
+        factor: what this is multiplied by.
+        offset: what is added then.
+    """
+
+    def __init__(self, ends: list[Fraction] | None = None, factor: Any = 1, offset: Any = 0) -> None:
+        self.ends = [Fraction(0), Fraction(1)] if ends is None else ends
+        self.factor, self.offset = Fraction(factor), Fraction(offset)
+
+    def _above(self, bound: Any) -> bool:
+        """Whether the number is above another one; a tie has probability zero."""
+        at, (low, high) = (_exact(bound) - self.offset) / self.factor, self.ends
+        if self.factor != 1 or self.offset != 0:
+            at = min(max(at, Fraction(0)), Fraction(1))
+        if (low > 0 or high < 1) and not low < at < high:
+            return (at <= low) == (self.factor > 0)
+        below = bernoulli((at - low) / (high - low))
+        self.ends[:] = [low, at] if below else [at, high]
+        return below != (self.factor > 0)
 
     def _below(self, bound: Any) -> bool:
-        if self.compared:
-            refuse("uniform", "a uniform number is compared twice", hint="random() < p")
-        self.compared = True
-        return bernoulli(_exact(bound))
+        return not self._above(bound)
 
     __lt__ = __le__ = _below
+    __gt__ = __ge__ = _above
 
-    def __gt__(self, bound: Any) -> bool:
-        return not self._below(bound)
+    def __add__(self, other: Any) -> _Uniform:
+        return _Uniform(self.ends, self.factor, self.offset + _exact(other))
 
-    __ge__ = __gt__
+    def __sub__(self, other: Any) -> _Uniform:
+        return _Uniform(self.ends, self.factor, self.offset - _exact(other))
+
+    def __mul__(self, other: Any) -> Any:
+        number = _exact(other)
+        return _Uniform(self.ends, self.factor * number, self.offset * number) if number else 0.0
+
+    __radd__, __rmul__ = __add__, __mul__
 
     def __getattr__(self, name: str) -> NoReturn:
         refuse("uniform", "a uniform number is used for more than a comparison", hint="random() < p")

@@ -21,7 +21,9 @@ from collections import Counter, defaultdict
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
 from typing import Any, Final
 
-_RANDOM: Final = ("random", "randint", "randrange", "choice", "choices", "expovariate", "getrandbits", "_randbelow")
+_RANDOM: Final = (
+    *("random", "randint", "randrange", "choice", "choices", "expovariate", "getrandbits", "_randbelow", "uniform"),
+)
 _METHODS: Final = {name: vars(random.Random).get(name) for name in _RANDOM} | {
     name: getattr(random.Random, name) for name in ("random", "getrandbits")
 }
@@ -41,6 +43,8 @@ _NUMPY: Final = (
         "randint",
         "integers",
         "choice",
+        "uniform",
+        "binomial",
     ),
 )
 _DISPATCHED: Final = (
@@ -55,6 +59,8 @@ _DISPATCHED: Final = (
     "all",
     "count_nonzero",
     "mean",
+    "round",
+    "around",
     "zeros_like",
 )
 _UNIVERSAL: Final = (
@@ -70,6 +76,7 @@ _UNIVERSAL: Final = (
     "minimum",
     "floor",
     "ceil",
+    "rint",
 )
 _MADE: Final = ("zeros", "array", "asarray", "arange")
 """Functions of numpy that the language knows: for arrays, number by number, and those that make arrays."""

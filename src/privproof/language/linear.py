@@ -414,6 +414,9 @@ class Linear(_Noisy):
 
     def log(self) -> Any:
         """The logarithm of the number."""
+        control = _control.get()
+        if control is not None:
+            control.refuse_logarithm("log", self)
         return beyond("log", (self,), _POWER)
 
     def sqrt(self) -> Any:
@@ -517,6 +520,9 @@ class Control(Protocol):
     def whole(self, form: Linear, how: str) -> int | None:
         """A form as a whole number, where its noise can be drawn for that; None if not."""
 
+    def refuse_logarithm(self, name: str, value: Linear | Opaque) -> None:
+        """Refuse the logarithm of a uniform number."""
+
     def formatted(self, value: Linear | Opaque, how: str, spec: str) -> str:
         """What stands for the text of a value; may refuse."""
 
@@ -594,12 +600,17 @@ class Ratio(Fraction):
     def __format__(self, specification: str) -> str:
         return format(float(self), specification)
 
+    def rint(self) -> Ratio:
+        """The next whole number, by which numpy rounds."""
+        return Ratio(round(self))
+
 
 def _as_ratio(name: str) -> Any:
     compute = getattr(Fraction, name)
 
     def applied(self: Fraction, *others: Any) -> Any:
-        found = compute(self, *others)
+        finite = (Fraction(o) if type(o) is float and math.isfinite(o) else o for o in others)
+        found = compute(self, *finite)
         return Ratio(found) if type(found) is Fraction else found
 
     return applied

@@ -99,9 +99,37 @@ class Loops(Expressions):
                 with self.bound_to(turn.target, item, out, here):
                     out.extend(turn.body())
             return
+        added = self.sums_so_far(over)
+        if added is not None:
+            self.iterate_sums(turn, added, out)
+            return
         self.branches += 1
         self.walk_on(turn, over, out)
         self.branches -= 1
+
+    def sums_so_far(self, over: ast.expr) -> ast.expr | None:
+        """What is added up by ``itertools.accumulate(xs)`` or ``np.cumsum(xs)``; None for anything else."""
+        match over:
+            case ast.Call(args=[inner], keywords=[]) if self.shared.ordinary and self.plain(inner):
+                known = self.library_called(over) in ("itertools.accumulate", "numpy.cumsum")
+                return inner if known and isinstance(inner, ast.Name) else None
+        return None
+
+    def iterate_sums(self, turn: Turn, over: ast.expr, out: list[Statement]) -> None:
+        """A loop over the sums of the first elements of a list, as one over the elements with the sum so far in a variable."""
+        here = self.place(turn.node)
+        total = Variable(self.shared.name("a"), here)
+        item = ast.copy_location(ast.Name(self.shared.name("u").replace("#", "_each_"), ast.Store()), over)
+        self.names[item.id] = item.id
+        out.append(Assign(total.name, Constant(0, here), here))
+
+        def body() -> Block:
+            more = Operation("+", (total, Variable(self.names[item.id], here)), here)
+            inner: list[Statement] = [Assign(total.name, more, here)]
+            self.store(turn.target, total, inner, here)
+            return (*inner, *turn.body())
+
+        self.iterate(replace(turn, target=item, body=body), over, out)
 
     def written_out(self, node: ast.AST, target: ast.expr, over: ast.expr) -> list[Expression] | None:
         """What a loop over public keys is over, turn by turn; None for a loop that stays one."""
@@ -271,6 +299,20 @@ class Loops(Expressions):
         out.append(Assign(name, value, here))
         return Variable(name, here)
 
+    def as_it_is(self, value: Expression, out: list[Statement], here: Place) -> Expression:
+        """A value as it is now, in a variable of its own, whatever the variables in it become later; a tuple part by part."""
+        match value:
+            case Constant():
+                return value
+            case Variable(name) if name[:2] == "#z":
+                return value
+            case Operation("tuple of", parts):
+                return Operation("tuple of", tuple(self.as_it_is(part, out, here) for part in parts), value.place)
+        name = self.shared.name("t")
+        self.note_noise(name, value)
+        out.append(Assign(name, value, here))
+        return Variable(name, here)
+
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp, out: list[Statement]) -> Expression:
         """A list, built by a loop."""
         here = self.place(node)
@@ -278,12 +320,7 @@ class Loops(Expressions):
             listed: list[Expression] = []
 
             def keep() -> None:
-                value = self.expression(node.elt, out)
-                if not isinstance(value, Constant) and not (isinstance(value, Variable) and value.name[:2] == "#z"):
-                    name = self.shared.name("t")
-                    out.append(Assign(name, value, here))
-                    value = Variable(name, here)
-                listed.append(value)
+                listed.append(self.as_it_is(self.expression(node.elt, out), out, here))
 
             before, sites = len(out), self.shared.sites
             if self.spelled_out(node.generators, keep, out):

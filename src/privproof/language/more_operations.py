@@ -135,12 +135,6 @@ def _get(table: Any, known: Any, default: Any = None) -> Any:
     return next((value for other, value in table.rows if equal(other, known)), default)
 
 
-def _has_key(table: Any, known: Any) -> None:
-    hashable(known)
-    if not any(equal(other, known) for other, _ in _entries(table).rows):
-        raise Stuck("a table gets a key that depends on data; a table with all keys: dict.fromkeys(KEYS, 0)")
-
-
 def _entries(table: Any) -> Lookup:
     if not isinstance(table, Lookup):
         raise TypeError(f"{plain(table)!r} is no table")
@@ -279,7 +273,6 @@ MORE: dict[str, Callable[..., Any]] = {
     "text method": _text_method,
     "with entry": _with_entry,
     "get": _get,
-    "has key": _has_key,
     "items": lambda table: Cells(tuple(_entries(table).rows)),
     "keys": lambda table: Cells(tuple(known for known, _ in _entries(table).rows)),
     "values": lambda table: Cells(tuple(value for _, value in _entries(table).rows)),

@@ -9,6 +9,8 @@ matter, there is no translation.
 from __future__ import annotations
 
 import ast
+import copy
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -17,8 +19,8 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.folding import Unfoldable, exact
+from privproof.language.objects import Objects
 from privproof.language.resolving import Unusable
-from privproof.language.sources import Reading
 from privproof.language.syntax import (
     Assign,
     Constant,
@@ -48,17 +50,22 @@ _SIGNATURES: dict[str, tuple[str, ...]] = {
     "random._randbelow": ("n",),
     "random.choice": ("seq",),
     "random.choices": ("population", "weights"),
+    "numpy.random.binomial": ("n", "p", "size"),
     "secrets.randbelow": ("exclusive_upper_bound",),
 }
 """The arguments of what draws, in order; calls with others are not read."""
-_UNIT = ("random.random", "numpy.random.random", "numpy.random.random_sample", "numpy.random.rand")
+_UNIT = (
+    *("random.random", "numpy.random.random", "numpy.random.random_sample", "numpy.random.rand"),
+    *("random.uniform", "numpy.random.uniform"),
+)
+_MOST_COINS = 16
+"""Coins that are thrown at once and counted: the outcomes are listed."""
 _BITS = 16
 """Random bits that are drawn as one whole number, as in a run under control."""
-_TURNED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _HINT = "loc=..., scale=... by name or in order, one number at a time"
 
 
-class Ordinary(Reading):
+class Ordinary(Objects):
     """Reads noise of libraries, and numbers that are floats."""
 
     exactly = False
@@ -174,34 +181,6 @@ class Ordinary(Reading):
 
     # ---------------------------------------------------------------------------------------------------------- noise
 
-    def unit(self, node: ast.expr) -> bool:
-        """Whether an expression draws a number between 0 and 1."""
-        if not self.shared.ordinary or not isinstance(node, ast.Call) or node.args or node.keywords:
-            return False
-        try:
-            found = self.meaning(node.func)
-        except (LanguageError, Unusable):
-            return False
-        return found.kind == "library" and found.value in _UNIT
-
-    def coin(self, node: ast.Compare, out: list[Statement]) -> Expression | None:
-        """``random() < p`` and its kin; None for any other comparison."""
-        if len(node.ops) != 1 or type(node.ops[0]) not in _TURNED:
-            return None
-        left, op, right = node.left, type(node.ops[0]), node.comparators[0]
-        if self.unit(right) and not self.unit(left):
-            left, op, right = right, _TURNED[op], left
-        elif not self.unit(left):
-            return None
-        here = self.place(node)
-        probability = self.number(right, out)
-        if isinstance(probability, Constant) and not (
-            isinstance(probability.value, int | Fraction) and 0 <= probability.value <= 1
-        ):
-            self.refuse(node, f"a probability of {probability.value}", "a probability between 0 and 1")
-        drawn = self.draw("bernoulli", (probability,), out, here)
-        return drawn if op in (ast.Lt, ast.LtE) else Operation("not", (drawn,), here)
-
     def draw(self, noise: str, arguments: tuple[Expression, ...], out: list[Statement], here: Place) -> Variable:
         """Noise, in a statement of its own."""
         self.shared.drawn = True
@@ -218,11 +197,17 @@ class Ordinary(Reading):
         if name in _UNIT:
             self.shared.drawn = True
             self.refuse(
-                node, f"{ast.unparse(node)} outside a comparison", f"{ast.unparse(node)} < p, where p is a probability"
+                node,
+                f"{ast.unparse(node)} outside a comparison",
+                f"{ast.unparse(node)} < p, where p is a probability; np.random.laplace(0, scale) for noise made by hand",
             )
         if name not in _SIGNATURES:
             self.refuse(node, f"calling {ast.unparse(node.func)}", "the functions that the language reference lists")
         given = self.bound(node, name)
+        for key in ("p", "weights"):
+            split = self.by_data(node, given.get(key), out)
+            if split is not None:
+                return split
         arguments = {key: self.argument(key, value, out) for key, value in given.items() if key in _NUMBERS}
         zero, one = Constant(0, here), Constant(1, here)
         match name:
@@ -260,9 +245,79 @@ class Ordinary(Reading):
                 return Element(values, place, here)
             case "numpy.random.choice":
                 return self.chosen(node, given, out, here)
+            case "numpy.random.binomial":
+                return self.counted_heads(node, given, out, here)
         self.refuse(
             node, f"calling {ast.unparse(node.func)} in this place", "the functions that the language reference lists"
         )
+
+    def by_data(self, node: ast.expr, shares: ast.expr | None, out: list[Statement]) -> Expression | None:
+        """A draw whose probabilities a test chooses, as two draws of which the test chooses one; None where none does."""
+        if not isinstance(shares, ast.IfExp):
+            return None
+        try:
+            self.compute(shares)
+        except Unfoldable:
+            sides = [_exchanged(node, shares, each) for each in (shares.body, shares.orelse)]
+            return self.conditional(shares.test, sides[0], sides[1], out, self.place(node))
+        return None
+
+    def counted_heads(
+        self, node: ast.Call, given: dict[str, ast.expr], out: list[Statement], here: Place
+    ) -> Expression:
+        """``np.random.binomial(n, p)`` with constants."""
+        try:
+            count, share = (self.compute(given[key]) for key in ("n", "p"))
+        except (Unfoldable, KeyError):
+            self.refuse(node, f"{ast.unparse(node)}, whose arguments are no constants,", "random.random() < p")
+        if type(count) is not int or not 0 <= count <= _MOST_COINS or type(share) not in (int, float, Fraction):
+            self.refuse(node, f"{ast.unparse(node)}", f"n up to {_MOST_COINS}, and a probability")
+        p = Fraction(share)
+        if not 0 <= p <= 1:
+            self.refuse(node, f"a probability of {share}", "a probability between 0 and 1")
+        weights = [math.comb(count, k) * p**k * (1 - p) ** (count - k) for k in range(count + 1)]
+        return self.draw("choice", (self.table(node, weights, here),), out, here)
+
+    def one_of_several(self, node: ast.expr, out: list[Statement]) -> Expression | None:
+        """``random.choices(values, weights=...)[0]``; None for anything else."""
+        match node:
+            case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=0)) if self.shared.ordinary:
+                pass
+            case _:
+                return None
+        try:
+            found = self.meaning(call.func)
+        except (LanguageError, Unusable):
+            return None
+        several = [k.value for k in call.keywords if k.arg == "k"]
+        if (found.kind, found.value) != ("library", "random.choices") or (several and not _is(several[0], 1)):
+            return None
+        here = self.place(node)
+        plain = ast.copy_location(ast.Call(call.func, call.args, [k for k in call.keywords if k.arg != "k"]), call)
+        given = self.bound(plain, "random.choices")
+        split = self.by_data(node, given.get("weights"), out)
+        if split is not None:
+            return split
+        values = self.kept(self.expression(given["population"], out), out, here)
+        length = self.known_length(given["population"])
+        try:
+            shares = [1] * (length or 0) if "weights" not in given else self.compute(given["weights"])
+        except Unfoldable:
+            self.refuse(given["weights"], "weights that depend on data", "weights that are constants")
+        total = sum((Fraction(share) for share in shares if type(share) in (int, float, Fraction)), Fraction(0))
+        if length != len(shares) or total <= 0:
+            self.refuse(node, "as many weights as values: that", "values and weights, both written out")
+        scaled = [Fraction(share) / total for share in shares if type(share) in (int, float, Fraction)]
+        return Element(values, self.draw("choice", (self.table(call, scaled, here),), out, here), here)
+
+    def known_length(self, node: ast.expr) -> int | None:
+        """How many elements a sequence has, if that is known while it is read."""
+        if isinstance(node, ast.List | ast.Tuple):
+            return None if any(isinstance(each, ast.Starred) for each in node.elts) else len(node.elts)
+        try:
+            return len(self.compute(node))
+        except (Unfoldable, TypeError):
+            return None
 
     def argument(self, key: str, value: ast.expr, out: list[Statement]) -> Expression:
         return self.number(value, out) if key in ("loc", "scale", "lambd") else _whole(self.expression(value, out))
@@ -345,9 +400,7 @@ class Ordinary(Reading):
             drawn: Expression = self.draw("uniform", (Constant(0, here), _plus(many, -1)), out, here)
         else:
             drawn = self.draw("choice", (self.table(node, shares, here),), out, here)
-            length = (
-                count if sequence is None else len(values.elts) if isinstance(values, ast.List | ast.Tuple) else None
-            )
+            length = count if sequence is None else self.known_length(values)
             if length != len(shares):
                 self.refuse(node, "as many probabilities as values: that", "values and probabilities, both written out")
         return drawn if sequence is None else Element(sequence, drawn, here)
@@ -365,6 +418,20 @@ class Ordinary(Reading):
 
 
 _NUMBERS = ("loc", "scale", "lambd", "a", "b", "start", "stop", "low", "high", "k", "n", "exclusive_upper_bound")
+
+
+def _exchanged(node: Any, old: ast.expr, new: ast.expr) -> Any:
+    """A copy of a syntax tree with another part."""
+    if node is old:
+        return new
+    if isinstance(node, list):
+        return [_exchanged(each, old, new) for each in node]
+    if not isinstance(node, ast.AST):
+        return node
+    made = copy.copy(node)
+    for name, value in ast.iter_fields(node):
+        setattr(made, name, _exchanged(value, old, new))
+    return made
 
 
 def _fraction(value: Constant) -> Fraction:

@@ -11,16 +11,18 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.arrays import Arrays
 from privproof.language.constants import NotPlain
-from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS
+from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS, Given
+from privproof.language.kept_noise import only_reading
 from privproof.language.loops import Loops
-from privproof.language.resolving import Running, Unusable, signature
+from privproof.language.objects import Built
+from privproof.language.resolving import Found, Running, Unusable, signature
 from privproof.language.sources import UNFORESEEN, Shared
 from privproof.language.syntax import (
     Append,
@@ -45,6 +47,7 @@ from privproof.language.syntax import (
     of_library,
 )
 from privproof.language.tables import Keyed
+from privproof.language.uniforms import Kept
 from privproof.language.values import MISSING
 from privproof.language.walking import statements, variables
 
@@ -161,13 +164,16 @@ class _Reader(Loops):
         called: bool = False,
         constants: Mapping[str, Any] | None = None,
     ) -> None:
+        parameters = frozenset(names)
         super().__init__(running, shared, names, called=called, constants=constants)
         self.made: dict[int, ast.ListComp] = {}
         self.spelled: dict[int, ast.Dict] = {}
-        self.functions: dict[str, ast.FunctionDef | ast.Lambda] = {}
+        self.functions: dict[str, Given] = {}
         self.tables: dict[str, Keyed] = {}
         self.counters: dict[str, Expression] = {}
         self.counted: dict[tuple[str, str], str] = {}
+        self.uniforms: dict[str, Kept] = {}
+        self.objects: dict[str, Built] = {}
         self.lazy: set[ast.AST] = set()
         self.known_arrays: dict[int, tuple[ast.stmt, dict[str, object], dict[str, object]]] = {}
         stored = {n.id for n in self.parts if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
@@ -179,7 +185,7 @@ class _Reader(Loops):
             and isinstance(part.value, ast.Name)
             and not isinstance(part.ctx, ast.Load)
         }
-        steady = {n for n in {*names, *stored} if twice.count(n) < (2 if n in stored and n not in names else 1)}
+        steady = {n for n in {*names, *stored} if twice.count(n) < (1 if n in parameters else 2)}
         given = {name: names.get(name) for name in names}
         self.arrays = Arrays(
             {name: shared.array_lengths[held] for name, held in given.items() if held in shared.array_lengths},
@@ -187,6 +193,13 @@ class _Reader(Loops):
             lambda: shared.name("u").replace("#", "_each_"),
             frozenset(steady - changed),
             frozenset(name for name, held in given.items() if held in shared.lists),
+            frozenset({*names, *stored} - (steady - changed)),
+            frozenset(steady),
+            self.length_made,
+            lambda name: only_reading(self.read.tree, name),
+            lambda node: self.refuse(
+                node, f"the array {ast.unparse(node)} in this place", "a list, element by element"
+            ),
         )
         read = self.read
         around = read.function.__code__.co_qualname.split(".")[-2:-1]
@@ -198,61 +211,84 @@ class _Reader(Loops):
 
     def block(self, nodes: Iterable[ast.stmt]) -> Block:
         out: list[Statement] = []
-        for node in self.fused(self.without_arrays(list(nodes))):
+        for node in self.fused(self.without_arrays(nodes)):
             self.statement(node, out)
             if self.shared.ordinary and out and isinstance(out[-1], Return | Result):
                 break
         return tuple(out)
 
-    def without_arrays(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements with lists in place of arrays."""
-        if not self.shared.ordinary:
-            return nodes
-        result = []
+    def without_arrays(self, nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements with lists in place of arrays, each when its time comes: by then more constants are known."""
         for node in nodes:
+            if not self.shared.ordinary:
+                yield node
+                continue
             changed = self.arrays.statement(node)
             if isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.Match):
                 self.known_arrays[id(changed)] = (changed, dict(self.arrays.names), dict(self.arrays.lengths))
-            result.append(changed)
-        self.shared.arrays = self.shared.arrays or self.arrays.met
-        return result
+            self.shared.arrays = self.shared.arrays or self.arrays.met
+            yield changed
 
-    def fused(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements; a list that is made only to look for its largest element stands where it is looked for."""
-        if not self.shared.ordinary:
-            return nodes
-        result: list[ast.stmt] = []
+    def fused(self, nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements; what is made only for the next one stands there."""
+        waiting: ast.stmt | None = None
         for node in nodes:
-            match result[-1:]:
-                case [ast.Assign(targets=[ast.Name()], value=ast.Call(args=[], keywords=named) as called)] if (
-                    self.known(called, "dict") and named and all(k.arg is not None for k in named)
-                ):
-                    keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(k.arg), k.value) for k in named]
-                    table = ast.copy_location(ast.Dict(keys, [k.value for k in named]), called)
-                    result[-1] = ast.copy_location(ast.Assign(result[-1].targets, table), result[-1])  # type: ignore[attr-defined]
-            match result[-1:]:
-                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() as made)] if self.listed_once(
-                    name, made
-                ) and isinstance(node, ast.Return | ast.Assign):
-                    found = [
-                        part for part in ast.walk(node) if isinstance(part, ast.Call) and self.looks_for(part) == name
-                    ]
-                    if len(found) == 1 and _times_read(self.read.tree, name) == _times_read(found[0], name):
-                        self.made[id(found[0])] = made
-                        result.pop()
-                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as options)] if (
-                    name in self.steady and _times_read(self.read.tree, name) == 1
-                ):
-                    calls = [
-                        part for part in ast.walk(node) if isinstance(part, ast.Call) and _only_options(part) == name
-                    ]
-                    plain = not isinstance(node, ast.For | ast.While | ast.If | ast.FunctionDef | ast.Match)
-                    texts = {key.value for key in options.keys if isinstance(key, ast.Constant) and _is_text(key)}
-                    if len(calls) == 1 and plain and len(texts) == len(options.keys):
-                        self.spelled[id(calls[0])] = options
-                        result.pop()
-            result.append(node)
-        return result
+            if waiting is not None:
+                joined = self.joined(waiting, node)
+                if joined is None:
+                    yield waiting
+                node = joined or node
+            waiting = self.spelled_dict(node) if self.shared.ordinary and isinstance(node, ast.Assign) else None
+            if waiting is None:
+                yield node
+        if waiting is not None:
+            yield waiting
+
+    def spelled_dict(self, node: ast.Assign) -> ast.Assign:
+        """``name = dict(a=1)`` as ``name = {"a": 1}``; any other assignment as it is."""
+        match node:
+            case ast.Assign(targets=[ast.Name()], value=ast.Call(args=[], keywords=named) as called) if (
+                self.known(called, "dict") and named and all(k.arg is not None for k in named)
+            ):
+                keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(k.arg), k.value) for k in named]
+                table = ast.copy_location(ast.Dict(keys, [k.value for k in named]), called)
+                return ast.copy_location(ast.Assign(node.targets, table), node)
+        return node
+
+    def joined(self, before: ast.stmt, node: ast.stmt) -> ast.stmt | None:
+        """One statement in the place of two: what the first makes stands where the second looks at it; None where both stay."""
+        match before:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp() as made) if self.listed_once(
+                name, made
+            ) and isinstance(node, ast.Return | ast.Assign):
+                found = [p for p in ast.walk(node) if isinstance(p, ast.Call) and self.looks_for(p) == name]
+                if len(found) == 1 and _times_read(self.read.tree, name) == _times_read(found[0], name):
+                    self.made[id(found[0])] = made
+                    return node
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.DictComp(
+                    key=ast.Name(id=key),
+                    value=each,
+                    generators=[ast.comprehension(target=ast.Tuple(elts=[ast.Name(id=index), _]), iter=over)] as walked,
+                ) as table,
+            ) if key == index and self.known(over, "enumerate") and isinstance(node, ast.Return | ast.Assign):
+                made = ast.copy_location(ast.ListComp(each, walked), table)
+                found = [p for p in ast.walk(node) if isinstance(p, ast.Call) and self.best_key(p) == name]
+                once = len(found) == 1 and _times_read(self.read.tree, name) == _times_read(found[0], name)
+                if once and self.listed_once(name, made):
+                    self.made[id(found[0])] = made
+                    return node
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=[_, *_]) as options) if (
+                name in self.steady and _times_read(self.read.tree, name) == 1
+            ):
+                calls = [p for p in ast.walk(node) if isinstance(p, ast.Call) and _only_options(p) == name]
+                plain = not isinstance(node, ast.For | ast.While | ast.If | ast.FunctionDef | ast.Match)
+                texts = {key.value for key in options.keys if isinstance(key, ast.Constant) and _is_text(key)}
+                if len(calls) == 1 and plain and len(texts) == len(options.keys):
+                    self.spelled[id(calls[0])] = options
+                    return node
+        return self.tallied(before, node)
 
     def listed_once(self, name: str, made: ast.ListComp) -> bool:
         """Whether a name is assigned once, to a list with as many elements as an input list, or as a range or tuple that is not empty."""
@@ -268,6 +304,16 @@ class _Reader(Loops):
         ]
         filled = isinstance(over, ast.Name) and self.names.get(over.id) in self.shared.lists
         return len(stored) == 1 and filled and over.id in self.steady  # type: ignore[attr-defined]
+
+    def best_key(self, node: ast.Call) -> str | None:
+        """The name of the table whose key with the largest value a call looks for: ``max(table, key=table.get)``."""
+        match node:
+            case ast.Call(
+                args=[ast.Name(id=name)],
+                keywords=[ast.keyword(arg="key", value=ast.Attribute(value=ast.Name(id=same), attr="get"))],
+            ) if name == same and self.known(node, "max"):
+                return name
+        return None
 
     def looks_for(self, node: ast.Call) -> str | None:
         """The name of the list whose largest element a call looks for: ``xs.index(max(xs))``, ``np.argmax(xs)``."""
@@ -295,9 +341,9 @@ class _Reader(Loops):
             _, self.arrays.names, self.arrays.lengths = self.known_arrays[id(node)]
         match node:
             case ast.FunctionDef() if self.defined_once(node.name) and not node.decorator_list:
-                self.functions[node.name] = node
+                self.functions[node.name] = (node, self)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value) if self.defined_once(name):
-                self.functions[name] = value
+                self.functions[name] = (value, self)
             case ast.Assign(targets=targets, value=value):
                 self.assign(targets, value, out, here)
             case ast.AnnAssign(target=target, value=value):
@@ -447,8 +493,12 @@ class _Reader(Loops):
                 for name, e in zip(names, read, strict=True):
                     self.store(name, e, out, here)
                 return
-        if len(targets) == 1 and isinstance(targets[0], ast.Name) and self.table_made(targets[0].id, value, out, here):
-            return
+        if len(targets) == 1 and isinstance(targets[0], ast.Name):
+            only = targets[0].id
+            if self.object_made(only, value) or self.table_made(only, value, out, here):
+                return
+            if self.uniform_kept(only, value, out, here):
+                return
         foreseen = self.foreseen(value) if self.shared.ordinary else UNFORESEEN
         if type(foreseen) is float and all(isinstance(t, ast.Name) and t.id in self.steady for t in targets):
             for target in targets:
@@ -655,8 +705,12 @@ class _Reader(Loops):
         return len(own) == 1 and len(inside) + len(stored) == 1 and not taken and not self.nested
 
     def inside(self, node: ast.Call, name: str, out: list[Statement]) -> Expression:
-        """A call of a function that is defined inside this one: its body, with the variables around it."""
-        here, function = self.place(node), self.functions[name]
+        """A call of a function that is defined inside this one, or was given to it: its body, with the variables around it."""
+        here, given_here = self.place(node), self.functions[name]
+        if isinstance(given_here, Found):
+            return self.inline(node, given_here.value, out)
+        function, owner = given_here
+        assert isinstance(owner, _Reader)
         given = function.args
         if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
             self.refuse(node, f"calling {name}, whose parameters are not all plain,", "parameters without defaults")
@@ -685,9 +739,9 @@ class _Reader(Loops):
         self.count_call(node, name)
         prefix = self.shared.name(f"{name}.")
         own = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        names = {**self.around, **{each: f"{prefix}.{each}" for each in (*parameters, *own)}}
+        names = {**owner.around, **{each: f"{prefix}.{each}" for each in (*parameters, *own)}}
         constants = {
-            each: value for each, value in self.constants.items() if each not in own and each not in parameters
+            each: value for each, value in owner.constants.items() if each not in own and each not in parameters
         }
         for parameter, argument in self.in_order(node, bound):
             foreseen = self.foreseen(argument) if self.shared.ordinary else UNFORESEEN
@@ -703,12 +757,15 @@ class _Reader(Loops):
                 names[parameter] = self.names[argument.id]
                 continue
             out.append(Assign(names[parameter], self.expression(argument, out), here))
-        reader = _Reader(self.running, self.shared, names, called=True)
-        reader.steady = self.steady - own | set(parameters) - own
-        reader.constants, reader.functions, reader.nested, reader.around = constants, self.functions, True, dict(names)
+        reader = _Reader(owner.running, self.shared, names, called=True)
+        reader.steady = owner.steady - own | set(parameters) - own
+        reader.constants, reader.functions, reader.nested, reader.around = constants, owner.functions, True, dict(names)
+        for parameter, argument in bound.items():
+            if isinstance(argument, ast.Name) and argument.id in self.arrays.names:
+                reader.arrays.names[parameter] = self.arrays.names[argument.id]
         read = reader.block(body)
         self.shared.depth -= 1
-        outside = set(self.names.values())
+        outside = {*self.names.values(), *owner.names.values()}
         if any(isinstance(s, Append | Replace) and s.name in outside for s in statements(read)):
             self.refuse(node, f"calling {name}, which changes a list around it,", "pass the list and return it")
         unassigned = Constant(MISSING, here)
@@ -724,7 +781,7 @@ class _Reader(Loops):
         if self.shared.depth > _DEEPEST or self.shared.inlined > _MOST_CALLS:
             self.refuse(node, f"the recursive call of {name}", "a loop")
 
-    def inline(self, node: ast.Call, called: object, out: list[Statement]) -> Expression:
+    def inline(self, node: ast.Call, called: object, out: list[Statement], built: Built | None = None) -> Expression:
         alone = node is self.whole
         here = self.place(node)
         running = self.running.program.running(called)
@@ -739,6 +796,9 @@ class _Reader(Loops):
             self.refuse(node, "a call of a generator", "yield in the mechanism itself")
         keywords: dict[str, Any] = {str(k.arg): k.value for k in node.keywords}
         taken = signature(running.function)
+        own = next(iter(taken.parameters), "")
+        if built is not None or running.owner is not None:
+            taken = taken.replace(parameters=list(taken.parameters.values())[1:])
         try:
             bound = taken.bind(*node.args, **keywords)
         except TypeError as problem:
@@ -762,7 +822,12 @@ class _Reader(Loops):
                     raise self.no_default(running, parameter.name, what, here)
                 value = self.fixed(node, constants[parameter.name], here)
                 out.append(Assign(names[parameter.name], value, here))
+        functions: dict[str, Given] = {}
         for parameter_name, argument in self.in_order(node, bound.arguments):
+            given = self.given_function(argument)
+            if given is not None and parameter_name not in stored:
+                functions[parameter_name] = given
+                continue
             foreseen = self.foreseen(argument) if self.shared.ordinary else UNFORESEEN
             if foreseen is not UNFORESEEN:
                 constants[parameter_name] = foreseen
@@ -777,6 +842,9 @@ class _Reader(Loops):
         self.shared.calls.append(running)
         passed = set(names.values())
         reader = _Reader(running, self.shared, names, called=True, constants=constants)
+        reader.functions |= functions
+        if built is not None:
+            reader.objects[own] = built
         for parameter_name, argument in bound.arguments.items():
             if isinstance(argument, ast.Name) and argument.id in self.arrays.names:
                 reader.arrays.names[parameter_name] = self.arrays.names[argument.id]
@@ -797,6 +865,15 @@ class _Reader(Loops):
         kept = self.shared.name("r")
         out.append(Inline(kept, (*body, Result(Constant(None, here), here)), here))
         return Variable(kept, here)
+
+    def given_function(self, node: ast.expr) -> Given | None:
+        """The function that an argument is: a lambda, or the name of a function that is known here; None for any other argument."""
+        if isinstance(node, ast.Lambda):
+            return node, self
+        if not isinstance(node, ast.Name):
+            return None
+        found = self.found(node) if node.id not in self.names else None
+        return found if found is not None and found.kind == "function" else self.functions.get(node.id)
 
     def no_default(self, running: Running, name: str, problem: NotPlain, here: Place) -> LanguageError:
         """The refusal of the value of a parameter that a call leaves out."""

@@ -24,6 +24,7 @@ from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from privproof.language.conversions import MATH, numbers_of, stands_for_math
 from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
 from privproof.language.linear import Linear, Opaque, floats_count, refuse
 from privproof.language.noise import is_drawing
@@ -47,6 +48,8 @@ def substitute(value: Any) -> Any:
             return Generator
         if isinstance(value, type) and value.__name__ in _SOURCES and value.__module__.startswith("numpy.random"):
             return Bits
+    if (computing := stands_for_math(value)) is not None:
+        return computing
     if isinstance(value, types.BuiltinFunctionType) and value in _BYTES:
         return unknown(f"os.{value.__name__}")
     owner = _bound_to(value)
@@ -133,6 +136,7 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
         stack.enter_context(_attributes(secrets, {"token_bytes": unknown("secrets.token_bytes")}))
         for holder, names in _beside():
             stack.enter_context(_attributes(holder, names))
+        stack.enter_context(_attributes(math, MATH))
         if "numpy" in sys.modules:
             stack.enter_context(_numpy())
         stats = sys.modules.get("scipy.stats._distn_infrastructure")
@@ -146,7 +150,7 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
                 refused = unknown("a measurement of OpenDP, which draws outside of Python,", "privproof audit")
                 stack.enter_context(_attributes(kind, dict.fromkeys(("__call__", "invoke"), refused)))
         for known, own in _relevant(globals_):
-            stack.enter_context(_replaced(known, also={"type": _Type} if own else {}))
+            stack.enter_context(_replaced(known, also={"type": _Type, **numbers_of(known)} if own else {}))
         if owner is not None and hasattr(owner, "__dict__"):
             stack.enter_context(_replaced(vars(owner)))
         stack.enter_context(_attributes(builtins, {"print": _printing()}))

@@ -34,6 +34,7 @@ from privproof.language.inputs import Input
 from privproof.language.libraries import generator_method, library_name, load_part
 from privproof.language.noise import NOISES
 from privproof.language.recording import Kind, Meaning, Program, Resolved, lists_plainly
+from privproof.language.syntax import of_library
 
 
 def _drawing(function: Any) -> tuple[Any, ...]:
@@ -94,6 +95,22 @@ class Running:
         self.read: Source = source(function)
         self.meanings: dict[str, Found] = {}
         self.defaults: dict[str, Any] = {}
+        self.classes: set[str] = set()
+
+    def method_of(self, path: str, name: str) -> Found:
+        """A method of a class by which objects are made, and which Python looks up in no other way than by its name.
+
+        Raises:
+            KeyError: there is none.
+            Unusable: the class is no plain one.
+        """
+        value = self._name(path)
+        plain = type(value) is type and value.__mro__ == (value, object) and not _OWN_WAYS & vars(value).keys()
+        if not plain or any(hasattr(type(held), "__set__") for key, held in vars(value).items() if key[:2] != "__"):
+            raise Unusable(f"`{path}` as a value", "call it", value, "construct")
+        self.classes.add(path)
+        self.meanings[f"{path}.{name}"] = self.program.classified(vars(value)[name], f"{path}.{name}")
+        return self.meanings[f"{path}.{name}"]
 
     def meaning(self, path: str) -> Found:
         """What a name, or a dotted name, stands for.
@@ -103,6 +120,9 @@ class Running:
             Unusable: something stands there that a mechanism may not use.
         """
         if path not in self.meanings:
+            holder, _, last = path.rpartition(".")
+            if holder in self.classes:
+                return self.method_of(holder, last)
             first, *rest = path.split(".")
             value = self._name(first)
             reached = first
@@ -197,7 +217,7 @@ class Recorder:
         known = library_name(value)
         if known is not None:
             return Found("library", known)
-        if type(value) is FunctionType or type(value) in self.mechanisms:
+        if type(value) is FunctionType or type(value) in self.mechanisms or _is_own_method(value):
             return Found("function", value)
         shape, members = shape_of(value), members_of(value)
         if shape is not None:
@@ -342,6 +362,19 @@ def _reads(code: Any, name: str) -> bool:
     return any(_reads(inner, name) for inner in code.co_consts if type(inner) is type(code))
 
 
+def _is_own_method(value: object) -> bool:
+    """Whether a value is a method of an object, written in Python and in no library."""
+    if type(value) is not MethodType or type(value.__func__) is not FunctionType:
+        return False
+    return not isinstance(value.__self__, type) and not of_library(value.__func__.__code__.co_filename)
+
+
+_OWN_WAYS = frozenset(
+    ("__new__", "__getattribute__", "__getattr__", "__setattr__", "__slots__", "__dataclass_fields__")
+)
+"""What makes a class do something of its own where objects are made or asked for attributes."""
+
+
 def _member(holder: object, attribute: str, path: str) -> Any:
     """What a module, a class or frozen data holds under a name; nothing of theirs is executed."""
     whole = f"{path}.{attribute}"
@@ -386,6 +419,8 @@ def _attribute(holder: object, attribute: str, path: str) -> Any:
     on_class = inspect.getattr_static(kind, attribute, None)
     if attribute in held and not hasattr(type(on_class), "__set__"):
         return held[attribute]
+    if plain and attribute not in held and type(on_class) is FunctionType:
+        return MethodType(on_class, holder)
     if plain and attribute not in held and type(on_class) in (bool, int, float, str, Fraction, tuple):
         return on_class
     raise Unusable(f"{whole} is no attribute that is a constant", f"{attribute} as a parameter with a default", holder)

@@ -161,7 +161,7 @@ class Reading:
             Unusable: something that a mechanism may not use.
         """
         if isinstance(node, BuiltIn):
-            return Found("builtin", node.id)
+            return Found("library", "collections.Counter") if node.id == "Counter" else Found("builtin", node.id)
         path = []
         root = node
         while isinstance(root, ast.Attribute):

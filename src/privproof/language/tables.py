@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from privproof.language.arrays import BuiltIn
 from privproof.language.folding import Unfoldable
 from privproof.language.resolving import Found
 from privproof.language.sources import UNFORESEEN
@@ -38,6 +39,8 @@ _MOST_TURNS = 64
 """Turns of a loop over public keys that are written out one by one; a longer loop stays a loop."""
 _PLAIN_KEYS = (bool, int, str, type(None), Member)
 _READ_BY = ("len", "max", "min", "sum", "sorted", "list", "tuple", "dict", "any", "all", "zip", "enumerate", "reversed")
+_FILLED = ("numpy.zeros",)
+_MEASURES = ("shape", "size")
 _VIEWS = ("items", "keys", "values", "get", "copy")
 
 
@@ -84,7 +87,85 @@ class Tables(Texts):
     def library_called(self, node: ast.expr) -> str | None:
         """The function of a library that an expression calls."""
 
+    @abstractmethod
+    def first_largest(
+        self, listed: list[Expression], values: list[Expression], sign: str, out: list[Statement], here: Place
+    ) -> Expression:
+        """The first of several whose value no other one exceeds, all written out."""
+
     # -------------------------------------------------------------------------------------------------- making tables
+
+    def tallied(self, before: ast.stmt, node: ast.stmt) -> ast.stmt | None:
+        """``h = defaultdict(int)`` and ``for r in data: h[r] += 1`` as ``h = Counter(data)``, of which only counts are asked; else None."""
+        match before, node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=made),
+                ast.For(target=ast.Name(id=each), iter=over, body=[turn], orelse=[]),
+            ):
+                pass
+            case _:
+                return None
+        match turn:
+            case ast.AugAssign(
+                target=ast.Subscript(value=ast.Name(id=held), slice=ast.Name(id=key)),
+                op=ast.Add(),
+                value=ast.Constant(value=1),
+            ) if (held, key) == (name, each) and self.counts_missing(made):
+                pass
+            case ast.Assign(
+                targets=[ast.Subscript(value=ast.Name(id=held), slice=ast.Name(id=key))],
+                value=ast.BinOp(
+                    left=ast.Call(
+                        func=ast.Attribute(value=ast.Name(id=asked), attr="get"),
+                        args=[ast.Name(id=same), ast.Constant(value=0)],
+                        keywords=[],
+                    ),
+                    op=ast.Add(),
+                    right=ast.Constant(value=1),
+                ),
+            ) if (held, key, asked, same) == (name, each, name, each):
+                if not self.counts_missing(made) and not (isinstance(made, ast.Dict) and not made.keys):
+                    return None
+            case _:
+                return None
+        inside = {id(part) for part in ast.walk(node)}
+        uses = [p for p in self.parts if isinstance(p, ast.Name) and p.id in (name, each) and id(p) not in inside]
+        looks = [p for p in self.parts if isinstance(p, ast.Subscript) and any(p.value is use for use in uses)]
+        gets = [
+            p
+            for p in self.parts
+            if isinstance(p, ast.Attribute) and p.attr == "get" and any(p.value is u for u in uses)
+        ]
+        if any(use.id == each for use in uses) or len(uses) != 1 + len(looks) + len(gets):
+            return None
+        if not self.counts_missing(made) and looks:
+            return None
+        counted = ast.Call(BuiltIn("Counter", ast.Load()), [over], [])
+        return ast.fix_missing_locations(ast.copy_location(ast.Assign(before.targets, counted), before))
+
+    def counts_missing(self, node: ast.expr) -> bool:
+        """Whether an expression is an empty table in which a missing key counts as 0."""
+        if not isinstance(node, ast.Call) or node.keywords:
+            return False
+        called = self.library_called(node)
+        default = len(node.args) == 1 and isinstance(node.args[0], ast.Name) and node.args[0].id == "int"
+        return (called == "collections.Counter" and not node.args) or (called == "collections.defaultdict" and default)
+
+    def length_made(self, node: ast.expr) -> int | None:
+        """The length of an array that an expression makes, if that is known: ``np.zeros(3)``, ``np.array([f(k) for k in KEYS])``."""
+        called = self.library_called(node)
+        if not isinstance(node, ast.Call) or not node.args or called not in (*_FILLED, "numpy.array", "numpy.asarray"):
+            return None
+        if called in _FILLED:
+            length = self.foreseen(node.args[0])
+            return length if type(length) is int and 0 < length <= _MOST_TURNS else None
+        match node.args[0]:
+            case ast.List(elts=elements) if elements and not any(isinstance(each, ast.Starred) for each in elements):
+                return len(elements)
+            case ast.ListComp(generators=[ast.comprehension(iter=over, ifs=[])]):
+                listed = self.static_items(over)
+                return None if listed is None else len(listed) or None
+        return None
 
     def table_made(self, name: str, value: ast.expr, out: list[Statement], here: Place) -> bool:
         """Take a table apart that a name is given; False if it is none, or the name stands for more."""
@@ -92,7 +173,10 @@ class Tables(Texts):
         if not isinstance(value, made_of) or not self.named_once(name):
             return False
         if isinstance(value, ast.ListComp):
-            return self.shared.ordinary and self.list_made(name, value, out, here)
+            return self.shared.ordinary and self.list_made(name, value, "list", out, here)
+        if isinstance(value, ast.Call) and value.args and isinstance(value.args[0], ast.ListComp):
+            known = self.length_made(value) is not None
+            return known and self.list_made(name, value.args[0], "array", out, here)
         called = self.library_called(value) if isinstance(value, ast.Call) else None
         if (
             called == "collections.Counter"
@@ -117,7 +201,8 @@ class Tables(Texts):
                             out.append(Assign(self.counted[name, repr(key)], count, here))
             return True
         made = self.entries_of(value, called, out, here)
-        if made is None or not self.used_as_table(name, views=() if made[0] in ("list", "array") else _VIEWS):
+        views = {"list": (), "array": _MEASURES}.get(made[0], _VIEWS) if made is not None else ()
+        if made is None or not self.used_as_table(name, views=views, array=made[0] == "array"):
             return False
         kind, rows = made
         changed = self.changes(name)
@@ -131,11 +216,10 @@ class Tables(Texts):
         self.tables[name] = table
         return True
 
-    def list_made(self, name: str, value: ast.ListComp, out: list[Statement], here: Place) -> bool:
-        """Take a list of known length apart of which only elements are read: ``noise[0]``, ``noise[1]``."""
-        uses = [p for p in self.parts if isinstance(p, ast.Name) and p.id == name and isinstance(p.ctx, ast.Load)]
-        looks = [p.value for p in self.parts if isinstance(p, ast.Subscript) and not isinstance(p.slice, ast.Slice)]
-        if not uses or not all(any(use is look for look in looks) for use in uses) or self.changes(name):
+    def list_made(self, name: str, value: ast.ListComp, kind: str, out: list[Statement], here: Place) -> bool:
+        """Take a list or an array apart whose length is known."""
+        array = kind == "array"
+        if not self.used_as_table(name, views=_MEASURES if array else ("index",), array=array):
             return False
         listed: list[str] = []
 
@@ -150,7 +234,7 @@ class Tables(Texts):
             del out[before:]
             self.shared.sites = sites
             return False
-        self.tables[name] = Keyed("array", dict(enumerate(listed)))
+        self.tables[name] = Keyed(kind, dict(enumerate(listed)), self.changes(name))
         return True
 
     def entries_of(
@@ -187,11 +271,11 @@ class Tables(Texts):
             case ast.Call(args=[ast.Name(id="int"), *rest], keywords=[]) if called == "collections.defaultdict":
                 inner = self.entries_of(rest[0], None, out, here) if rest else ("dict", [])
                 return None if inner is None or inner[0] != "dict" else ("counting", inner[1])
-            case ast.Call(args=[count, *_], keywords=_) if called in ("numpy.zeros", "numpy.ones"):
-                length = self.foreseen(count)
-                if type(length) is not int or not 0 < length <= _MOST_TURNS:
-                    return None
-                return "array", [(i, Constant(int(called == "numpy.ones"), here)) for i in range(length)]
+            case ast.Call() if called in _FILLED:
+                length = self.length_made(value)
+                return None if length is None else ("array", [(i, Constant(0, here)) for i in range(length)])
+            case ast.Call(args=[ast.List(elts=elements)], keywords=[]) if self.length_made(value) is not None:
+                return "array", [(i, _later(self, each)) for i, each in enumerate(elements)]
             case ast.BinOp(left=ast.List(elts=[one]), op=ast.Mult(), right=count) if self.shared.ordinary:
                 length, content = self.foreseen(count), self.foreseen(one)
                 if type(length) is not int or not 0 < length <= _MOST_TURNS or type(content) not in (int, bool):
@@ -250,8 +334,8 @@ class Tables(Texts):
         )
         return len(stored) == 1 and not inner
 
-    def used_as_table(self, name: str, *, views: tuple[str, ...]) -> bool:
-        """Whether a name is only looked into, walked over, asked for its views, or given back."""
+    def used_as_table(self, name: str, *, views: tuple[str, ...], array: bool = False) -> bool:
+        """Whether a name is only looked into, walked over, asked for its views, or given back; an array also computed with as a whole."""
         changed = self.changes(name)
         ending = {id(part) for end in self.parts if isinstance(end, ast.Return) for part in ast.walk(end)}
         for holder in self.parts:
@@ -268,6 +352,8 @@ class Tables(Texts):
                     case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[inner]) if inner is part:
                         continue
                     case ast.Return() | ast.Yield() | ast.FormattedValue():
+                        continue
+                    case ast.BinOp() | ast.UnaryOp() if array:
                         continue
                     case ast.Call(func=ast.Name(id=called)) if called in _READ_BY and called not in self.names:
                         continue
@@ -393,6 +479,8 @@ class Tables(Texts):
             default = self.foreseen(node.args[1])
             return self.looked_up(name, node.args[0], out, here) if type(default) is int and default == 0 else None
         table = self.tables.get(name)
+        if table is not None and table.kind == "list" and function.attr == "index":
+            return self.where_extreme(node, name, table, out, here)
         if table is None or table.kind in ("list", "array"):
             return None
         if function.attr == "get" and len(node.args) in (1, 2):
@@ -407,6 +495,20 @@ class Tables(Texts):
             return self.whole_table(node, table, here)
         listed = self.static_items(node)
         return None if listed is None else Operation("list of", tuple(listed), here)
+
+    def where_extreme(
+        self, node: ast.Call, name: str, table: Keyed, out: list[Statement], here: Place
+    ) -> Expression | None:
+        """``noisy.index(max(noisy))`` of a list that was taken apart; None for any other call of ``index``."""
+        match node.args:
+            case [ast.Call(args=[ast.Name(id=same)], keywords=[]) as inner] if same == name:
+                sign = ">" if self.known(inner, "max") else "<" if self.known(inner, "min") else None
+            case _:
+                return None
+        if sign is None:
+            return None
+        values = self.keys_of(node, table, here)
+        return self.first_largest([Constant(i, here) for i in range(len(values))], values, sign, out, here)
 
     def appended_in(self, value: ast.expr, out: list[Statement], here: Place) -> bool:
         """``table[key].append(value)`` as a statement."""
@@ -508,7 +610,9 @@ class Tables(Texts):
     def bound_to(self, target: ast.expr, item: Expression, out: list[Statement], here: Place) -> Iterator[None]:
         """A target with a value for one turn: what is a constant is known."""
         before = dict(self.constants)
-        self.store(target, item, out, here)
+        pairs = list(_side_by_side(target, item))
+        for each, part in pairs:
+            self.store(each, part, out, here)
         for name, part in _matched(target, item):
             self.constants.pop(name, None)
             if isinstance(part, Constant):
@@ -574,6 +678,18 @@ def _leaves(value: Any) -> Iterator[Any]:
             yield from _leaves(item)
     else:
         yield value
+
+
+def _side_by_side(target: ast.expr, item: Expression) -> Iterator[tuple[ast.expr, Expression]]:
+    """A target with its value, taken apart as far as the value is written out and no part of it is an element of a list."""
+    match target, item:
+        case ((ast.Tuple(elts=targets) | ast.List(elts=targets)), Operation("tuple of", values)) if len(targets) == len(
+            values
+        ) and not any(isinstance(part, ast.Starred | ast.Subscript) for part in ast.walk(target)):
+            for one, part in zip(targets, values, strict=True):
+                yield from _side_by_side(one, part)
+        case _:
+            yield target, item
 
 
 def _matched(target: ast.expr, item: Expression) -> Iterator[tuple[str, Expression]]:

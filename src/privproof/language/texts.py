@@ -11,15 +11,15 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from privproof.language.more_operations import TEXT_METHODS, converted
-from privproof.language.ordinary import Ordinary
 from privproof.language.sources import UNFORESEEN
 from privproof.language.syntax import Constant, Element, Expression, Operation, Place, Statement
+from privproof.language.uniforms import Uniforms
 from privproof.language.values import Member, Shape
 
 _CONVERSIONS = {-1: "", ord("r"): "!r", ord("s"): "!s", ord("a"): "!a"}
 
 
-class Texts(Ordinary):
+class Texts(Uniforms):
     """Reads texts that are made, and objects."""
 
     @abstractmethod

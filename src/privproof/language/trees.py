@@ -401,6 +401,15 @@ class _Player:
         assert isinstance(atom, int)
         return atom, factor
 
+    def refuse_logarithm(self, name: str, value: Part) -> None:
+        """Refuse noise that is made by hand: the logarithm of a uniform number."""
+        if any(atom in self.units for atom in _atoms(value)):
+            refuse(
+                "uniform",
+                f"{name} of a uniform random number: noise that is made by hand is not recognised",
+                hint="np.random.laplace(0, scale) or np.random.exponential(scale) in its place, which draw from the same distribution",
+            )
+
     def guess(self, condition: Opaque) -> bool:
         """Whether a condition holds of which only the parts are known: both ways, but the same way for the same condition."""
         if any(atom in self.units for part in condition.parts for atom in _atoms(part)):

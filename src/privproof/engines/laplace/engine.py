@@ -8,12 +8,12 @@ probabilities are computed again, by another method, from the tree that running 
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.outside import refuse_outside
-from privproof.compiling.relational import Program, relational
+from privproof.compiling.relational import NO_SELECTION, Program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import unit
 from privproof.compiling.summaries import SUMMED, sums_up
@@ -115,6 +115,10 @@ def least_length(mechanism: Mechanism) -> int:
         return 0
 
 
+_PROCESSED = ("text", "rounding", "float", "linear")
+"""What the function does to a released number that is a function of it, and none of numbers that are left open."""
+
+
 class _Search:
     """The search for a proof and a refutation, in turns."""
 
@@ -132,7 +136,7 @@ class _Search:
         last = NoProof("")
         failures = 0
         if not self.claim.terms and self.claim.constant >= _LARGE:
-            loss = self.refuter.far(self.question.size)
+            loss = self.violation(self.refuter.far, self.question.size)
             if loss is not None:
                 yield self.refuted(loss, last)
                 return
@@ -153,22 +157,35 @@ class _Search:
                 continue
             self.failed(attempt)
             self.monitor.listen(Progress("looking for a violation"))
-            loss = self.refuter.stage(failures, self.question.size, attempt.last, attempt.blocks)
+            loss = self.violation(self.refuter.stage, failures, self.question.size, attempt.last, attempt.blocks)
             last, failures = attempt, failures + 1
             if loss is not None:
                 yield self.refuted(loss, attempt)
                 return
         self.monitor.listen(Progress("looking for a violation at larger sizes"))
         for stage in range(failures, STAGES):
-            loss = self.refuter.stage(stage, self.question.size)
+            loss = self.violation(self.refuter.stage, stage, self.question.size)
             if loss is not None:
                 yield self.refuted(loss, last)
                 return
-        loss = self.refuter.pumped(self.question.size)
+        loss = self.violation(self.refuter.pumped, self.question.size)
         if loss is not None:
             yield self.refuted(loss, last)
             return
-        yield from self.stopped("; ".join(dict.fromkeys(self.reasons)))
+        reasons = [each for each in self.reasons if each != NO_SELECTION] or self.reasons
+        yield from self.stopped("; ".join(dict.fromkeys(reasons)))
+
+    def violation(self, look: Callable[..., Loss | None], *given: object) -> Loss | None:
+        """A violation, if one is found; none is where the function does to released numbers what has no meaning for open ones."""
+        try:
+            return look(*given)
+        except LanguageError as problem:
+            followed = self.program is not None or self.mechanism.translated.ordinary
+            if not followed or problem.code not in _PROCESSED:
+                raise
+            place = "" if problem.place is None else f", {problem.place}"
+            self.reasons.append(f"violations are not looked for: {problem.message}{place}")
+            return None
 
     def failed(self, attempt: NoProof) -> None:
         """Note why an attempt failed; a list that is read past its end is no mechanism."""

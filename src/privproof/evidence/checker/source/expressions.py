@@ -207,11 +207,11 @@ class ExpressionReader(CodeWriter):
 
     @property
     def owner(self) -> str | None:
-        """The parameter that stands for the object whose method is read: only its attributes are, and they are constants."""
+        """The parameter that may stand for the object whose method is read: at most its attributes are, and they are constants."""
         first = self.head.parameters[:1]
         uses = [n for n in ast.walk(self.head.tree) if isinstance(n, ast.Name) and first == (n.id,)]
         held = [n.value for n in ast.walk(self.head.tree) if isinstance(n, ast.Attribute)]
-        return first[0] if uses and all(any(use is each for each in held) for use in uses) else None
+        return first[0] if first and all(any(use is each for each in held) for use in uses) else None
 
     def builtin(self, node: ast.expr) -> str | None:
         """The built-in function that an expression calls."""
