@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import secrets
 from pathlib import Path
@@ -190,3 +191,50 @@ def test_a_refusal_names_the_line_of_the_users_file():
         bare(several, {"n": integer(0, 1)}).translated  # noqa: B018
     assert Path(__file__).name in str(caught.value.place)
     assert caught.value.hint
+
+
+# --------------------------------------------------------------------------------------------------------------- hints
+
+
+def by_hand(data, scale=1.0):
+    u = random.random() - 0.5
+    return sum(data) - scale * np.sign(u) * math.log(1 - 2 * abs(u))
+
+
+def by_the_library(data, scale=1.0):
+    return sum(data) + np.random.laplace(0, scale)
+
+
+def mean(data):
+    return sum(data) / len(data) + np.random.laplace(0, 1 / 3)
+
+
+def mean_of_what_is_released(data):
+    return (sum(data) + np.random.laplace(0, 1)) / len(data)
+
+
+@pytest.mark.parametrize(
+    ("refused", "hint", "rewritten"),
+    [
+        (by_hand, "np.random.laplace(0, scale)", by_the_library),
+        (mean, "(sum(xs) + noise) / len(xs)", mean_of_what_is_released),
+    ],
+    ids=["noise by hand", "a mean"],
+)
+def test_what_a_hint_says_is_proved_for_every_length(refused, hint, rewritten):
+    with pytest.raises(LanguageError) as caught:
+        bare(refused, {"data": BITS}).translated  # noqa: B018
+    assert hint in str(caught.value.hint)
+    verdict = check(rewritten, 1, data=BITS)
+    assert (verdict.status, verdict.engine) == ("proved", "laplace")
+
+
+def shows_the_data_in_a_text(data):
+    noisy = data[0] + np.random.laplace(0, 1)
+    return f"{noisy:.2f} {data[0]}"
+
+
+def test_what_is_made_of_released_numbers_and_not_proved_is_unknown():
+    verdict = check(shows_the_data_in_a_text, 1, data=real_queries(size=1))
+    assert verdict.status == "unknown"
+    assert "violations are not looked for" in verdict.reason

@@ -10,7 +10,7 @@ from privproof.evidence.checker.source.code import CodeWriter, bound_names
 from privproof.evidence.checker.source.functions import FUNCTIONS, KINDS, METHODS
 from privproof.evidence.checker.source.heads import Head, Meaning
 from privproof.evidence.checker.source.laws import SIGNATURES
-from privproof.evidence.checker.source.libraries import COIN, COMPUTED, LIBRARY, UNIT
+from privproof.evidence.checker.source.libraries import BETWEEN, COIN, COMPUTED, LIBRARY, UNIT
 from privproof.evidence.checker.source.values import Value
 
 OPERATORS = ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Pow", "BitAnd", "BitOr", "BitXor", "LShift", "RShift")
@@ -108,6 +108,8 @@ class ExpressionReader(CodeWriter):
                     else:
                         self.expression(bound)
                 self.emit("part")
+            case ast.Subscript() if self.one_of_several(node):
+                pass
             case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
                 self.expression(value)
                 self.expression(index)
@@ -158,16 +160,49 @@ class ExpressionReader(CodeWriter):
         meaning = self.meaning(node.func)
         return meaning is not None and meaning.kind == "library" and meaning.value in UNIT
 
+    def between(self, node: ast.expr) -> str | None:
+        """The function by which an expression draws a number between two others."""
+        meaning = self.meaning(node.func) if isinstance(node, ast.Call) else None
+        known = meaning is not None and meaning.kind == "library" and meaning.value in BETWEEN
+        return str(meaning.value) if known and meaning is not None else None
+
+    def one_of_several(self, node: ast.expr) -> bool:
+        """``random.choices(values, weights)[0]``; whether it was one."""
+        match node:
+            case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=0)):
+                meaning = self.meaning(call.func)
+            case _:
+                return False
+        if meaning is None or (meaning.kind, meaning.value) != ("library", "random.choices"):
+            return False
+        rest = [k for k in call.keywords if k.arg != "k"]
+        once = all(isinstance(k.value, ast.Constant) and k.value.value == 1 for k in call.keywords if k.arg == "k")
+        if not once or any(k.arg is None for k in rest) or any(isinstance(a, ast.Starred) for a in call.args):
+            return False
+        drawing = LIBRARY["random.choices"]
+        plain = ast.copy_location(ast.Call(call.func, call.args, rest), call)
+        names = self.arguments(plain, drawing.names, drawing.positional, drawing.defaults)
+        self.emit("noise", ("random.choices", names))
+        return True
+
     def coin(self, node: ast.Compare) -> bool:
         """``random() < p`` and its kin; whether it was one."""
         if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
             return False
         below, sides = isinstance(node.ops[0], ast.Lt | ast.LtE), (node.left, node.comparators[0])
-        drawn = [self.unit(side) for side in sides]
+        drawn = [self.unit(side) or self.between(side) is not None for side in sides]
         if drawn.count(True) != 1:
             return False
-        self.expression(sides[drawn.index(False)])
-        self.emit("noise", (COIN, ("p",)))
+        number = sides[drawn.index(True)]
+        named = self.between(number)
+        if named is None:
+            self.expression(sides[drawn.index(False)])
+            self.emit("noise", (COIN, ("p",)))
+        else:
+            assert isinstance(number, ast.Call)
+            ends = self.arguments(number, BETWEEN[named].names, BETWEEN[named].positional, BETWEEN[named].defaults)
+            self.expression(sides[drawn.index(False)])
+            self.emit("noise", (named, (*ends, "at")))
         if below == drawn[1]:
             self.emit("sign", "Not")
         return True
@@ -364,7 +399,7 @@ class ExpressionReader(CodeWriter):
                 self.expression(node.args[0])
                 self.emit("library", (meaning.value, 1))
             case "library":
-                if meaning.value not in LIBRARY:
+                if meaning.value not in LIBRARY or meaning.value in (*BETWEEN, "random.choices"):
                     self.refuse(node, f"the function {ast.unparse(node.func)[:60]}")
                 drawing = LIBRARY[meaning.value]
                 names = self.arguments(node, drawing.names, drawing.positional, drawing.defaults)

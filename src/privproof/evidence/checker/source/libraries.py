@@ -6,7 +6,9 @@
 | ``numpy.random.exponential``, ``random.expovariate``, ``scipy.stats.expon.rvs`` | exponential noise |
 | ``random.random() < p`` | true with probability p, which counts with the exact value that it has |
 | ``random.randint``, ``randrange``, ``secrets.randbelow``, ``numpy.random.randint`` ... | one of the whole numbers, each alike |
-| ``random.choice``, ``numpy.random.choice`` | one of the values, alike or with the given probabilities |
+| ``random.choice``, ``random.choices(...)[0]``, ``numpy.random.choice`` | one of the values, alike or with the given probabilities |
+| ``random.uniform(a, b) < c``, ``numpy.random.uniform`` | true with the share of the interval that is below c |
+| ``numpy.random.binomial`` | the number of heads |
 
 A float counts with the exact value that it has; probabilities that sum to one but for rounding are divided by their sum.
 """
@@ -31,10 +33,19 @@ _ROUNDING = Fraction(1, 10**8)
 """How far the sum of probabilities may be from one, as numpy has it."""
 UNIT = ("random.random", "numpy.random.random", "numpy.random.random_sample", "numpy.random.rand")
 """What draws a number between 0 and 1: it is known where it is compared."""
+BETWEEN: Mapping[str, Signature] = {
+    "random.uniform": Signature(("a", "b"), 2, {}),
+    "numpy.random.uniform": Signature(("low", "high"), 2, {"low": 0, "high": 1}),
+}
+"""What draws a number between two others."""
 COIN = "coin"
 """Whether such a number is below another one."""
 LIBRARY: Mapping[str, Signature] = {
     COIN: Signature(("p",), 1, {}),
+    "random.uniform": Signature(("a", "b", "at"), 3, {}),
+    "numpy.random.uniform": Signature(("low", "high", "at"), 3, {"low": 0, "high": 1}),
+    "numpy.random.binomial": Signature(("n", "p", "size"), 3, {"size": None}),
+    "random.choices": Signature(("population", "weights"), 2, {"weights": None}),
     "numpy.random.laplace": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": None}),
     "numpy.random.exponential": Signature(("scale", "size"), 2, {"scale": 1, "size": None}),
     "numpy.random.standard_exponential": Signature(("size",), 1, {"size": None}),
@@ -85,6 +96,13 @@ def library_law(name: str, a: Mapping[str, Value]) -> Law:
             if not 0 < _whole(a["k"]) <= _MOST_BITS:
                 unknown("as many random bits")
             return _between(0, 2 ** _whole(a["k"]))
+        case "random.uniform" | "numpy.random.uniform":
+            return _below(name, a)
+        case "numpy.random.binomial":
+            return _heads(_whole(a["n"]), _number(a["p"]))
+        case "random.choices":
+            values = _listed(a["population"])
+            return _alike(values) if a["weights"] is None else _weighted(values, _listed(a["weights"]))
         case "random.choice":
             return _alike(_listed(a["seq"]))
         case "numpy.random.choice":
@@ -161,6 +179,33 @@ def _alike(values: Sequence[Value]) -> Law:
     if not values:
         fails("there is nothing to choose from")
     return [(value, Rational(1, len(values))) for value in values]
+
+
+def _below(name: str, a: Mapping[str, Value]) -> Law:
+    """Whether a number that is drawn between two others is below a third; ``random.uniform`` rounds how far they are apart."""
+    low, high = (a["a"], a["b"]) if name == "random.uniform" else (a["low"], a["high"])
+    if not all(type(end) in (int, float) for end in (low, high)) or not low < high:  # type: ignore[operator]
+        unknown("a uniform number between these ends")
+    width = Fraction(high - low) if name == "random.uniform" else Fraction(high) - Fraction(low)  # type: ignore[operator, arg-type]
+    p = min(max((_number(a["at"]) - Fraction(low)) / width, Fraction(0)), Fraction(1))  # type: ignore[arg-type]
+    return [(value, rational(q)) for value, q in ((True, p), (False, 1 - p)) if q]
+
+
+def _heads(count: int, p: Fraction) -> Law:
+    """How many of several coins show heads."""
+    if not 0 <= count <= _MOST_BITS or not 0 <= p <= 1:
+        unknown("a binomial number of so many coins, or with this probability")
+    shares = [math.comb(count, k) * p**k * (1 - p) ** (count - k) for k in range(count + 1)]
+    return [(k, rational(share)) for k, share in enumerate(shares) if share]
+
+
+def _weighted(values: Sequence[Value], weights: Sequence[Value]) -> Law:
+    """One of several values, by weights that need not sum to one."""
+    shares = [_number(weight) for weight in weights]
+    total = sum(shares, Fraction(0))
+    if len(shares) != len(values) or min(shares, default=Fraction(-1)) < 0 or total <= 0:
+        unknown("weights that do not fit the values")
+    return [(value, rational(share / total)) for value, share in zip(values, shares, strict=True) if share]
 
 
 def _chosen(a: Mapping[str, Value]) -> Law:
