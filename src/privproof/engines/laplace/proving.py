@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from privproof.compiling.kinds import refuse_several_kinds
 from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import SQUARES
@@ -128,6 +129,11 @@ def attempts(
         exact: the budget where it is one number, exactly: costs of geometric noise are logarithms.
         delta: what may be given away besides, which only Gaussian noise makes use of.
     """
+    try:
+        refuse_several_kinds(mechanism)
+    except Unsupported as problem:
+        yield NoProof(str(problem))
+        return
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
     widest = max((fraction(d.within) for d in mechanism.inputs.values() if d.within is not None), default=Fraction(1))
