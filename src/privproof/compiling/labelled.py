@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from privproof.compiling.outputs import Symbols
 from privproof.compiling.programs import mechanism_question
 from privproof.compiling.word_problems import input_choices
@@ -22,7 +20,7 @@ from privproof.exact import ONE, ZERO, Rational
 from privproof.language import Mechanism
 from privproof.language.values import ENDED, Cells
 from privproof.models import DecisionProcess, Horizon, Transducer
-from privproof.models.process import Bools, Builder, Probability
+from privproof.models.process import Builder, Probability, marked
 from privproof.scenarios import Origin, Question, Several, ordered_pairs
 
 INPUT, END = "input", "end"
@@ -132,16 +130,11 @@ class _Chain:
         related = {(self.numbers["data", self._key(s)], self.numbers["data", self._key(t)]) for s, t in pairs}
         return build.process(
             names=tuple(self.names),
-            labels={label: self._marks(states) for label, states in self.labels.items()},
+            labels={label: marked(len(self.names), states) for label, states in self.labels.items()},
             initial=tuple(number for number, _ in starts),
             neighbours=tuple(sorted((s, t) for s, t in related if s < t)),
             name=self.question.name,
         )
-
-    def _marks(self, states: list[int]) -> Bools:
-        marks = np.zeros(len(self.names), np.bool_)
-        marks[states] = True
-        return marks
 
     def _key(self, side: Side) -> tuple[object, ...]:
         pair, which, inputs = side

@@ -10,6 +10,7 @@ may be anything: what holds for all such inputs holds for every chain between th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 from privproof.compiling.distributions import output_classes
@@ -143,11 +144,7 @@ def _hidden(
     model = HiddenMarkovModel(
         states=list(emissions), observations=outputs, transitions=transitions, emissions=emissions
     )
-    names = list(starts)
-    pairs = tuple(
-        Pair.of(model, f"{a} / {b}", starts[a], starts[b]) for i, a in enumerate(names) for b in names[i + 1 :]
-    )
-    return model, Scenario(pairs=pairs)
+    return model, _all_pairs(model, starts)
 
 
 def _between(
@@ -177,7 +174,9 @@ def _between(
         raise ScenarioError(
             "empty-relation", "only one first value is possible", place="initial", hint="nothing is compared"
         )
-    pairs = tuple(
-        Pair.of(model, f"{a} / {b}", {a: 1}, {b: 1}) for i, a in enumerate(possible) for b in possible[i + 1 :]
-    )
-    return model, Scenario(pairs=pairs)
+    return model, _all_pairs(model, {s: {s: ONE} for s in possible})
+
+
+def _all_pairs(model: HiddenMarkovModel | Transducer, starts: Mapping[str, Mapping[str, Rational]]) -> Scenario:
+    """Every two of some beginnings must look alike."""
+    return Scenario(pairs=tuple(Pair.of(model, f"{a} / {b}", starts[a], starts[b]) for a, b in combinations(starts, 2)))

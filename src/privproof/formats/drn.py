@@ -25,7 +25,7 @@ from privproof.formats.documents import file_text
 from privproof.formats.drn_reading import DrnReader
 from privproof.formats.prism.models import no_collecting
 from privproof.formats.prism.writing import check_init
-from privproof.models.process import DecisionProcess, Enclosure
+from privproof.models.process import DecisionProcess, Enclosure, marked
 
 _TURN = re.compile(r"#[0-9]+$")
 _PLAIN_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -101,9 +101,7 @@ def write_drn(process: DecisionProcess) -> str:
 
 def _lines(process: DecisionProcess) -> Iterator[str]:
     count = len(process)
-    start = np.zeros(count, np.bool_)
-    start[list(process.initial)] = True
-    check_init(process, start)
+    check_init(process, marked(count, process.initial))
     yield f"// written by privproof\n@type: {'DTMC' if process.is_chain else 'MDP'}\n@parameters\n\n@reward_models\n\n"
     yield f"@nr_states\n{count}\n@nr_choices\n{len(process.rows) - 1}\n@model\n"
     carried: dict[int, list[str]] = {}

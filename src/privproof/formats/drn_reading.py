@@ -15,7 +15,7 @@ from privproof.exact import ONE, ZERO, Rational, rational, show
 from privproof.formats.prism.exploring import distinct_actions
 from privproof.formats.prism.models import MOST_PAIRS
 from privproof.formats.prism.stepping import SILENT
-from privproof.models.process import Bools, DecisionProcess, Ints, Numbered, deadlock
+from privproof.models.process import DecisionProcess, Ints, Numbered, deadlock, marked
 
 _TRANSITION = re.compile(r"\s*([0-9]+)\s*:\s*(.*?)\s*")
 _LABEL = re.compile(r'\s*(?:"([^"]*)"|([^\s"\[\]{}]+))')
@@ -334,7 +334,7 @@ class DrnReader:
             targets=targets,
             values=_ints(rows.values),
             numbers=tuple(self._values.all),
-            labels={label: _marks(count, states) for label, states in self._labels.items()},
+            labels={label: marked(count, states) for label, states in self._labels.items()},
             initial=tuple(self._labels.get("init", ())),
             neighbours=tuple(self._pairs),
             name=Path(self._name).stem,
@@ -373,12 +373,6 @@ class _Rows:
 
 def _ints(numbers: array[int]) -> Ints:
     return np.frombuffer(numbers, np.int64)
-
-
-def _marks(count: int, states: list[int]) -> Bools:
-    marks = np.zeros(count, np.bool_)
-    marks[states] = True
-    return marks
 
 
 def _short(text: str) -> str:

@@ -27,6 +27,13 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
+def marked(count: int, states: Iterable[int]) -> Bools:
+    """Some of so many states, marked."""
+    marks = np.zeros(count, np.bool_)
+    marks[list(states)] = True
+    return marks
+
+
 @dataclass(frozen=True)
 class Enclosure:
     """A probability known between two rationals: ``low <= p <= high``, and ``low > 0``."""

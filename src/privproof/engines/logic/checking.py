@@ -51,7 +51,7 @@ from privproof.formulas import (
     Truth,
 )
 from privproof.models.distributions import known_name
-from privproof.models.process import Bools, DecisionProcess
+from privproof.models.process import Bools, DecisionProcess, marked
 
 Judge: TypeAlias = "Callable[[Probabilities, tuple[Floats, Floats] | None], Truths]"
 """From probabilities (and float enclosures of all of them, where there are such) to where a formula holds."""
@@ -131,9 +131,7 @@ class Checker:
             return carried
         known = {**process.labels, **dict.fromkeys(process.names)}
         known_name(atom.name, among=known, what="label or state", place="formula", error=QuestionError)
-        here = np.zeros(len(process), np.bool_)
-        here[process.state(atom.name)] = True
-        return here
+        return marked(len(process), [process.state(atom.name)])
 
     # ------------------------------------------------------------------------------------------------ path formulas
 

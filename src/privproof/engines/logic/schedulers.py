@@ -23,7 +23,7 @@ from privproof.engines.logic.products import Product, product, supported
 from privproof.engines.monitor import Monitor
 from privproof.exact import ONE, ZERO, Rational
 from privproof.formulas import Probable
-from privproof.models.process import Bools
+from privproof.models.process import Bools, marked
 
 if TYPE_CHECKING:
     from privproof.engines.logic.checking import Checker
@@ -86,9 +86,7 @@ def least_and_most(whole: Product, monitor: Monitor) -> tuple[list[Rational], li
 def reaching(whole: Product, *, largest: bool, monitor: Monitor) -> list[Rational]:
     """The largest or least probability of reaching the goal, from every node of a product."""
     count = len(whole)
-    goal = np.zeros(count, np.bool_)
-    goal[Product.GOAL] = True
-    can = whole.graph.reaching(goal, np.ones(count, np.bool_))
+    can = whole.graph.reaching(marked(count, [Product.GOAL]), np.ones(count, np.bool_))
     if not largest:
         can &= ~_avoiding(whole)
     values: list[Rational] = [ZERO] * count

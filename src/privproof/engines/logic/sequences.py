@@ -17,6 +17,7 @@ from privproof.engines.logic.schedulers import least_and_most
 from privproof.engines.monitor import Monitor
 from privproof.exact import ONE, ZERO, Budget, Rational
 from privproof.models import Branch, Horizon, Transducer
+from privproof.models.process import marked
 from privproof.scenarios import Pair, Question, Scenario, Words
 
 STOP, STAY, HALTED = "stop", "stay", "halted"
@@ -111,9 +112,8 @@ class Sequences:
         graph = Graph.sorted_by_source(
             len(places), np.array(sources, np.int64), np.array(targets, np.int64), np.array(values, np.int64)
         )
-        goals = np.zeros(len(places), np.bool_)
-        goals[goal] = True
         everywhere = np.ones(len(places), np.bool_)
+        goals = marked(len(places), [goal])
         can = graph.reaching(goals, everywhere)
         arithmetic = Exactly(tuple(numbers), self.monitor)
         unknown = can & ~goals

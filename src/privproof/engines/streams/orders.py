@@ -12,6 +12,7 @@ from itertools import permutations
 from typing import TypeAlias
 
 from privproof.exact import ZERO
+from privproof.models.graphs import reachable
 from privproof.models.stream_automaton import Order, StreamAutomaton, Term, Transition, possible
 
 Known: TypeAlias = frozenset[tuple[str, str]]
@@ -92,11 +93,4 @@ def _taught(step: Transition, known: Known) -> set[tuple[str, str]]:
 
 
 def _reached(above: dict[Term, set[Term]], begin: Term) -> set[Term]:
-    seen: set[Term] = set()
-    waiting = [begin]
-    while waiting:
-        for term in above.get(waiting.pop(), ()):
-            if term not in seen:
-                seen.add(term)
-                waiting.append(term)
-    return seen
+    return reachable(above.get(begin, ()), lambda term: above.get(term, ()))

@@ -15,7 +15,7 @@ from privproof.formats.prism.meanings import Meaning, Trouble
 from privproof.formats.prism.stepping import SILENT, Found, Row, Stepper
 from privproof.formats.prism.system import Slot, System
 from privproof.formats.prism.tables import Index, Numbers, State
-from privproof.models.process import Bools, DecisionProcess, Ints, deadlock
+from privproof.models.process import Bools, DecisionProcess, Ints, deadlock, marked
 
 _MOST = 5_000_000
 """How many valuations are tried for ``init ... endinit``; beyond, the model is refused with a hint to give initial values."""
@@ -89,9 +89,9 @@ def explored(system: System, *, self_loops: bool, most_states: int) -> DecisionP
     names = StateNames(system.slots, columns)
     if stuck and not self_loops:
         raise deadlock([names[state] for state in stuck[:6]] + [""] * (len(stuck) - 6), place=system.source.name)
-    labels = {"init": _marked(len(names), range(first))}
+    labels = {"init": marked(len(names), range(first))}
     if stuck:
-        labels["deadlock"] = _marked(len(names), stuck)
+        labels["deadlock"] = marked(len(names), stuck)
     begin, numbered = _ints(choices), _ints(values)
     present = np.bincount(numbered, minlength=len(numbers.all)) > 0
     called, action_of = ((), _ints(array("q"))) if chain else distinct_actions(stepper.actions, begin, _ints(actions))
@@ -251,9 +251,3 @@ def _too_many(system: System, number: int) -> FormatError:
 
 def _ints(numbers: array[int]) -> Ints:
     return np.frombuffer(numbers, np.int64) if numbers else np.zeros(0, np.int64)
-
-
-def _marked(count: int, states: Sequence[int]) -> Bools:
-    marks = np.zeros(count, np.bool_)
-    marks[list(states)] = True
-    return marks

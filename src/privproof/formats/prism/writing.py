@@ -15,7 +15,8 @@ import numpy as np
 from privproof.errors import FormatError
 from privproof.formats.prism.stepping import SILENT
 from privproof.formats.prism.tokens import WORDS
-from privproof.models.process import Bools, DecisionProcess, Enclosure
+from privproof.models.graphs import reachable
+from privproof.models.process import Bools, DecisionProcess, Enclosure, marked
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TURN = re.compile(r"#[0-9]+$")
@@ -62,7 +63,7 @@ def _lines(process: DecisionProcess) -> Iterator[str]:
     count = len(process)
     actions = [_action(name) for name in process.actions]
     yield "dtmc\n\n" if process.is_chain else "mdp\n\n"
-    start = _marked(count, process.initial)
+    start = marked(count, process.initial)
     roots = start | ~_reached(process)
     single = int(np.argmax(roots)) if roots.sum() == 1 else None
     yield f"module process\n  s : [0..{count - 1}]{f' init {single}' if single else ''};\n"
@@ -92,12 +93,6 @@ def _lines(process: DecisionProcess) -> Iterator[str]:
         yield f"//@ neighbours s={left} ~ s={right}\n"
 
 
-def _marked(count: int, states: tuple[int, ...]) -> Bools:
-    marks = np.zeros(count, np.bool_)
-    marks[list(states)] = True
-    return marks
-
-
 def check_init(process: DecisionProcess, start: Bools) -> None:
     """Complain about a label ``init`` that marks other states than the initial ones."""
     if "deadlock" in process.labels and process.labels["deadlock"].any():
@@ -115,15 +110,8 @@ def check_init(process: DecisionProcess, start: Bools) -> None:
 def _reached(process: DecisionProcess) -> Bools:
     """The states that runs reach."""
     rows, targets = process.rows[process.choices].tolist(), process.targets.tolist()
-    reached = _marked(len(process), process.initial)
-    waiting = list(process.initial)
-    while waiting:
-        state = waiting.pop()
-        for target in targets[rows[state] : rows[state + 1]]:
-            if not reached[target]:
-                reached[target] = True
-                waiting.append(target)
-    return reached
+    reached = reachable(process.initial, lambda state: targets[rows[state] : rows[state + 1]])
+    return marked(len(process), reached)
 
 
 def _branches(process: DecisionProcess, choice: int, state: int) -> Iterator[str]:
