@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise, product
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 from privproof.compiling.exploring import Explorer, Rest, State
 from privproof.compiling.largest import largest_kept
@@ -252,19 +252,21 @@ class _Compiler:
             self.horizon = Horizon.up_to(size)
         for name, declared in mechanism.inputs.items():
             if declared.values is None:
-                raise LanguageError(
+                self.refuse(
                     "input",
                     f"{name}: {declared} has no finite set of values",
-                    place=self.place,
-                    hint="give both bounds, such as queries(0, 10)",
+                    "give both bounds, such as queries(0, 10)",
                 )
             if len(declared.values) > _MOST_VALUES:
-                raise LanguageError(
+                self.refuse(
                     "size",
                     f"{name}: {declared} has {len(declared.values)} values, more than {_MOST_VALUES}",
-                    place=self.place,
-                    hint="a smaller range; what is proved for it is not proved for a larger one",
+                    "a smaller range; what is proved for it is not proved for a larger one",
                 )
+
+    def refuse(self, code: str, message: str, hint: str) -> NoReturn:
+        """The mechanism does not become a question, for a reason that its author can do something about."""
+        raise LanguageError(code, message, place=self.place, hint=hint)
 
     def _sizes(self, size: int | None) -> dict[str, int]:
         lists = {n: i for n, i in self.mechanism.inputs.items() if i.shape == "list"}
@@ -289,11 +291,10 @@ class _Compiler:
         assert declared.values is not None
         if declared.shape == "list":
             if len(declared.values) ** self.sizes[name] > _MOST_DATA_SETS:
-                raise LanguageError(
+                self.refuse(
                     "size",
                     f"{name} has {len(declared.values)}^{self.sizes[name]} values, more than {_MOST_DATA_SETS}",
-                    place=self.place,
-                    hint="a smaller size or range",
+                    "a smaller size or range",
                 )
             for length in self._lengths(name, declared):
                 yield from (Answers(values) for values in product(declared.values, repeat=length))
@@ -311,12 +312,7 @@ class _Compiler:
                 _Start(name or "neighbours", {n: plain(v) for n, v in chosen.items()}, {**parameters, **chosen})
             )
             if len(starts) > _MOST_DATA_SETS:
-                raise LanguageError(
-                    "size",
-                    f"the public inputs have more than {_MOST_DATA_SETS} values",
-                    place=self.place,
-                    hint="fewer values",
-                )
+                self.refuse("size", f"the public inputs have more than {_MOST_DATA_SETS} values", "fewer values")
         return starts
 
     # -------------------------------------------------------------------------------------------------------- questions
@@ -328,15 +324,10 @@ class _Compiler:
             return self._requested(relation, name)
         if self.stream is not None:
             if len(self.private) > 1:
-                raise LanguageError(
-                    "input",
-                    "a private input beside a stream",
-                    place=self.place,
-                    hint="make it public(...), or drop the stream",
-                )
+                self.refuse("input", "a private input beside a stream", "make it public(...), or drop the stream")
             if callable(relation) or relation == ADD_REMOVE:
                 said = "a relation of your own on a stream" if callable(relation) else "one element more on a stream"
-                raise LanguageError("neighbours", said, place=self.place, hint="each, one or monotone")
+                self.refuse("neighbours", said, "each, one or monotone")
             return self._streaming(str(relation), name)
         if self.horizon is not None and self.horizon.high is not None:
             raise QuestionError(
@@ -427,17 +418,29 @@ class _Compiler:
     def _whole(self, relation: str, name: str | None) -> Question:
         ((fed, declared),) = self.private.items()
         assert declared.values is not None
+        data = {v: {fed: v} for v in declared.values}
+        named = {n: {fed: v} for n, v in input_values(declared).items()}
+        return self._at_once(declared, data, named, _neighbours(relation, declared), name or self.mechanism.name)
+
+    def _at_once(
+        self,
+        declared: Input,
+        data: Mapping[Any, Mapping[str, Any]],
+        named: Mapping[str, Any],
+        neighbours: Neighbours,
+        name: str,
+    ) -> Question:
+        """The question about a mechanism that reads all its data in one step: by symbol, and as plain values by name."""
         starts = self._starts()
-        steps = self._one_step(starts, {v: {fed: v} for v in declared.values})
+        steps = self._one_step(starts, data)
         model, initial, outputs = transducer(
             [{r: ONE} for r in steps[0]], steps, declared, self._state_name, finished=True, repeats=False
         )
-        named = {n: {fed: v} for n, v in input_values(declared).items()}
         return Question(
             model=model,
-            scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=_neighbours(relation, declared)),
+            scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=neighbours),
             budget=self.budget,
-            name=name or self.mechanism.name,
+            name=name,
             origin=self._origin(None, named, outputs, starts, collected=True),
         )
 
@@ -449,9 +452,7 @@ class _Compiler:
             lengths = self._lengths(name, declared) if declared.shape == "list" else (1,)
             count *= sum(len(declared.values) ** length for length in lengths)
         if count > _MOST_DATA_SETS:
-            raise LanguageError(
-                "size", f"{count} data sets are more than {_MOST_DATA_SETS}", place=self.place, hint="smaller ranges"
-            )
+            self.refuse("size", f"{count} data sets are more than {_MOST_DATA_SETS}", "smaller ranges")
         data = list(product(*(list(self._all_values(n, i)) for n, i in self.private.items())))
         if relation == ADD_REMOVE:
             found = self._one_more(data)
@@ -470,12 +471,7 @@ class _Compiler:
                 hint="widen the relation or the ranges",
             )
         if len(found) > _MOST_PAIRS:
-            raise LanguageError(
-                "size",
-                f"{len(found)} pairs of neighbours are more than {_MOST_PAIRS}",
-                place=self.place,
-                hint="smaller ranges",
-            )
+            self.refuse("size", f"{len(found)} pairs of neighbours are more than {_MOST_PAIRS}", "smaller ranges")
         return data, found
 
     def _one_more(self, data: Sequence[tuple[Any, ...]]) -> list[tuple[int, int]]:
@@ -486,11 +482,10 @@ class _Compiler:
         """
         opened = [i for i, each in enumerate(self.private.values()) if each.shape == "list" and each.size is None]
         if len(opened) != 1:
-            raise LanguageError(
+            self.refuse(
                 "neighbours",
                 f"elements are added to one list of open length, and here are {len(opened)}",
-                place=self.place,
-                hint="one private list without a size, such as records('yes', 'no')",
+                "one private list without a size, such as records('yes', 'no')",
             )
         (place,) = opened
 
@@ -513,20 +508,10 @@ class _Compiler:
         data, found = self._neighbouring(relation)
         symbols = {d: text(tuple(map(plain, d)) if len(d) > 1 else plain(d[0])) for d in data}
         listed = [((symbols[data[i]],), (symbols[data[j]],)) for i, j in found]
-        starts = self._starts()
-        steps = self._one_step(starts, {symbols[d]: dict(zip(names, d, strict=True)) for d in data})
+        by_symbol = {symbols[d]: dict(zip(names, d, strict=True)) for d in data}
+        named = {symbol: {n: plain(v) for n, v in values.items()} for symbol, values in by_symbol.items()}
         declared = Input("value", tuple(symbols.values()), None, "")
-        model, initial, outputs = transducer(
-            [{r: ONE} for r in steps[0]], steps, declared, self._state_name, finished=True, repeats=False
-        )
-        named = {symbols[d]: {n: plain(v) for n, v in zip(names, d, strict=True)} for d in data}
-        return Question(
-            model=model,
-            scenario=Scenario(pairs=_pairs(model, starts, initial), neighbours=Neighbours.pairs(listed)),
-            budget=self.budget,
-            name=name or self._sized_name(relation),
-            origin=self._origin(None, named, outputs, starts, collected=True),
-        )
+        return self._at_once(declared, by_symbol, named, Neighbours.pairs(listed), name or self._sized_name(relation))
 
     def _sized_name(self, relation: Any) -> str:
         """How reports call the mechanism; with lists of two lengths both are named."""
@@ -611,11 +596,10 @@ class _Compiler:
             steps.append(table)
             level = following
             if len(level) > _MOST_STATES:
-                raise LanguageError(
+                self.refuse(
                     "states",
                     f"more than {_MOST_STATES} states after {number + 1} answers; one of them: {self._state_name(next(reversed(level)))}",
-                    place=self.place,
-                    hint="a smaller size, or forget what is not needed",
+                    "a smaller size, or forget what is not needed",
                 )
         return steps
 
@@ -686,11 +670,10 @@ class _Compiler:
             for node in new:
                 known[node] = self._stream_step(node, declared, generator=generator)
                 if len(known) > _MOST_STATES:
-                    raise LanguageError(
+                    self.refuse(
                         "states",
                         f"more than {_MOST_STATES} states after {read} answers; one of them: {self._state_name(node)}",
-                        place=self.place,
-                        hint="--horizon 10 for streams of up to 10 answers, or forget what is not needed",
+                        "--horizon 10 for streams of up to 10 answers, or forget what is not needed",
                     )
             reading = [node for node in (new if longest is None else level) if node != _ENDED]
             if longest is not None:
