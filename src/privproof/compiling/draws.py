@@ -14,12 +14,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import inf
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from privproof.compiling.draw_states import (
+    FORGET,
+    WRITTEN,
+    NotSeparate,
+    Token,
+    Written,
+    count_marks,
+    differing_numbers,
+    forgotten_value,
+    holds_forgotten,
+    items_of,
+    refuse_no_number,
+    refuse_other_marks,
+    state_key,
+    tokens_in,
+)
 from privproof.compiling.exploring import Explorer
 from privproof.compiling.programs import mechanism_question, summing_flow
 from privproof.errors import LanguageError
@@ -62,45 +77,6 @@ _MOST_VALUES = 1_000
 """Values of an entry: neighbours are pairs of them."""
 
 
-class NotSeparate(Exception):
-    """The mechanism has no model of separate draws; the reason is for developers."""
-
-
-class _Forgotten:
-    """A number that another pass keeps: sums and multiples of it are forgotten too, and nothing else may be done with it."""
-
-    def _again(self, other: object) -> _Forgotten:
-        if isinstance(other, int | Fraction | _Forgotten):
-            return self
-        raise NotSeparate("a forgotten number meets something that is no number")
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _again
-
-    def __neg__(self) -> _Forgotten:
-        return self
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise NotSeparate("a forgotten number is looked at")
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __index__ = __hash__ = _refuse
-    __int__ = __float__ = __abs__ = __iter__ = __len__ = __getitem__ = __str__ = __format__ = _refuse
-
-
-_FORGET = _Forgotten()
-
-
-@dataclass(frozen=True, eq=False)
-class _Token:
-    """Something drawn: the number of its law, None where a forgotten number is its argument."""
-
-    law: int | None
-
-
-class _Written:
-    """Stands at the front of a list whose first parts were written on the way."""
-
-
-_WRITTEN = _Written()
 _Path: TypeAlias = tuple[str, int | None]
 """Where a number is in a state: the name of a variable, and an index where that is a list or a tuple."""
 
@@ -284,13 +260,13 @@ class _Compiler:
             raise NotSeparate("continuous noise")
         self.known.add(alike)
 
-    def _token(self, number: int, store: Store) -> _Token:
+    def _token(self, number: int, store: Store) -> Token:
         step = self.flow.code[number]
         assert isinstance(step, Sample)
         arguments = tuple(shared(e(store)) for e in self.arguments[number])
-        if any(_holds_forgotten(argument) for argument in arguments):
-            return _Token(None)
-        return _Token(self._law(step.noise, arguments))
+        if any(holds_forgotten(argument) for argument in arguments):
+            return Token(None)
+        return Token(self._law(step.noise, arguments))
 
     # ------------------------------------------------------------------------------------------------------------- running
 
@@ -321,10 +297,10 @@ class _Compiler:
         def shape(inner: Any) -> Shape:
             nonlocal marks
             match inner:
-                case _Written():
+                case Written():
                     marks += 1
                     return "written"
-                case _Token():
+                case Token():
                     if id(inner) in seen:
                         raise NotSeparate("one draw is shown twice")
                     seen.add(id(inner))
@@ -338,7 +314,7 @@ class _Compiler:
                 case Answers() | Lookup():
                     raise NotSeparate("the data themselves are returned")
                 case _:
-                    hidden = _holds_forgotten(inner)
+                    hidden = holds_forgotten(inner)
                     laws.append(None if hidden else self._law(EXACTLY, (inner,)))
                     forgotten.append(hidden)
                     return "part"
@@ -479,7 +455,7 @@ class _Compiler:
             loop = self.loops[at]
             for name in self._changed(loop):
                 if name in store:
-                    store[name] = _forgotten(store[name])
+                    store[name] = forgotten_value(store[name])
                 elif name in self.flow.live[loop.after]:
                     raise NotSeparate("a loop gives a variable its first value")
             store[loop.index] = self.size
@@ -508,7 +484,7 @@ class _Compiler:
         if self._emptied(first):
             raise NotSeparate("noise that was drawn before the data are read is in a list")
         states: list[Store] = [first]
-        numbers: dict[Any, int] = {_state_key(first, names): 0}
+        numbers: dict[Any, int] = {state_key(first, names): 0}
         moves: list[tuple[int, ...]] = []
         written: list[tuple[tuple[int, ...], ...]] = []
         levels = [0]
@@ -526,9 +502,9 @@ class _Compiler:
                 if at != head or after.get(loop.index) != 1:
                     raise NotSeparate("a turn that does not lead to the next")
                 new = self._state(after, names, hidden)
-                _same_marks(state, new)
+                refuse_other_marks(state, new)
                 shown.append(self._emptied(new))
-                found = _state_key(new, names)
+                found = state_key(new, names)
                 if found not in numbers:
                     numbers[found] = len(states)
                     states.append(new)
@@ -560,14 +536,14 @@ class _Compiler:
             store: Store = {**state, loop.index: self.size, self.name: gone}
             if self.only is not None:
                 for name in self._changed(loop):
-                    _forgotten(store[name])  # the other passes take it for a number
+                    forgotten_value(store[name])  # the other passes take it for a number
             at, returned = self._onward(loop.after, store, 0 if self.only is None else inf)
             if at in self.heads:
                 names = [n for n in self.flow.live[at] if n != self.name]
                 new = {name: store[name] for name in names if name in store}
-                _same_marks(state, new)
+                refuse_other_marks(state, new)
                 ends.append(self._emptied(new))
-                found = (at, _state_key(new, names), {**new, self.name: Answers((UNREAD,) * self.size)})
+                found = (at, state_key(new, names), {**new, self.name: Answers((UNREAD,) * self.size)})
                 if onward is not None and onward[:2] != found[:2]:
                     raise _TakeApart(loop.head, [], self._count_passes())
             else:
@@ -589,15 +565,15 @@ class _Compiler:
         for name, indices in forget.items():
             value = state.get(name)
             if not indices:
-                _number(value)
-                state[name] = _FORGET
+                refuse_no_number(value)
+                state[name] = FORGET
                 continue
             if not isinstance(value, Cells | tuple):
                 raise NotSeparate("what is forgotten is no list any more")
-            items = list(_items(value))
+            items = list(items_of(value))
             for index in indices:
-                _number(items[index])
-                items[index] = _FORGET
+                refuse_no_number(items[index])
+                items[index] = FORGET
             state[name] = Cells(tuple(items), value.shared) if isinstance(value, Cells) else tuple(items)
         return state
 
@@ -606,32 +582,32 @@ class _Compiler:
         lists = [
             name
             for name, value in state.items()
-            if isinstance(value, Cells) and any(isinstance(item, _Token) for item in value.items)
+            if isinstance(value, Cells) and any(isinstance(item, Token) for item in value.items)
         ]
         if not lists:
             return ()
         if len(lists) > 1:
             raise NotSeparate("two lists of noise")
         value = state[lists[0]]
-        new = [item for item in value.items if not isinstance(item, _Written)]
-        if len(new) < len(value.items) and not isinstance(value.items[0], _Written):
+        new = [item for item in value.items if not isinstance(item, Written)]
+        if len(new) < len(value.items) and not isinstance(value.items[0], Written):
             raise NotSeparate("a list of noise is not in order")
-        if len(new) == len(value.items) and any(map(_marks, state.values())):
+        if len(new) == len(value.items) and any(map(count_marks, state.values())):
             raise NotSeparate("two lists of noise")
         if any(isinstance(item, Cells | tuple | Lookup) for item in new):
             raise NotSeparate("a list of lists of noise")
         laws = []
         for item in new:
-            law = item.law if isinstance(item, _Token) else self._law(EXACTLY, (item,))
+            law = item.law if isinstance(item, Token) else self._law(EXACTLY, (item,))
             if law is None:
                 raise NotSeparate("a part of another pass is written on the way")
             laws.append(law)
-        if len({id(item) for item in new if isinstance(item, _Token)}) < sum(isinstance(item, _Token) for item in new):
+        if len({id(item) for item in new if isinstance(item, Token)}) < sum(isinstance(item, Token) for item in new):
             raise NotSeparate("one draw is shown twice")
-        held_elsewhere = {id(t) for name, v in state.items() if name != lists[0] for t in _tokens(v)}
+        held_elsewhere = {id(t) for name, v in state.items() if name != lists[0] for t in tokens_in(v)}
         if any(id(item) in held_elsewhere for item in new):
             raise NotSeparate("one draw is kept twice")
-        state[lists[0]] = replace(value, items=(_WRITTEN,))
+        state[lists[0]] = replace(value, items=(WRITTEN,))
         return tuple(laws)
 
     # -------------------------------------------------------------------------------------------------------------- slices
@@ -651,14 +627,14 @@ class _Compiler:
             held_values = [state.get(name) for state in states]
             first = held_values[0]
             if isinstance(first, Cells | tuple) and not isinstance(first, Answers):
-                length = len(_items(first))
-                if any(not isinstance(v, type(first)) or len(_items(v)) != length for v in held_values):
+                length = len(items_of(first))
+                if any(not isinstance(v, type(first)) or len(items_of(v)) != length for v in held_values):
                     continue
                 for index in range(length):
-                    inner = [_items(v)[index] for v in held_values]
-                    if _numbers(inner):
+                    inner = [items_of(v)[index] for v in held_values]
+                    if differing_numbers(inner):
                         paths.append((name, index))
-            elif _numbers(held_values):
+            elif differing_numbers(held_values):
                 paths.append((name, None))
         if 2 <= len(paths) <= _MOST_PASSES:
             raise _TakeApart(head, paths, 0)
@@ -704,90 +680,6 @@ class _TakeApart(NotSeparate):
     def __init__(self, head: int, paths: list[_Path], passes: int) -> None:
         super().__init__()
         self.head, self.paths, self.passes = head, paths, passes
-
-
-def _items(value: Any) -> tuple[Any, ...]:
-    return value.items if isinstance(value, Cells) else value
-
-
-def _numbers(values: list[Any]) -> bool:
-    """Whether all are numbers, and not all the same."""
-    if any(type(value) is not int and not isinstance(value, Fraction) for value in values):
-        return False
-    return any(value != values[0] for value in values)
-
-
-def _number(value: Any) -> None:
-    if value is not _FORGET and type(value) is not int and not isinstance(value, Fraction):
-        raise NotSeparate("what is forgotten is no number any more")
-
-
-def _forgotten(value: Any) -> Any:
-    """A number, or a list of numbers, forgotten."""
-    if isinstance(value, Cells):
-        for item in value.items:
-            _number(item)
-        return replace(value, items=(_FORGET,) * len(value.items))
-    _number(value)
-    return _FORGET
-
-
-def _holds_forgotten(value: Any) -> bool:
-    if value is _FORGET:
-        return True
-    if isinstance(value, Cells):
-        return any(map(_holds_forgotten, value.items))
-    if isinstance(value, Lookup):
-        return any(_holds_forgotten(item) for row in value.rows for item in row)
-    return isinstance(value, tuple) and any(map(_holds_forgotten, value))
-
-
-def _tokens(value: Any) -> Iterator[_Token]:
-    match value:
-        case _Token():
-            yield value
-        case Cells(items):
-            for item in items:
-                yield from _tokens(item)
-        case tuple():
-            for item in value:
-                yield from _tokens(item)
-
-
-def _marks(value: Any) -> int:
-    """How often a value says that parts were written."""
-    if isinstance(value, _Written):
-        return 1
-    inside = value.items if isinstance(value, Cells) else value if isinstance(value, tuple) else ()
-    return sum(map(_marks, inside))
-
-
-def _same_marks(before: Store, after: Store) -> None:
-    """Refuse to lose what was written, or to have it twice."""
-    if sum(map(_marks, before.values())) != sum(map(_marks, after.values())):
-        raise NotSeparate("a list of noise is begun anew, or kept twice")
-
-
-def _state_key(state: Store, names: list[str]) -> Any:
-    """What tells states apart: values, the laws of tokens and which tokens are the same."""
-    seen: dict[int, int] = {}
-
-    def told(value: Any) -> Any:
-        match value:
-            case _Token(law):
-                return ("token", law, seen.setdefault(id(value), len(seen)))
-            case _Forgotten():
-                return ("forgotten",)
-            case _Written():
-                return ("written",)
-            case Cells(items, alias):
-                return ("list", alias, tuple(map(told, items)))
-            case tuple():
-                return ("tuple", tuple(map(told, value)))
-            case _:
-                return key(value)
-
-    return tuple((name, told(state[name])) for name in names if name in state)
 
 
 def _at_the_end(moves: Moves, size: int) -> list[bool]:

@@ -16,7 +16,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
-from privproof.engines.laplace.blocks import Blocks, Drawn, Path
+from privproof.engines.laplace.blocks import Blocks
+from privproof.engines.laplace.paths import Drawn, Path
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import Term, number, real
 

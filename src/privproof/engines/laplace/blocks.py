@@ -8,20 +8,18 @@ distances from the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from copy import copy
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
-from privproof.compiling.differing import differs
-from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts, sort_of
-from privproof.engines.laplace.records import Records
+from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts
+from privproof.engines.laplace.paths import Drawn, Obligation, Path, Read, Walk
 from privproof.engines.laplace.solver import true, z3
+from privproof.engines.laplace.symbols import Symbols
 from privproof.engines.laplace.values import (
     Term,
     Value,
@@ -33,13 +31,11 @@ from privproof.engines.laplace.values import (
     gap,
     number,
     real,
-    size_of,
     symbol,
 )
-from privproof.exact import Rational, fraction
+from privproof.exact import fraction
 from privproof.exact.patience import pause
-from privproof.language.flow import Jump, Next, Test, instruction_reads
-from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.flow import Jump, Next, Test
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -54,7 +50,7 @@ from privproof.language.syntax import (
     Variable,
 )
 from privproof.language.values import MISSING
-from privproof.language.walking import variables, within
+from privproof.language.walking import variables
 
 _MOST_PATHS = 400
 """Paths between cuts: each is a condition for the solver, in every attempt. Beyond it no alignment is looked for."""
@@ -72,350 +68,8 @@ def _narrowed(context: Context, one: Term, two: Term) -> Context:
     return (lambda: z3.And(first(), one)), (lambda: z3.And(second(), two))
 
 
-@dataclass(frozen=True)
-class Read:
-    """An element of a private input that is read on a path.
-
-    Attributes:
-        source: the input.
-        index: where.
-        value: the element in the first run.
-        distance: how far it is from that in the second.
-        hidden: whether which element it is depends on noise, so that no shift may speak of it.
-    """
-
-    source: str
-    index: Term
-    value: Term
-    distance: Term
-    hidden: bool = False
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Noise drawn on a path.
-
-    Attributes:
-        instruction: the number of the instruction.
-        kind: ``laplace``, ``exponential``, ``geometric`` or ``gaussian``.
-        factor: the rational part of the scale.
-        group: the public numbers in the scale, the logarithm that geometric noise is counted in, or squares.
-        shift: the symbol of its shift; of geometric noise a whole number.
-        distances: the distances, at this moment, of the variables that are free of noise.
-        tests: how many tests of the path come before.
-        reads: how many reads of the path come before.
-        reach: a bound on the size of the shift of Gaussian noise.
-    """
-
-    instruction: int
-    kind: str
-    factor: Fraction
-    group: tuple[str, ...]
-    shift: Term
-    distances: Mapping[str, Term]
-    tests: int = 0
-    reads: int = 0
-    reach: Fraction = Fraction(0)
-
-    @property
-    def whole(self) -> bool:
-        """Whether its shifts are whole numbers."""
-        return self.kind == "geometric"
-
-    @property
-    def settled(self) -> bool:
-        """Whether its shift may depend on what comes before alone: that of Gaussian noise."""
-        return self.kind == "gaussian"
-
-    def cost(self, shift: Term) -> Term:
-        """What a shift costs, in its group: of Gaussian noise ``s^2 / sigma^2``, at most ``reach |s| / sigma^2`` where s is no number."""
-        size = size_of(shift)
-        if self.whole:
-            return size * int(1 / self.factor)
-        if not self.settled:
-            return size / number(self.factor)
-        known = z3.simplify(size)
-        reach = known if z3.is_rational_value(known) else number(self.reach)
-        return z3.simplify(reach * size / number(self.factor**2))
-
-
-@dataclass(frozen=True)
-class Obligation:
-    """What must hold for the second run.
-
-    Attributes:
-        condition: the formula.
-        what: in words.
-        place: where.
-        gap: for a test that noise takes part in: a distance that must not be negative; enough for the condition, and in general needed.
-    """
-
-    condition: Term
-    what: str
-    place: Place
-    gap: Term = None
-
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """A path between two cuts.
-
-    Attributes:
-        source: the cut it begins at.
-        target: the cut it ends at; None for the end of the mechanism.
-        tests: the tests on the way and how they go.
-        condition: when the first run takes it (facts about what is read included).
-        safety: that no list is read past its end.
-        obligations: what must hold for the second run.
-        drawn: the noise drawn.
-        reads: the elements of private inputs read.
-        fresh: the symbols that stand for values read and noise.
-        after: the state behind it, by symbol.
-        parts: what is returned, at the end.
-        looks: whether an observer looks at the costs on the way: a value of a stream is taken.
-    """
-
-    source: int
-    target: int | None
-    tests: tuple[tuple[int, bool], ...]
-    condition: Term
-    safety: tuple[Obligation, ...]
-    obligations: tuple[Obligation, ...]
-    drawn: tuple[Drawn, ...]
-    reads: tuple[Read, ...]
-    fresh: tuple[Term, ...]
-    after: Mapping[str, Term]
-    parts: tuple[Value, ...]
-    looks: bool = False
-
-
-@dataclass
-class _Walk:
-    """The state of one symbolic run along a path."""
-
-    values: dict[str, Value]
-    condition: list[Term] = field(default_factory=list)
-    safety: list[Obligation] = field(default_factory=list)
-    obligations: list[Obligation] = field(default_factory=list)
-    drawn: list[Drawn] = field(default_factory=list)
-    reads: list[Read] = field(default_factory=list)
-    fresh: list[Term] = field(default_factory=list)
-    tests: list[tuple[int, bool]] = field(default_factory=list)
-    counts: dict[str, Term] = field(default_factory=dict)
-    known: dict[tuple[str, str], Value] = field(default_factory=dict)
-    looks: bool = False
-    run: int = 0
-    """Inside a total: the run whose record is looked at, 1 or 2."""
-
-    def copy(self) -> _Walk:
-        return _Walk(**{name: copy(value) for name, value in vars(self).items()})
-
-
-class Blocks:
+class Blocks(Symbols):
     """The paths of a program, and the symbols of its state."""
-
-    def __init__(self, program: Program, reach: Fraction = Fraction(0)) -> None:
-        self.program = program
-        self.mechanism = program.mechanism
-        self.reach = reach
-        """How far Gaussian noise may be shifted at most."""
-        self._fresh = 0
-        self.remainders: list[tuple[Term, str, Term, Term]] = []
-        """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
-
-    # ---------------------------------------------------------------------------------------------------------- globals
-
-    @cached_property
-    def private(self) -> tuple[str, ...]:
-        """The private inputs."""
-        return tuple(name for name, declared in self.program.inputs.items() if not declared.public)
-
-    @cached_property
-    def measured(self) -> bool:
-        """Whether anything depends on the length of a list or on an element of it."""
-        return any(
-            isinstance(part, Element) or (isinstance(part, Operation) and part.name in ("len", "turns"))
-            for step in self.program.code
-            for expression in instruction_reads(step)
-            for part in within(expression)
-        ) or any(isinstance(step, Next) for step in self.program.code)
-
-    @cached_property
-    def summed(self) -> tuple[str, ...]:
-        """The lists that are summed up."""
-        found = {
-            part.arguments[0].name
-            for step in self.program.code
-            for expression in instruction_reads(step)
-            for part in within(expression)
-            if isinstance(part, Operation) and part.name == "total" and isinstance(part.arguments[0], Variable)
-        }
-        return tuple(name for name in self.private if name in found)
-
-    @cached_property
-    def records(self) -> Records:
-        """The record that changes."""
-        return Records(self)
-
-    @cached_property
-    def fixed(self) -> dict[str, Term]:
-        """The symbols that keep their value throughout, by name."""
-        result: dict[str, Term] = {}
-        for name, declared in self.program.inputs.items():
-            if declared.shape == "value":
-                result[name] = symbol(name, self.program.sorts[name])
-                if not declared.public and self.program.relation != "one":
-                    result[f"{name}: distance"] = symbol(f"{name}: distance", self.program.sorts[name])
-        if any(self.program.inputs[name].size is None for name in self.program.lists):
-            result["size"] = z3.Int("size")
-        if self.program.relation == "one":
-            if self.measured:
-                result["changed"] = z3.Int("changed")
-            sorts = {input_sort(d) for name in self.private if not (d := self.program.inputs[name]).fields}
-            if sorts & {"int", "real"}:
-                result["by"] = z3.Real("by") if "real" in sorts else z3.Int("by")
-            if len(self.private) > 1:
-                result["which"] = z3.Int("which")
-        if self.program.relation == ADD_REMOVE:
-            result["added"] = z3.Bool("added")
-        for name in self.summed:
-            result |= {label: symbol(label, sort) for label, sort in self.records.symbols(name)}
-        if self.program.relation == "monotone":
-            result["up"] = z3.Bool("up")
-        for k, sort in self.prophesied.items():
-            result[f"output {k}"] = symbol(f"output {k}", sort)
-        return result
-
-    @cached_property
-    def facts(self) -> Term:
-        """What holds of the fixed symbols."""
-        found: list[Term] = []
-        relation = self.program.relation
-        for name, declared in self.program.inputs.items():
-            if declared.shape != "value":
-                continue
-            value = Value(
-                self.program.sorts[name], self.fixed[name], None if declared.public else self.apart(name, None)
-            )
-            found += self._ranged(name, value)
-            if not declared.public and relation != "one":
-                found += self._within(name, value.other)
-        if "size" in self.fixed:
-            size = self.fixed["size"]
-            found.append(size == self.program.size if self.program.size is not None else size >= 0)
-        if relation == "one":
-            by = self.fixed.get("by")
-            for k, name in enumerate(self.private):
-                declared = self.program.inputs[name]
-                here = true() if len(self.private) == 1 else self.fixed["which"] == k
-                if declared.within is not None:
-                    bound = number(declared.within)
-                    found.append(z3.Implies(here, z3.And(real(by) <= bound, -bound <= real(by))))
-                if not declared.fields and input_sort(declared) == "int" and z3.is_real(by):
-                    found.append(z3.Implies(here, z3.IsInt(by)))
-            if len(self.private) > 1:
-                found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]
-        for name in self.summed:
-            found += self.records.facts(name)
-        return z3.And(*found) if found else true()
-
-    def apart(self, name: str, index: Term) -> Term:
-        """The distance of a private value, or of an element of a private list, where the relation says it."""
-        if self.program.relation != "one":
-            return self.fixed[f"{name}: distance"]
-        here = []
-        if len(self.private) > 1:
-            here.append(self.fixed["which"] == self.private.index(name))
-        if index is not None:
-            here.append(index == self.fixed["changed"])
-        by = self.fixed["by"]
-        real_valued = input_sort(self.program.inputs[name]) == "real"
-        if not real_valued and z3.is_real(by):
-            by = z3.ToInt(by)
-        zero = z3.RealVal(0) if real_valued else z3.IntVal(0)
-        return z3.If(z3.And(*here), by, zero) if here else by
-
-    def _within(self, name: str, distance: Term) -> list[Term]:
-        declared = self.program.inputs[name]
-        bound = number(declared.within)
-        if self.program.relation == "monotone":
-            up = self.fixed["up"]
-            return [
-                z3.If(
-                    up, z3.And(distance >= 0, real(distance) <= bound), z3.And(distance <= 0, real(distance) >= -bound)
-                )
-            ]
-        return [real(distance) <= bound, real(distance) >= -bound]
-
-    def _ranged(self, name: str, value: Value) -> list[Term]:
-        declared = self.program.inputs[name]
-        found = []
-        for one in (value.one, value.two) if value.other is not None else (value.one,):
-            if declared.within is None and not declared.public:
-                found += self.records.allowed(declared, one)
-            if value.sort not in ("int", "real"):
-                continue
-            if declared.low is not None:
-                found.append(real(one) >= number(declared.low))
-            if declared.high is not None:
-                found.append(real(one) <= number(declared.high))
-        return found
-
-    @cached_property
-    def prophesied(self) -> dict[int, Sort]:
-        """The parts of the returned value that are foretold: discrete, and perhaps different in the two runs."""
-        found: dict[int, Sort] = {}
-        kinds: dict[int, set[Sort | None]] = {}
-        for step in self.program.code:
-            if isinstance(step, Return):
-                for k, part in enumerate(output_parts(step.value)):
-                    sort = self._sort(part)
-                    if sort in ("int", "bool", "tag") and differs(part, self.program.high, self.mechanism):
-                        found[k] = sort
-                    kinds.setdefault(k, set()).add(sort)
-        if found and len({len(output_parts(s.value)) for s in self.program.code if isinstance(s, Return)}) > 1:
-            raise Unsupported("it returns values of different shapes")
-        if any(len(kinds[k]) > 1 for k in found):
-            raise Unsupported("it returns values of different kinds")
-        return found
-
-    def _sort(self, part: Expression) -> Sort | None:
-        return sort_of(part, self.program.sorts, self.mechanism)
-
-    @cached_property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """What costs are counted in: the products of public numbers that scales are multiples of, and logarithms."""
-        found = {self.program.scale(s).group for s in self.program.sites if s.noise in SHIFTED}
-        return tuple(sorted(found)) or ((),)
-
-    @cached_property
-    def logarithms(self) -> dict[tuple[str, ...], Rational]:
-        """The groups that geometric noise is counted in, each with the ratio whose logarithm is its unit."""
-        scales = [self.program.scale(s) for s in self.program.sites if s.noise in SHIFTED]
-        return {scale.group: scale.ratio for scale in scales if scale.ratio is not None}
-
-    # ----------------------------------------------------------------------------------------------------------- states
-
-    def state(self, cut: int) -> dict[str, Term]:
-        """The symbols of the state at a cut, by name; the fixed ones not included."""
-        result: dict[str, Term] = {}
-        for name in self.program.live[cut]:
-            if name in self.program.inputs or name not in self.program.sorts:
-                continue
-            sort = self.program.sorts[name]
-            result[name] = symbol(name, sort)
-            if name in self.program.high:
-                numeric = sort in ("int", "real")
-                label = f"{name}: distance" if numeric else f"{name}: other"
-                result[label] = symbol(label, sort)
-        for name, declared in self.program.inputs.items():
-            if declared.shape == "stream":
-                result[f"read: {name}"] = z3.Int(f"read: {name}")
-        return result
-
-    def initial(self) -> dict[str, Term]:
-        """The state at the beginning, by symbol."""
-        return {name: z3.IntVal(0) if name.startswith("read: ") else term for name, term in self.state(0).items()}
 
     def foretold(self, path: Path) -> list[Term]:
         """That the first run returns what is foretold, at the end of a path."""
@@ -425,13 +79,6 @@ class Blocks:
         """That the second run does."""
         return [path.parts[k].two == self.fixed[f"output {k}"] for k in self.prophesied]
 
-    def _value(self, name: str) -> Value:
-        sort = self.program.sorts[name]
-        if name not in self.program.high:
-            return Value(sort, symbol(name, sort))
-        label = f"{name}: distance" if sort in ("int", "real") else f"{name}: other"
-        return Value(sort, symbol(name, sort), symbol(label, sort))
-
     # ------------------------------------------------------------------------------------------------------------ paths
 
     @cached_property
@@ -440,11 +87,11 @@ class Blocks:
         found: list[Path] = []
         for cut in self.program.cuts:
             values = {
-                n: self._value(n)
+                n: self.state_value(n)
                 for n in self.program.live[cut]
                 if n in self.program.sorts and n not in self.program.inputs
             }
-            walk = _Walk(values)
+            walk = Walk(values)
             for name, declared in self.program.inputs.items():
                 if declared.shape == "stream":
                     walk.counts[name] = z3.Int(f"read: {name}")
@@ -453,7 +100,7 @@ class Blocks:
                 raise Unsupported(f"there are more than {_MOST_PATHS} paths through its blocks")
         return tuple(found)
 
-    def _from(self, cut: int, at: int, walk: _Walk) -> Iterator[Path]:
+    def _from(self, cut: int, at: int, walk: Walk) -> Iterator[Path]:
         first = True
         while True:
             if at in self.program.cuts and not first:
@@ -493,7 +140,7 @@ class Blocks:
                     raise Unsupported(f"{type(step).__name__}, {step.place}")
             at += 1
 
-    def _branch(self, cut: int, at: int, step: Test, walk: _Walk) -> Iterator[Path]:
+    def _branch(self, cut: int, at: int, step: Test, walk: Walk) -> Iterator[Path]:
         found = self.evaluate(step.test, walk, _ALWAYS)
         if found.sort != "bool":
             raise Unsupported(f"a test that is no truth value, {step.place}")
@@ -511,14 +158,14 @@ class Blocks:
                 branch.obligations.append(Obligation(must, "the two runs decide alike", step.place, signed))
             yield from self._from_next(cut, target, branch)
 
-    def _from_next(self, cut: int, at: int, walk: _Walk) -> Iterator[Path]:
+    def _from_next(self, cut: int, at: int, walk: Walk) -> Iterator[Path]:
         if at in self.program.cuts:
             yield self._path(cut, at, walk, ())
         else:
             yield from self._from(cut, at, walk)
 
     def _path(
-        self, cut: int, target: int | None, walk: _Walk, parts: tuple[Value, ...], place: Place | None = None
+        self, cut: int, target: int | None, walk: Walk, parts: tuple[Value, ...], place: Place | None = None
     ) -> Path:
         obligations = list(walk.obligations)
         after: dict[str, Term] = {}
@@ -547,31 +194,31 @@ class Blocks:
             walk.looks,
         )  # fmt: skip
 
-    def _unknown(self, walk: _Walk, stem: str, sort: Sort) -> Term:
+    def _unknown(self, walk: Walk, stem: str, sort: Sort) -> Term:
         self._fresh += 1
         term = symbol(f"{stem}!{self._fresh}", sort)
         walk.fresh.append(term)
         return term
 
-    def _any(self, walk: _Walk, name: str) -> Value:
+    def _any(self, walk: Walk, name: str) -> Value:
         value = Value(self.program.sorts[name], self._unknown(walk, name, self.program.sorts[name]))
         return as_sort(value.sort, value, high=name in self.program.high)
 
-    def _same(self, value: Value, walk: _Walk, what: str, place: Place) -> None:
+    def _same(self, value: Value, walk: Walk, what: str, place: Place) -> None:
         if value.other is not None:
             same = value.other == 0 if value.sort in ("int", "real") else value.one == value.other
             walk.obligations.append(Obligation(same, what, place))
 
     # ------------------------------------------------------------------------------------------------------- selections
 
-    def _chosen_place(self, step: Sample, walk: _Walk) -> None:
+    def _chosen_place(self, step: Sample, walk: Walk) -> None:
         """A place of a selection: any but those before, the same in both runs."""
         length, *before = (self.evaluate(argument, walk, _ALWAYS).one for argument in step.arguments)
         place = self._unknown(walk, step.name, "int")
         walk.condition += [place >= 0, place < length, *(place != other for other in before)]
         walk.values[step.name] = Value("int", place)
 
-    def _others(self, at: int, step: Sample, walk: _Walk) -> None:
+    def _others(self, at: int, step: Sample, walk: Walk) -> None:
         """The largest value at all other places: it moves as far as some of these, whose noise is not shifted, do at least and at most."""
         length, center, *places = step.arguments
         assert isinstance(center, Variable)
@@ -593,7 +240,7 @@ class Blocks:
         walk.condition += [ends[0] <= distance, distance <= ends[1]]
         walk.values[step.name] = Value("real", value, distance)
 
-    def _ranked(self, step: Sample, walk: _Walk) -> None:
+    def _ranked(self, step: Sample, walk: Walk) -> None:
         """The values of a selection come in this order, in both runs."""
         values = [self.evaluate(argument, walk, _ALWAYS) for argument in step.arguments]
         for larger, smaller in pairwise(values):
@@ -613,7 +260,7 @@ class Blocks:
         """The variables that only noise flows into that is never shifted: the largest of the others of a selection."""
         return frozenset(step.name for step in self.program.sites if step.noise == OTHERS)
 
-    def _sample(self, at: int, step: Sample, walk: _Walk) -> None:
+    def _sample(self, at: int, step: Sample, walk: Walk) -> None:
         if step.noise == PLACE:
             return self._chosen_place(step, walk)
         if step.noise == OTHERS:
@@ -670,7 +317,7 @@ class Blocks:
         so_far = len(walk.tests), len(walk.reads)
         walk.drawn.append(Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, self.reach))
 
-    def _next(self, stream: str, walk: _Walk) -> Value:
+    def _next(self, stream: str, walk: Walk) -> Value:
         declared = self.program.inputs[stream]
         index = walk.counts[stream]
         sort: Sort = "real" if declared.real else "int"
@@ -678,7 +325,7 @@ class Blocks:
         walk.counts[stream] = index + 1
         return value
 
-    def _fetch(self, name: str, index: Term, sort: Sort, walk: _Walk) -> Value:
+    def _fetch(self, name: str, index: Term, sort: Sort, walk: Walk) -> Value:
         declared = self.program.inputs[name]
         one = self._unknown(walk, name, sort)
         if declared.public:
@@ -700,7 +347,7 @@ class Blocks:
         fixed = self.program.inputs[name].size
         return z3.IntVal(fixed) if fixed is not None else self.fixed["size"]
 
-    def evaluate(self, expression: Expression, walk: _Walk, context: Context) -> Value:
+    def evaluate(self, expression: Expression, walk: Walk, context: Context) -> Value:
         """An expression in both runs; the context is when each of them evaluates it."""
         match expression:
             case Constant(bool() as value):
@@ -730,7 +377,7 @@ class Blocks:
                 return self._operation(name, arguments, place, walk, context)
         raise Unsupported(f"an expression at {expression.place}")
 
-    def _present(self, name: str, place: Place, walk: _Walk, context: Context) -> None:
+    def _present(self, name: str, place: Place, walk: Walk, context: Context) -> None:
         """A number that may be None is used: it must be there."""
         flag = walk.values.get(self.program.optional[name])
         if flag is not None:
@@ -739,7 +386,7 @@ class Blocks:
             if not z3.is_true(z3.simplify(there)):
                 walk.safety.append(Obligation(there, f"{name} is a number", place))
 
-    def _element(self, name: str, index: Expression, place: Place, walk: _Walk, context: Context) -> Value:
+    def _element(self, name: str, index: Expression, place: Place, walk: Walk, context: Context) -> Value:
         at = self.evaluate(index, walk, context)
         if at.other is not None or at.sort != "int":
             raise Unsupported(f"an index that depends on the data or on noise, {place}")
@@ -754,7 +401,7 @@ class Blocks:
         return walk.known[key]
 
     def _conditional(
-        self, test: Expression, then: Expression, otherwise: Expression, walk: _Walk, context: Context
+        self, test: Expression, then: Expression, otherwise: Expression, walk: Walk, context: Context
     ) -> Value:
         decided = self.evaluate(test, walk, context)
         a = self.evaluate(then, walk, _narrowed(context, decided.one, decided.two))
@@ -776,7 +423,7 @@ class Blocks:
         return Value(sort, one, distance)
 
     def _operation(
-        self, name: str, arguments: tuple[Expression, ...], place: Place, walk: _Walk, context: Context
+        self, name: str, arguments: tuple[Expression, ...], place: Place, walk: Walk, context: Context
     ) -> Value:
         if name in ("len", "turns") and isinstance(arguments[0], Variable) and arguments[0].name in self.program.inputs:
             return Value("int", self.length(arguments[0].name))
@@ -822,7 +469,7 @@ class Blocks:
                 return compared(name, values[0], values[1])
         raise Unsupported(f"{name}, {place}")
 
-    def _total(self, arguments: tuple[Expression, ...], place: Place, walk: _Walk) -> Value:
+    def _total(self, arguments: tuple[Expression, ...], place: Place, walk: Walk) -> Value:
         """A sum over all records: any number in the first run, and moved by the one record that changes in the second."""
         source, added = arguments
         assert isinstance(source, Variable)
@@ -838,7 +485,7 @@ class Blocks:
         moved = self.records.moved(source.name, one.one, two.one)
         return Value(one.sort, self._unknown(walk, "total", one.sort), moved)
 
-    def _logic(self, name: str, arguments: tuple[Expression, ...], walk: _Walk, context: Context) -> Value:
+    def _logic(self, name: str, arguments: tuple[Expression, ...], walk: Walk, context: Context) -> Value:
         ones: list[Term] = []
         others: list[Term] = []
         high = False
@@ -852,7 +499,7 @@ class Blocks:
         joined = z3.And if name == "and" else z3.Or
         return Value("bool", joined(*ones), joined(*others) if high else None)
 
-    def _product(self, a: Value, b: Value, place: Place, walk: _Walk) -> Value:
+    def _product(self, a: Value, b: Value, place: Place, walk: Walk) -> Value:
         for one, other in ((a, b), (b, a)):
             constant = z3.simplify(one.one)
             if one.other is None and (z3.is_int_value(constant) or z3.is_rational_value(constant)):
@@ -873,7 +520,7 @@ class Blocks:
         below = real(constant)
         return Value("real", real(a.one) / below, None if a.other is None else real(a.other) / below)
 
-    def _whole_part(self, name: str, a: Value, b: Value, place: Place, walk: _Walk) -> Value:
+    def _whole_part(self, name: str, a: Value, b: Value, place: Place, walk: Walk) -> Value:
         if a.other is not None or b.other is not None or a.sort != "int" or b.sort != "int":
             raise Unsupported(f"{name} of something that is no public whole number, {place}")
         constant = z3.simplify(b.one)
@@ -883,7 +530,7 @@ class Blocks:
         self.remainders.append((value, name, a.one, b.one))
         return Value("int", value)
 
-    def _gap(self, test: Expression, walk: _Walk) -> Term:
+    def _gap(self, test: Expression, walk: Walk) -> Term:
         """The distance of a comparison that noise takes part in: where it is not negative the true outcome is kept."""
         match test:
             case Operation("<" | "<=" | ">" | ">=" as name, (left, right)):

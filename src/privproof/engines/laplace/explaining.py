@@ -14,10 +14,10 @@ from flint import arb
 
 from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Shift, cases
-from privproof.engines.laplace.blocks import Drawn, Path
 from privproof.engines.laplace.certificates import conditions
 from privproof.engines.laplace.expression_texts import Writer
 from privproof.engines.laplace.horn import Bound
+from privproof.engines.laplace.paths import Drawn, Path
 from privproof.engines.laplace.printing import (
     Printer,
     common_cases,

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Alignment, applied, cases, condition
-from privproof.engines.laplace.blocks import Blocks, Path
+from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.conjectures import Implication, conjectured, counter, symbols
+from privproof.engines.laplace.paths import Path
 from privproof.engines.laplace.solver import answered, false, true, z3
 from privproof.engines.laplace.values import Term, number, real
 from privproof.engines.monitor import Monitor

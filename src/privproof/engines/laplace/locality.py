@@ -12,7 +12,8 @@ from typing import Any
 from privproof.compiling.relational import Program
 from privproof.compiling.sorts import output_parts
 from privproof.engines.laplace.alignments import CONSTANT, Case, Feature, features
-from privproof.engines.laplace.blocks import Blocks, Drawn, Path
+from privproof.engines.laplace.blocks import Blocks
+from privproof.engines.laplace.paths import Drawn, Path
 from privproof.engines.laplace.values import Term
 from privproof.exact.patience import pause
 from privproof.language.flow import Test

@@ -11,9 +11,9 @@ from privproof.compiling.relational import Program
 from privproof.compiling.scales import SQUARES
 from privproof.compiling.sorts import SHIFTED
 from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases
-from privproof.engines.laplace.blocks import Path
 from privproof.engines.laplace.conjectures import counter
 from privproof.engines.laplace.expression_texts import Writer
+from privproof.engines.laplace.paths import Path
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.exact import log
 from privproof.language.flow import Test

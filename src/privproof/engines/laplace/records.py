@@ -20,7 +20,7 @@ from privproof.language.row import Row
 from privproof.language.syntax import Constant, Operation, Variable
 
 if TYPE_CHECKING:
-    from privproof.engines.laplace.blocks import Blocks
+    from privproof.engines.laplace.symbols import Symbols
 
 
 def record_symbol(name: str, run: int = 1) -> str:
@@ -36,8 +36,8 @@ def _plain(term: Term, known: Sequence[tuple[Term, Term]]) -> Any:
 class Records:
     """The record that changes, for every list that is summed up."""
 
-    def __init__(self, blocks: Blocks) -> None:
-        self.blocks, self.program = blocks, blocks.program
+    def __init__(self, symbols: Symbols) -> None:
+        self.runs, self.program = symbols, symbols.program
 
     def symbols(self, name: str) -> Iterator[tuple[str, Sort]]:
         """The symbols of a list, with their sorts."""
@@ -74,24 +74,24 @@ class Records:
     def moved(self, name: str, one: Term, two: Term) -> Term:
         """By how much a total changes, from what the record adds to it in both runs."""
         if self.program.relation == ADD_REMOVE:
-            return z3.If(self.blocks.fixed["added"], one, -one)
-        if len(self.blocks.private) == 1:
+            return z3.If(self.runs.fixed["added"], one, -one)
+        if len(self.runs.private) == 1:
             return two - one
-        here = self.blocks.fixed["which"] == self.blocks.private.index(name)
+        here = self.runs.fixed["which"] == self.runs.private.index(name)
         return z3.If(here, two - one, z3.RealVal(0) if z3.is_real(one) else z3.IntVal(0))
 
     def sides(self, name: str, known: Sequence[tuple[Term, Term]]) -> tuple[list[Any], list[Any]]:
         """The record in both runs, from the values of symbols; in a list of nothing else, which is empty where it is not there."""
         here = True
-        if len(self.blocks.private) > 1:
-            here = _plain(self.blocks.fixed["which"], known) == self.blocks.private.index(name)
+        if len(self.runs.private) > 1:
+            here = _plain(self.runs.fixed["which"], known) == self.runs.private.index(name)
         found = []
         for run in (1, 2) if here else (1, 1):
             parts = {place: self._shown(name, place, each, run, known) for place, each in self._parts(name)}
             plain = {place.partition(".")[2]: value for place, value in parts.items()}
             found.append([parts[name] if name in parts else Row(**plain)])
         if self.program.relation == ADD_REMOVE:
-            found[0 if _plain(self.blocks.fixed["added"], known) else 1] = []
+            found[0 if _plain(self.runs.fixed["added"], known) else 1] = []
         return found[0], found[1]
 
     def _shown(self, name: str, place: str, declared: Input, run: int, known: Sequence[tuple[Term, Term]]) -> Any:
@@ -107,7 +107,7 @@ class Records:
             return one
         if place != name or sort not in ("int", "real"):
             return symbol(record_symbol(place, 2), sort)
-        by = self.blocks.fixed["by"]
+        by = self.runs.fixed["by"]
         return one + (z3.ToInt(by) if sort == "int" and z3.is_real(by) else by)
 
     def allowed(self, declared: Input, term: Term) -> list[Term]:

@@ -28,8 +28,9 @@ from privproof.engines.laplace.alignments import (
     condition,
     features,
 )
-from privproof.engines.laplace.blocks import Blocks, Drawn, Obligation, Path
+from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.locality import Locality
+from privproof.engines.laplace.paths import Drawn, Obligation, Path
 from privproof.engines.laplace.solver import Substitution, answered, true, z3
 from privproof.engines.laplace.values import Term, number, real, size_of
 from privproof.engines.monitor import Monitor

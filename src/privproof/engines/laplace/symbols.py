@@ -1,0 +1,233 @@
+"""The symbols of two runs side by side: what is fixed throughout, the state at every cut, and what is known of both."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+from privproof.compiling.differing import differs
+from privproof.compiling.relational import Program
+from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
+from privproof.engines.laplace.records import Records
+from privproof.engines.laplace.solver import true, z3
+from privproof.engines.laplace.values import Term, Value, number, real, symbol
+from privproof.exact import Rational
+from privproof.language.flow import Next, instruction_reads
+from privproof.language.mechanism import ADD_REMOVE
+from privproof.language.syntax import Element, Expression, Operation, Return, Variable
+from privproof.language.walking import within
+
+
+class Symbols:
+    """The symbols of a program and of its state, in both runs."""
+
+    def __init__(self, program: Program, reach: Fraction = Fraction(0)) -> None:
+        self.program = program
+        self.mechanism = program.mechanism
+        self.reach = reach
+        """How far Gaussian noise may be shifted at most."""
+        self._fresh = 0
+        self.remainders: list[tuple[Term, str, Term, Term]] = []
+        """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
+
+    # ---------------------------------------------------------------------------------------------------------- globals
+
+    @cached_property
+    def private(self) -> tuple[str, ...]:
+        """The private inputs."""
+        return tuple(name for name, declared in self.program.inputs.items() if not declared.public)
+
+    @cached_property
+    def measured(self) -> bool:
+        """Whether anything depends on the length of a list or on an element of it."""
+        return any(
+            isinstance(part, Element) or (isinstance(part, Operation) and part.name in ("len", "turns"))
+            for step in self.program.code
+            for expression in instruction_reads(step)
+            for part in within(expression)
+        ) or any(isinstance(step, Next) for step in self.program.code)
+
+    @cached_property
+    def summed(self) -> tuple[str, ...]:
+        """The lists that are summed up."""
+        found = {
+            part.arguments[0].name
+            for step in self.program.code
+            for expression in instruction_reads(step)
+            for part in within(expression)
+            if isinstance(part, Operation) and part.name == "total" and isinstance(part.arguments[0], Variable)
+        }
+        return tuple(name for name in self.private if name in found)
+
+    @cached_property
+    def records(self) -> Records:
+        """The record that changes."""
+        return Records(self)
+
+    @cached_property
+    def fixed(self) -> dict[str, Term]:
+        """The symbols that keep their value throughout, by name."""
+        result: dict[str, Term] = {}
+        for name, declared in self.program.inputs.items():
+            if declared.shape == "value":
+                result[name] = symbol(name, self.program.sorts[name])
+                if not declared.public and self.program.relation != "one":
+                    result[f"{name}: distance"] = symbol(f"{name}: distance", self.program.sorts[name])
+        if any(self.program.inputs[name].size is None for name in self.program.lists):
+            result["size"] = z3.Int("size")
+        if self.program.relation == "one":
+            if self.measured:
+                result["changed"] = z3.Int("changed")
+            sorts = {input_sort(d) for name in self.private if not (d := self.program.inputs[name]).fields}
+            if sorts & {"int", "real"}:
+                result["by"] = z3.Real("by") if "real" in sorts else z3.Int("by")
+            if len(self.private) > 1:
+                result["which"] = z3.Int("which")
+        if self.program.relation == ADD_REMOVE:
+            result["added"] = z3.Bool("added")
+        for name in self.summed:
+            result |= {label: symbol(label, sort) for label, sort in self.records.symbols(name)}
+        if self.program.relation == "monotone":
+            result["up"] = z3.Bool("up")
+        for k, sort in self.prophesied.items():
+            result[f"output {k}"] = symbol(f"output {k}", sort)
+        return result
+
+    @cached_property
+    def facts(self) -> Term:
+        """What holds of the fixed symbols."""
+        found: list[Term] = []
+        relation = self.program.relation
+        for name, declared in self.program.inputs.items():
+            if declared.shape != "value":
+                continue
+            value = Value(
+                self.program.sorts[name], self.fixed[name], None if declared.public else self.apart(name, None)
+            )
+            found += self._ranged(name, value)
+            if not declared.public and relation != "one":
+                found += self._within(name, value.other)
+        if "size" in self.fixed:
+            size = self.fixed["size"]
+            found.append(size == self.program.size if self.program.size is not None else size >= 0)
+        if relation == "one":
+            by = self.fixed.get("by")
+            for k, name in enumerate(self.private):
+                declared = self.program.inputs[name]
+                here = true() if len(self.private) == 1 else self.fixed["which"] == k
+                if declared.within is not None:
+                    bound = number(declared.within)
+                    found.append(z3.Implies(here, z3.And(real(by) <= bound, -bound <= real(by))))
+                if not declared.fields and input_sort(declared) == "int" and z3.is_real(by):
+                    found.append(z3.Implies(here, z3.IsInt(by)))
+            if len(self.private) > 1:
+                found += [self.fixed["which"] >= 0, self.fixed["which"] < len(self.private)]
+        for name in self.summed:
+            found += self.records.facts(name)
+        return z3.And(*found) if found else true()
+
+    def apart(self, name: str, index: Term) -> Term:
+        """The distance of a private value, or of an element of a private list, where the relation says it."""
+        if self.program.relation != "one":
+            return self.fixed[f"{name}: distance"]
+        here = []
+        if len(self.private) > 1:
+            here.append(self.fixed["which"] == self.private.index(name))
+        if index is not None:
+            here.append(index == self.fixed["changed"])
+        by = self.fixed["by"]
+        real_valued = input_sort(self.program.inputs[name]) == "real"
+        if not real_valued and z3.is_real(by):
+            by = z3.ToInt(by)
+        zero = z3.RealVal(0) if real_valued else z3.IntVal(0)
+        return z3.If(z3.And(*here), by, zero) if here else by
+
+    def _within(self, name: str, distance: Term) -> list[Term]:
+        declared = self.program.inputs[name]
+        bound = number(declared.within)
+        if self.program.relation == "monotone":
+            up = self.fixed["up"]
+            return [
+                z3.If(
+                    up, z3.And(distance >= 0, real(distance) <= bound), z3.And(distance <= 0, real(distance) >= -bound)
+                )
+            ]
+        return [real(distance) <= bound, real(distance) >= -bound]
+
+    def _ranged(self, name: str, value: Value) -> list[Term]:
+        declared = self.program.inputs[name]
+        found = []
+        for one in (value.one, value.two) if value.other is not None else (value.one,):
+            if declared.within is None and not declared.public:
+                found += self.records.allowed(declared, one)
+            if value.sort not in ("int", "real"):
+                continue
+            if declared.low is not None:
+                found.append(real(one) >= number(declared.low))
+            if declared.high is not None:
+                found.append(real(one) <= number(declared.high))
+        return found
+
+    @cached_property
+    def prophesied(self) -> dict[int, Sort]:
+        """The parts of the returned value that are foretold: discrete, and perhaps different in the two runs."""
+        found: dict[int, Sort] = {}
+        kinds: dict[int, set[Sort | None]] = {}
+        for step in self.program.code:
+            if isinstance(step, Return):
+                for k, part in enumerate(output_parts(step.value)):
+                    sort = self._sort(part)
+                    if sort in ("int", "bool", "tag") and differs(part, self.program.high, self.mechanism):
+                        found[k] = sort
+                    kinds.setdefault(k, set()).add(sort)
+        if found and len({len(output_parts(s.value)) for s in self.program.code if isinstance(s, Return)}) > 1:
+            raise Unsupported("it returns values of different shapes")
+        if any(len(kinds[k]) > 1 for k in found):
+            raise Unsupported("it returns values of different kinds")
+        return found
+
+    def _sort(self, part: Expression) -> Sort | None:
+        return sort_of(part, self.program.sorts, self.mechanism)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """What costs are counted in: the products of public numbers that scales are multiples of, and logarithms."""
+        found = {self.program.scale(s).group for s in self.program.sites if s.noise in SHIFTED}
+        return tuple(sorted(found)) or ((),)
+
+    @cached_property
+    def logarithms(self) -> dict[tuple[str, ...], Rational]:
+        """The groups that geometric noise is counted in, each with the ratio whose logarithm is its unit."""
+        scales = [self.program.scale(s) for s in self.program.sites if s.noise in SHIFTED]
+        return {scale.group: scale.ratio for scale in scales if scale.ratio is not None}
+
+    # ----------------------------------------------------------------------------------------------------------- states
+
+    def state(self, cut: int) -> dict[str, Term]:
+        """The symbols of the state at a cut, by name; the fixed ones not included."""
+        result: dict[str, Term] = {}
+        for name in self.program.live[cut]:
+            if name in self.program.inputs or name not in self.program.sorts:
+                continue
+            sort = self.program.sorts[name]
+            result[name] = symbol(name, sort)
+            if name in self.program.high:
+                numeric = sort in ("int", "real")
+                label = f"{name}: distance" if numeric else f"{name}: other"
+                result[label] = symbol(label, sort)
+        for name, declared in self.program.inputs.items():
+            if declared.shape == "stream":
+                result[f"read: {name}"] = z3.Int(f"read: {name}")
+        return result
+
+    def initial(self) -> dict[str, Term]:
+        """The state at the beginning, by symbol."""
+        return {name: z3.IntVal(0) if name.startswith("read: ") else term for name, term in self.state(0).items()}
+
+    def state_value(self, name: str) -> Value:
+        sort = self.program.sorts[name]
+        if name not in self.program.high:
+            return Value(sort, symbol(name, sort))
+        label = f"{name}: distance" if sort in ("int", "real") else f"{name}: other"
+        return Value(sort, symbol(name, sort), symbol(label, sort))
