@@ -292,6 +292,8 @@ REFUSED = {
         "    w, v = None, None\n    for i, x in enumerate(q):\n        if x == 1:\n            w = i\n"
         "        else:\n            v = i\n    return w == v"
     ),
+    "the largest of nothing": "    return max(q)",
+    "the largest and a loop": "    if not q:\n        return 0\n    for x in q:\n        s = x\n    return s + max(q)",
     "the empty list fails": "    s = q[0]\n    for x in q:\n        s = max(s, x)\n    return s",
     "an index is looked up": (
         "    kept = [0, 0, 0]\n    for i, x in enumerate(q):\n        kept[i] = x\n    return kept[0]"
@@ -360,6 +362,10 @@ ALLOWED = {
     "answers of long lists": "    return [x if len(q) > 2 else 1 - x for x in q]",
     "answers after the first": (
         "    out = []\n    last = 0\n    for x in q:\n        out.append(last)\n        last = x\n    return [out, last]"
+    ),
+    "a count of values": "    return truncated_geometric(min(q.count(1), 2), alpha='1/2', low=0, high=2)",
+    "what is asked of the whole list": (
+        "    if not q:\n        return 5\n    return (any(q), all(q), max(q) - min(q), q.count(0) > 1, q.count(1) > 1)"
     ),
     "a sum modulo": "    return truncated_geometric(0, alpha='1/2', low=0, high=1)",
 }

@@ -23,6 +23,7 @@ from itertools import pairwise, product
 from types import MappingProxyType
 from typing import Any, NoReturn
 
+from privproof.compiling.aggregates import walked
 from privproof.compiling.exploring import Explorer, Rest, State
 from privproof.compiling.largest import largest_kept
 from privproof.compiling.lengths import open_model
@@ -375,7 +376,7 @@ class _Compiler:
         starts = self._starts()
         mechanism = self.mechanism
         lists = [n for n, i in mechanism.inputs.items() if i.shape == "list"]
-        body, least = largest_kept(_summed_body(mechanism))
+        body, least = largest_kept(walked(_summed_body(mechanism), fed))
         try:
             if least and relation == ADD_REMOVE:
                 raise LanguageError("length", "it fails on the empty list", hint="if not q: return ...")
