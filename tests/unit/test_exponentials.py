@@ -39,13 +39,6 @@ def test_the_laws_of_a_ring_and_of_evaluation(one, two, three, at):
     assert (one * two).at(at) == one.at(at) * two.at(at)
 
 
-@settings(max_examples=examples(40), deadline=None)
-@given(SUMS)
-def test_data_and_back(number):
-    assert ExponentialSum.from_data(number.to_data()) == number
-    assert hash(ExponentialSum.from_data(number.to_data())) == hash(number)
-
-
 def test_numbers_of_every_exact_kind_mix_in():
     number = ExponentialSum.term(1, 0, -1)
     assert (1 - number) + Fraction(1, 2) == rational("3/2") - number
@@ -112,7 +105,3 @@ def test_what_is_refused():
         ExponentialSum.constant(1).at(0)
     with pytest.raises(NumberError, match="is a float"):
         ExponentialSum.constant(0.5)
-    with pytest.raises(NumberError, match="not an integer"):
-        ExponentialSum.from_data([["1", "x", "2"]])
-    with pytest.raises(NumberError, match="not a term"):
-        ExponentialSum.from_data([["1", "2"]])

@@ -8,7 +8,7 @@ decided exactly: zero by looking at the coefficients, and anything else by balls
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
@@ -267,31 +267,6 @@ class ExponentialSum:
             sign = ("-" if factor < 0 else "") if not words else (" - " if factor < 0 else " + ")
             words += sign + ("*".join(factors) or "1")
         return words or "0"
-
-    def to_data(self) -> list[list[str]]:
-        """The terms as lists of three texts.
-
-        >>> ExponentialSum.of([("1/2", 0, 0), ("-1/8", 1, -1)]).to_data()
-        [['1/2', '0', '0'], ['-1/8', '1', '-1']]
-        """
-        return [[str(factor), str(power), str(exponent)] for factor, power, exponent in self.terms]
-
-    @classmethod
-    def from_data(cls, data: Sequence[Sequence[str]]) -> ExponentialSum:
-        """The sum that `to_data` wrote.
-
-        >>> str(ExponentialSum.from_data([["1/2", "0", "-2"]]))
-        '1/2*e^(-2)'
-        """
-        terms: list[tuple[str, int, str]] = []
-        for entry in data:
-            if len(entry) != 3:
-                raise NumberError("number", f"{entry!r} is not a term", hint='a term reads ["1/8", "0", "-9/2"]')
-            try:
-                terms.append((entry[0], int(entry[1]), entry[2]))
-            except ValueError:
-                raise NumberError("number", f"the power {entry[1]!r} is not an integer") from None
-        return cls.of(terms)
 
 
 def exceeds(left: ExponentialSum, right: ExponentialSum, budget: Epsilon, epsilon: Number) -> bool:

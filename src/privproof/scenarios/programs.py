@@ -57,13 +57,6 @@ class ProgramQuestion(AnyQuestion):
             )
         return own
 
-    @property
-    def claim_words(self) -> str:
-        """The claim as it is shown."""
-        if self.budget is not None:
-            return str(self.budget.epsilon)
-        return "" if self.claim is None else str(self.claim)
-
     def under(self, budget: Budget | None) -> ProgramQuestion:
         """The same question with another budget."""
         return replace(self, budget=budget, claim=None if budget is None else _bound(budget.epsilon))

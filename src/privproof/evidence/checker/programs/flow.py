@@ -54,10 +54,6 @@ class Flow:
     others: frozenset[str]
     selections: dict[int, int]
 
-    def is_high(self, expression: Expression) -> bool:
-        """Whether the expression may differ between runs that took the same path."""
-        return _is_high(expression, self.high, self.program)
-
     @property
     def summed(self) -> tuple[str, ...]:
         """The lists that are totalled."""

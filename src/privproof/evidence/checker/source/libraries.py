@@ -184,10 +184,10 @@ def _alike(values: Sequence[Value]) -> Law:
 def _below(name: str, a: Mapping[str, Value]) -> Law:
     """Whether a number that is drawn between two others is below a third; ``random.uniform`` rounds how far they are apart."""
     low, high = (a["a"], a["b"]) if name == "random.uniform" else (a["low"], a["high"])
-    if not all(type(end) in (int, float) for end in (low, high)) or not low < high:  # type: ignore[operator]
+    if not all(type(end) in (int, float) for end in (low, high)) or not low < high:
         unknown("a uniform number between these ends")
-    width = Fraction(high - low) if name == "random.uniform" else Fraction(high) - Fraction(low)  # type: ignore[operator, arg-type]
-    p = min(max((_number(a["at"]) - Fraction(low)) / width, Fraction(0)), Fraction(1))  # type: ignore[arg-type]
+    width = Fraction(high - low) if name == "random.uniform" else Fraction(high) - Fraction(low)
+    p = min(max((_number(a["at"]) - Fraction(low)) / width, Fraction(0)), Fraction(1))
     return [(value, rational(q)) for value, q in ((True, p), (False, 1 - p)) if q]
 
 
