@@ -13,7 +13,7 @@ high may depend on the parameters before it.  So the simplex ``p, q >= 0, p + q 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise, product
@@ -155,37 +155,35 @@ def _reduced(tensor: Tensor) -> Tensor:
     return np.array(tensor // shared, dtype=object) if shared > 1 else tensor
 
 
+def _subdivided(
+    tensor: Tensor, axis: int, blend: Callable[[Tensor, Tensor], Tensor]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """De Casteljau's rows along an axis: the first and the last of every round, the last ones backwards."""
+    before = (slice(None),) * axis
+    rows = [tensor[(*before, slice(i, i + 1))] for i in range(tensor.shape[axis])]
+    low, high = [rows[0]], [rows[-1]]
+    while len(rows) > 1:
+        rows = [blend(a, b) for a, b in pairwise(rows)]
+        low.append(rows[0])
+        high.append(rows[-1])
+    return low, high[::-1]
+
+
 def halves(tensor: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The coefficients on the lower and upper half along an axis; integers come out times a common positive factor."""
     exact = tensor.dtype == object
-    before = (slice(None),) * axis
-    degree = tensor.shape[axis] - 1
-    rows = [tensor[(*before, slice(i, i + 1))] for i in range(degree + 1)]
-    low, high = [rows[0]], [rows[-1]]
-    for _ in range(degree):
-        rows = [a + b if exact else (a + b) * 0.5 for a, b in pairwise(rows)]
-        low.append(rows[0])
-        high.append(rows[-1])
-    high.reverse()
+    low, high = _subdivided(tensor, axis, (lambda a, b: a + b) if exact else lambda a, b: (a + b) * 0.5)
     if exact:
-        low = [row << (degree - i) for i, row in enumerate(low)]
+        low = [row << (len(low) - 1 - i) for i, row in enumerate(low)]
         high = [row << i for i, row in enumerate(high)]
     return np.concatenate(low, axis=axis), np.concatenate(high, axis=axis)
 
 
 def cut(tensor: Tensor, axis: int, share: Rational) -> tuple[Tensor, Tensor]:
     """The integer coefficients on both parts of the box when it is cut along an axis at a share of its width."""
-    before = (slice(None),) * axis
-    degree = tensor.shape[axis] - 1
     upper, whole = int(share.p), int(share.q)
-    rows = [tensor[(*before, slice(i, i + 1))] for i in range(degree + 1)]
-    low, high = [rows[0]], [rows[-1]]
-    for _ in range(degree):
-        rows = [a * (whole - upper) + b * upper for a, b in pairwise(rows)]
-        low.append(rows[0])
-        high.append(rows[-1])
-    high.reverse()
-    low = [row * whole ** (degree - i) for i, row in enumerate(low)]
+    low, high = _subdivided(tensor, axis, lambda a, b: a * (whole - upper) + b * upper)
+    low = [row * whole ** (len(low) - 1 - i) for i, row in enumerate(low)]
     high = [row * whole**i for i, row in enumerate(high)]
     return np.concatenate(low, axis=axis), np.concatenate(high, axis=axis)
 

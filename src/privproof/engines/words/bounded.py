@@ -50,10 +50,7 @@ class FrontierEngine(WordEngine):
     def check(self, compiled: Compiled, budget: Budget, monitor: Monitor) -> Finding:
         """Look for the shortest word beyond the budget; without one, the kept vectors are the proof."""
         problem = _to_the_end(compiled)
-        if budget.epsilon.infinite:
-            bound = ZERO
-        else:
-            bound = budget.epsilon.enclosure(192)[0]
+        bound = ZERO if budget.epsilon.infinite else budget.epsilon.enclosure(192)[0]
         goal = beyond(budget)
         search = Frontier(problem, goal=goal, delta=budget.delta, threshold=bound, monitor=monitor)
         result = search.run()
