@@ -38,7 +38,7 @@ from privproof.compiling.rewriting import (
     unshifted,
 )
 from privproof.compiling.scales import Scale, shifted_scales
-from privproof.compiling.selecting import selected
+from privproof.compiling.selections.evaluating import selected
 from privproof.compiling.sorts import CONTINUOUS, Sort, settle_sorts, variable_sorts
 from privproof.compiling.summaries import summarised
 from privproof.language.flow import Instruction, Jump, Test, flow

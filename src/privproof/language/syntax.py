@@ -20,11 +20,12 @@ Atom: TypeAlias = "int | bool | str | Fraction | None"
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands in a file: line and column, both counted from 1."""
+    """Where something stands in a file: line and column, both counted from 1; and of which copy, where several were made of it."""
 
     file: str
     line: int
     column: int
+    copy: int = 0
 
     def __str__(self) -> str:
         return f"{shown_file(self.file)}:{self.line}:{self.column}"
