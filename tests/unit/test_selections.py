@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from privproof import check, exponential, geometric, integer, laplace, mechanism, public, queries, real_queries, recheck
@@ -11,6 +12,7 @@ from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement
 from privproof.evidence.checker.outcomes import Accepted, Rejected
+from privproof.language.syntax import Return, Sample
 
 
 @mechanism
@@ -174,6 +176,179 @@ def test_the_selection_does_what_the_function_does(name):
 
 def test_lists_on_which_every_run_fails_are_told():
     assert any("at least 2 elements" in note for note in check(with_gap_sorted, 1).notes)
+
+
+# ------------------------------------------------------------------------------------------------------------ spellings
+
+
+def index_of_max(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return noisy.index(max(noisy))
+
+
+def numpy_argmax(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return np.argmax(noisy)
+
+
+def numpy_array(q):
+    noisy = np.array([laplace(v, scale=2) for v in q])
+    return int(noisy.argmax())
+
+
+def smallest_of_the_negative(q):
+    noisy = np.array([laplace(v, scale=2) for v in q])
+    return np.argmin(-noisy)
+
+
+def noise_of_a_size(q):
+    noisy = q + np.random.laplace(0, 2, size=len(q))
+    return np.argmax(noisy)
+
+
+def range_by_key(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return max(range(len(noisy)), key=lambda i: noisy[i])
+
+
+def enumerated_by_key(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return max(enumerate(noisy), key=lambda p: p[1])[0]
+
+
+def key_that_draws(q):
+    return max(range(len(q)), key=lambda i: laplace(q[i], scale=2))
+
+
+def pairs(q):
+    return max((laplace(v, scale=2), i) for i, v in enumerate(q))[1]
+
+
+def zipped(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return max(zip(noisy, range(len(q))))[1]  # noqa: B905
+
+
+def sorted_first(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return sorted(range(len(q)), key=lambda i: noisy[i], reverse=True)[0]
+
+
+def sorted_last(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return sorted(range(len(q)), key=lambda i: noisy[i])[-1]
+
+
+def numpy_argsort(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return np.argsort(noisy)[-1]
+
+
+def winner_so_far(q):
+    noisy = []
+    for i in range(len(q)):
+        noisy.append(laplace(q[i], scale=2))  # noqa: PERF401
+    winner = 0
+    for i in range(1, len(noisy)):
+        if noisy[i] > noisy[winner]:
+            winner = i
+    return winner
+
+
+def best_from_the_first(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    best, winner = noisy[0], 0
+    for i in range(1, len(noisy)):
+        if noisy[i] > best:
+            best, winner = noisy[i], i
+    return winner
+
+
+def best_or_none(q):
+    best, winner = None, None
+    for i, v in enumerate(q):
+        noisy = laplace(v, scale=2)
+        if best is None or noisy >= best:
+            best, winner = noisy, i
+    return winner
+
+
+SPELLINGS = (
+    index_of_max, numpy_argmax, numpy_array, smallest_of_the_negative, noise_of_a_size, range_by_key, enumerated_by_key,
+    key_that_draws, pairs, zipped, sorted_first, sorted_last, numpy_argsort, winner_so_far, best_from_the_first, best_or_none,
+)  # fmt: skip
+
+
+def instructions(function):
+    """What the selection draws and returns on lists of two elements and more."""
+    code = relational(mechanism(function, inputs={"q": real_queries()}), select=True).code
+    start = next(i for i, step in enumerate(code) if isinstance(step, Sample) and step.noise == "place")
+    end = next(i for i in range(start, len(code)) if isinstance(code[i], Return))
+    kept = [step for step in code[start : end + 1] if isinstance(step, Sample | Return)]
+    return [(s.name, s.noise) if isinstance(s, Sample) else ("return", s.value.name) for s in kept]
+
+
+@pytest.mark.parametrize("function", SPELLINGS, ids=lambda function: function.__name__)
+def test_noisy_max_is_one_selection_however_it_is_written(function):
+    assert instructions(function) == [
+        ("#place1", "place"),
+        ("#value2", "others"),
+        ("#value1", "laplace"),
+        ("#ranked", "ranked"),
+        ("return", "#place1"),
+    ]
+    assert agreement(relational(mechanism(function, inputs={"q": real_queries()}), select=True)).told is None
+
+
+def top_three(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    return sorted(range(len(q)), key=lambda i: -noisy[i])[:3]
+
+
+def last_three(q):
+    noisy = np.array([laplace(v, scale=2) for v in q])
+    return np.argsort(noisy)[-3:]
+
+
+def two_as_a_set(q):
+    noisy = [laplace(v, scale=3) for v in q]
+    return set(sorted(range(len(q)), key=lambda i: noisy[i], reverse=True)[:2])
+
+
+def two_with_fresh_values(q):
+    noisy = [laplace(v, scale=4) for v in q]
+    top = sorted(range(len(q)), key=lambda i: noisy[i], reverse=True)[:2]
+    return [(i, laplace(q[i], scale=2)) for i in top]
+
+
+def gap_from_the_end(q):
+    noisy = [laplace(v, scale=2) for v in q]
+    order = np.argsort(noisy)
+    return order[-1], noisy[order[-1]] - noisy[order[-2]]
+
+
+def two_winners(q):
+    first = [laplace(v, scale=4) for v in q]
+    second = [laplace(v, scale=4) for v in q]
+    return first.index(max(first)), second.index(min(second))
+
+
+TOP = {
+    "top_three": (top_three, 3, "1/2"),
+    "last_three": (last_three, 3, "1/2"),
+    "two_as_a_set": (two_as_a_set, "4/3", "1/3"),
+    "two_with_fresh_values": (two_with_fresh_values, 2, 1),
+    "gap_from_the_end": (gap_from_the_end, 1, "1/2"),
+    "two_winners": (two_winners, 1, "3/4"),
+}
+
+
+@pytest.mark.parametrize("name", TOP)
+def test_what_comes_of_a_selection_is_proved_and_less_is_refuted(name):
+    function, claim, less = TOP[name]
+    asked = mechanism(function, inputs={"q": real_queries()})
+    assert check(asked, claim).status == "proved"
+    assert check(asked, less).status == "refuted"
 
 
 # ---------------------------------------------------------------------------------------------------- what is no selection

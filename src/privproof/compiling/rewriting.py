@@ -165,6 +165,8 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
 
 
 _CONTAINERS = ("tuple of", "list of", "fixed list of")
+_PLACED = ("sorted", "set")
+"""What is made of lists of places and other discrete parts: whoever sees the parts in their order sees it."""
 ROUNDED = ("round", "floor", "ceil", "trunc", "int")
 """What makes a whole number of a noisy one."""
 _COMPUTED = ("/", "*", "**", "//", "%")
@@ -228,7 +230,7 @@ def _is_flat(value: Expression, noisy: frozenset[str]) -> bool:
 
 
 def _is_made(value: Expression) -> bool:
-    return isinstance(value, Operation) and value.name in (*_CONTAINERS, "table of", "record of")
+    return isinstance(value, Operation) and value.name in (*_CONTAINERS, *_PLACED, "table of", "record of")
 
 
 def _is_computed(value: Expression, noisy: frozenset[str]) -> bool:
@@ -253,7 +255,7 @@ def _form(value: Expression, noisy: frozenset[str], found: list[Expression]) -> 
             return f"table({', '.join(f'{_form(k, noisy, found)}: {_form(v, noisy, found)}' for k, v in rows)})"
         case Operation("record of", (Constant(shape), *arguments)):
             return f"{shape!r}({', '.join(_form(part, noisy, found) for part in arguments)})"
-        case Operation(name, arguments) if name in _CONTAINERS:
+        case Operation(name, arguments) if name in (*_CONTAINERS, *_PLACED):
             return f"{name}({', '.join(_form(part, noisy, found) for part in arguments)})"
         case Operation(name, arguments) if _is_computed(value, noisy):
             return f"{name}({', '.join(_form(part, noisy, found) for part in arguments)})"

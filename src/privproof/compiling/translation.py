@@ -365,7 +365,7 @@ class _Follower:
                     for place in range(self.value(length)):
                         self.values[name] = place
                         self.values[center.name] = self.value(center.value)
-                        drawn.append((self.noise(sample), place))
+                        drawn.append((self.noise(sample, apart=True), place))
                     if len({value for value, _ in drawn}) < len(drawn):
                         raise _Tie
                     last = block[-1]
@@ -378,7 +378,8 @@ class _Follower:
             case Sample(_, "ranked"):
                 self.ranked = []
 
-    def noise(self, step: Sample) -> Any:
+    def noise(self, step: Sample, *, apart: bool = False) -> Any:
+        """The noise that the function drew; `apart`: it may have drawn it around another number, and added the rest."""
         if self.drawn is None:
             assert self.chance is not None
             if step.noise in CONTINUOUS:
@@ -387,8 +388,8 @@ class _Follower:
             if step.noise == "geometric":
                 return self.value(step.arguments[0]) + self.chance.randint(-_FARTHEST, _FARTHEST)
             low, high = (self.value(a) for a in step.arguments[:2]) if step.noise == "uniform" else (0, 1)
-            value = self.chance.randint(low, high)
-            return value if step.noise == "uniform" else value == 1
+            chosen = self.chance.randint(low, high)
+            return chosen if step.noise == "uniform" else chosen == 1
         if self.position >= len(self.drawn):
             raise _Disagree("the program draws more noise than the function")
         law, value = self.drawn[self.position]
@@ -401,6 +402,9 @@ class _Follower:
             for name in scale.names:
                 expected *= self.arguments[name]
             center = Fraction(self.value(step.arguments[0]))
+            if apart and isinstance(law, Continuous):
+                moved, law = center - Fraction(law.center), Continuous(law.kind, center, law.scale)
+                value = Fraction(value) + moved
             if not isinstance(law, Continuous) or (step.noise, center, expected) != (
                 law.kind,
                 Fraction(law.center),
@@ -483,6 +487,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "turns": len,
     "tuple of": lambda *a: tuple(a),
     "list of": lambda *a: list(a),
+    "sorted": lambda a: sorted(a),
+    "set": lambda a: set(a),
     "table of": lambda *a: dict(zip(a[::2], a[1::2], strict=True)),
     **{name: MORE[name] for name in ("text of", "join", "text method")},
     "format": lambda value, how: format(converted(value, how.partition(":")[0]), how.partition(":")[2]),

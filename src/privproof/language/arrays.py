@@ -23,6 +23,7 @@ SAME_LENGTH = "size"
 _COMBINED: dict[type[ast.operator], type[ast.boolop]] = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}
 _NOISE = ("numpy.random.laplace", "numpy.random.exponential", "scipy.stats.laplace.rvs", "scipy.stats.expon.rvs")
 _SIZE_AT = {"numpy.random.laplace": 2, "numpy.random.exponential": 1, "scipy.stats.laplace.rvs": 2}
+_PLACES = ("numpy.argmax", "numpy.argmin", "numpy.argsort")
 _TOTALS = {"sum": "numpy.sum", "max": "numpy.max", "min": "numpy.min", "any": "numpy.any", "all": "numpy.all"}
 
 
@@ -213,6 +214,7 @@ class Arrays:
         one, other = self.vector(left), self.vector(right)
         if one is None and other is None:
             return None
+        one, other = one or self.taken(left), other or self.taken(right)
         if op is not None and type(op) in _COMBINED:
             if one is None or other is None or not (one.mask and other.mask):
                 return None
@@ -295,6 +297,8 @@ class Arrays:
                     return found
                 if isinstance(inner, ast.Name) and inner.id in self.lengths:
                     return None
+                if isinstance(inner, ast.ListComp):
+                    return self.comprehended(inner)
                 each = self.fresh()
                 length = self.given(inner)
                 return (
@@ -321,6 +325,15 @@ class Arrays:
                     return None
                 return replace(mask, element=ast.IfExp(mask.element, *sides), mask=False)
         return None
+
+    def comprehended(self, node: ast.ListComp) -> Vector | None:
+        """An array that is made of a list comprehension over one list."""
+        match node.generators:
+            case [ast.comprehension(target=ast.Name(id=name), iter=ast.Name() as base, ifs=[], is_async=0)]:
+                length = self.given(base)
+                return None if length is None else Vector(copy.deepcopy(base), length, copy.deepcopy(node.elt), name)
+            case _:
+                return None
 
     def taken(self, node: ast.expr) -> Vector | None:
         """An array, or a list that is given and that a function of numpy takes for one."""
@@ -464,6 +477,11 @@ class Arrays:
             case ast.Call(func=ast.Attribute(value=held, attr=name), args=[], keywords=[]) if name in _TOTALS:
                 inner = self.vector(held)
                 return None if inner is None else self.total(name, inner)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name() as held, attr="argmax" | "argmin" as name), args=[], keywords=[]
+            ):
+                inner = self.vector(held)
+                return None if inner is None or inner.mask else self.place_of(name, self.plain(held))
             case ast.Call(func=ast.Name(id="len"), args=[held], keywords=[]):
                 inner = self.vector(held)
                 return None if inner is None or isinstance(held, ast.Name) else self.total("len", inner)
@@ -482,7 +500,7 @@ class Arrays:
                         return self.total(name, inner)
                 if called == "numpy.count_nonzero" and inner.mask:
                     return self.total("sum", inner)
-                if called == "numpy.argmax" and not inner.mask and not isinstance(held, ast.Name):
+                if called in _PLACES and not inner.mask and not isinstance(held, ast.Name):
                     return ast.Call(node.func, [self.listed(inner)], [])
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=0)
@@ -491,6 +509,14 @@ class Arrays:
             case ast.Attribute(value=ast.Name(id=name), attr="size") if name in self.names:
                 return _call("len", self.plain(ast.Name(name, ast.Load())))
         return None
+
+    def place_of(self, name: str, held: ast.expr) -> ast.expr:
+        """The first place of the largest or smallest element: ``max(range(len(xs)), key=lambda i: xs[i])``."""
+        each = self.fresh()
+        taken = ast.arguments(posonlyargs=[], args=[ast.arg(each)], kwonlyargs=[], kw_defaults=[], defaults=[])
+        key = ast.Lambda(taken, ast.Subscript(copy.deepcopy(held), ast.Name(each, ast.Load()), ast.Load()))
+        over = _call("range", _call("len", held))
+        return ast.Call(BuiltIn(name.removeprefix("arg"), ast.Load()), [over], [ast.keyword("key", key)])
 
     def total(self, name: str, inner: Vector) -> ast.expr | None:
         """The sum, length, largest or smallest element of an array."""

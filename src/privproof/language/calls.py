@@ -394,24 +394,21 @@ class Calls(Tables):
         match name, given:
             case "functools.reduce", [ast.Lambda() as function, over, *start] if not node.keywords and len(start) < 2:
                 return self.reduced(node, function, over, start, out)
-            case "numpy.argmax", [inner] if not node.keywords:
-                return self.argmax(node, inner, out)
+            case "numpy.argmax", [ast.ListComp() as inner] if not node.keywords:
+                return self.largest(node, inner, out)
+            case "numpy.argmax", [ast.Name(id=named)] if not node.keywords and named in self.tables:
+                keys = self.keys_of(given[0], self.tables[named], here)
+                return self.first_largest([Constant(i, here) for i in range(len(keys))], keys, ">", out, here)
+            case (("numpy.argmax" | "numpy.argmin" | "numpy.argsort"), [ast.Name() | ast.ListComp() as inner]) if (
+                not node.keywords
+            ):
+                return Operation(name.removeprefix("numpy."), (self.expression(inner, out),), here)
             case "itertools.accumulate", [inner] if not node.keywords:
                 self.refuse(node, "accumulate outside a loop", "list(itertools.accumulate(xs))")
             case (("collections.Counter" | "collections.defaultdict"), _):
                 self.refuse(
                     node, f"{name.rpartition('.')[2]} in this place", "counts = Counter(data), then counts[key]"
                 )
-        return None
-
-    def argmax(self, node: ast.Call, inner: ast.expr, out: list[Statement]) -> Expression | None:
-        """``np.argmax`` of a list that is made only for it, or of a list; it is a whole number of numpy's own."""
-        here = self.place(node)
-        if isinstance(inner, ast.ListComp):
-            return self.largest(node, inner, out)
-        if isinstance(inner, ast.Name) and inner.id in self.tables:
-            over = self.keys_of(inner, self.tables[inner.id], here)
-            return self.first_largest([Constant(i, here) for i in range(len(over))], over, ">", out, here)
         return None
 
     @abstractmethod

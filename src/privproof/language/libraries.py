@@ -49,6 +49,8 @@ _NUMPY: Final = (
 )
 _DISPATCHED: Final = (
     "argmax",
+    "argmin",
+    "argsort",
     "sum",
     "clip",
     "where",

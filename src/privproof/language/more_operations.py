@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from privproof.language.indices import Stuck
@@ -195,6 +196,38 @@ def _sorted_by(sequence: Any, keys: Any, reverse: Any) -> Cells:
     return Cells(tuple(shared(listed[i]) for i in numbers))
 
 
+def _array(sequence: Any) -> tuple[Any, ...]:
+    """The elements of a list of numbers, of which there are some."""
+    listed = items(sequence)
+    if not listed:
+        raise ValueError("attempt to get the place of an element of an empty sequence")
+    if not all(isinstance(each, bool | int | Fraction | Tail) for each in listed):
+        raise Stuck("a list of something else than numbers becomes an array")
+    return listed
+
+
+def _extreme_place(*, largest: bool) -> Callable[[Any], int]:
+    """``np.argmax`` and ``np.argmin``: the first place of the largest or smallest number."""
+
+    def found(sequence: Any) -> int:
+        listed, best = _array(sequence), 0
+        for place, value in enumerate(listed):
+            if less(listed[best], value) if largest else less(value, listed[best]):
+                best = place
+        return best
+
+    return found
+
+
+def _places_in_order(sequence: Any) -> Cells:
+    """``np.argsort``: the places of the numbers from the smallest on; the order of equal ones is numpy's own affair."""
+    listed = _array(sequence) if items(sequence) else ()
+    numbers = sorted(range(len(listed)), key=lambda i: _Ordered(listed[i]))
+    if any(equal(listed[i], listed[j]) for i, j in pairwise(numbers)):
+        raise Stuck("np.argsort of equal numbers, whose order it leaves open; sorted(range(n), key=...) keeps theirs")
+    return Cells(tuple(numbers))
+
+
 def _own(value: Any) -> tuple[Any, ...]:
     """The elements of a list that is about to change."""
     if not isinstance(value, Cells):
@@ -284,6 +317,9 @@ MORE: dict[str, Callable[..., Any]] = {
     "zip": lambda *a: tuple(tuple(map(shared, row)) for row in zip(*map(items, a), strict=False)),
     "enumerate": _enumerated,
     "sorted by": _sorted_by,
+    "argmax": _extreme_place(largest=True),
+    "argmin": _extreme_place(largest=False),
+    "argsort": _places_in_order,
     "sort": _sort,
     "reverse": lambda a: Cells(tuple(reversed(_own(a)))),
     "without": _without,

@@ -98,13 +98,15 @@ class ArrayShown(list[Any]):
 def in_parts(output: Any) -> Any:
     """An output as lists and tuples of numbers, texts, truth values and None: tables and objects with what tells them apart.
 
-    >>> in_parts({"a": 1})
-    ('table', ('a', 1))
+    >>> in_parts({"a": 1}), in_parts({2, 1})
+    (('table', ('a', 1)), ('set', 1, 2))
     """
     if isinstance(output, list):
         return type(output)(in_parts(part) for part in output)
     if type(output) is tuple:
         return tuple(in_parts(part) for part in output)
+    if isinstance(output, set | frozenset) and not any(isinstance(part, Linear) for part in output):
+        return (type(output).__name__, *sorted((in_parts(part) for part in output), key=repr))
     if any(kind.__name__ == "ndarray" for kind in type(output).__mro__):
         return ArrayShown(in_parts(part) for part in output)
     found = output if isinstance(output, Linear) else held(output)

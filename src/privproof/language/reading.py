@@ -12,7 +12,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from privproof.errors import LanguageError
@@ -125,6 +125,8 @@ def translate(
         found = _translated(running, ordinary, known)
     except LanguageError as refused:
         raise (refused if ordinary.drawn or strict.drawn or problem is None else problem) from None
+    if found.arrays and draws_continuously(found):
+        return replace(found, ordinary=True)
     if problem is not None and not ordinary.drawn:
         raise problem
     return found if ordinary.drawn else result

@@ -9,7 +9,7 @@ largest of the others.  Whichever way a function finds them (a loop that keeps t
 * ``others``: the largest noisy value at all other places;
 * ``ranked``: these values come in this order.
 
-A function is evaluated for every length of its lists, and once for all that are long enough (`evaluating`).  Lists with an element for every
-noisy value are kept as what an element is (`ranks`); a loop over them is followed on ranks (`turns`); sorting them, and taking the largest,
-needs no loop.
+A function is evaluated for every length of its lists, and once for all that are long enough (`evaluating`).  Lists with an element for
+every noisy value are kept as what an element is (`ranks`, `lists`); a loop over them is followed on ranks (`turns`); sorting them, and
+taking the largest, needs no loop.
 """

@@ -1,7 +1,7 @@
 """A function evaluated for one length of its lists, or for all from one on, with its selections in the place of loops.
 
-What is known is followed: constants, the length as far as it decides a test, places and values by their ranks, tuples and lists of such, lists
-with an element for every place.  What is not known stays as it was written, with what is known put in.  A test that is not decided
+What is known is followed: constants, the length as far as it decides a test, places and values by their ranks, tuples and lists of such,
+lists with an element for every place.  What is not known stays as it was written, with what is known put in.  A test that is not decided
 has the rest of the function in both branches, so that no two ways meet again and every list is known where it is used.
 """
 
@@ -57,6 +57,7 @@ from privproof.language.syntax import (
 )
 from privproof.language.walking import (
     mapped,
+    parts,
     reads,
     rewritten,
     statements,
@@ -170,8 +171,13 @@ class _Evaluation(Lists):
                 case Sample(name):
                     made_ = self.put(statement, held)
                     assert isinstance(made_, Sample)
-                    self.forget(name, held)
-                    result.append(replace(made_, site=next(self.sites)))
+                    site = next(self.sites)
+                    if any(name in variables(known) for other, known in held.items() if other != name):
+                        made_ = replace(made_, name=f"{name} {site}")  # the noise of an earlier turn is still spoken of
+                        held[name] = Variable(made_.name, statement.place)
+                    else:
+                        self.forget(name, held)
+                    result.append(replace(made_, site=site))
                 case If(test, then, otherwise, where):
                     decided = self.value(test, held)
                     if isinstance(decided, Constant):
@@ -187,7 +193,7 @@ class _Evaluation(Lists):
                     over = self.all_places(statement, held)
                     if over is not None and self.reads_values(body, held):
                         return (*result, *self.selection(statement, over, held, rest))
-                    decided = self.value(test, held)
+                    decided = test if self.speaks_of_length(test, held) else self.value(test, held)
                     if not isinstance(decided, Constant):
                         result.append(self.kept(statement, held))
                     elif decided.value:
@@ -308,6 +314,11 @@ class _Evaluation(Lists):
             case _:
                 return None
 
+    def speaks_of_length(self, test: Expression, held: Mapping[str, Expression]) -> bool:
+        """Whether the number of turns of a loop depends on the length of the lists: such a loop is not written out."""
+        inside = [self.value(part, held) for part in parts(test)]
+        return any(self.length.is_length(part, self.mechanism) for e in inside for part in within(e))
+
     def reads_values(self, block: Block, held: Mapping[str, Expression]) -> bool:
         """Whether a loop over all places draws, or reads a list with an element for every place."""
         drawn = any(isinstance(s, Sample) for s in statements(block))
@@ -327,20 +338,20 @@ class _Evaluation(Lists):
         number = len(self.largest) + 1 if draws else next(iter(known), 0)
         if len(known) > 1:
             raise NoSelection
-        problem = NoSelection()
+        problem: NoSelection | None = None
         for largest in (True, False) if draws else (self.largest.get(number, True),):
             if draws:
                 self.largest[number] = largest
             try:
-                found = follow(
+                followed = follow(
                     loop, counter, held, number or 1, self.mechanism, start=start, largest=largest, rest=rest
                 )
-                return self.after(loop, found, number, dict(held), rest)
+                return self.after(loop, followed, number, dict(held), rest)
             except NoSelection as error:
-                problem = error
+                problem = problem or error
                 for later in [n for n in self.largest if n >= number and draws]:
                     del self.largest[later]
-        raise problem
+        raise problem or NoSelection
 
     def after(self, loop: While, found: Followed, number: int, held: dict[str, Expression], rest: Block) -> Block:
         """What comes after a loop over all places, with the selection that the loop makes before it."""
@@ -380,7 +391,8 @@ class _Evaluation(Lists):
         self.length.need(winners + 1)
         if winners > turns and not self.length.many:
             winners = turns
-        return (*self.drawn(found, winners, turns > winners or self.length.many, number), *made)
+        others = turns > winners or self.length.many
+        return (*self.drawn(found, winners, number, others=others), *made)
 
     def supported(self, center: Expression, loop: While) -> None:
         """Refuse centres that speak of more than data and the place."""
@@ -390,7 +402,7 @@ class _Evaluation(Lists):
         if not any(isinstance(part, Element) for part in within(center)):
             raise NoSelection
 
-    def drawn(self, found: Followed, winners: int, others: bool, number: int) -> Block:
+    def drawn(self, found: Followed, winners: int, number: int, *, others: bool) -> Block:
         """The draws of a selection with so many places."""
         assert found.drawn is not None
         sample, center = found.drawn.sample, found.drawn.center

@@ -17,7 +17,6 @@ from privproof.compiling.selections.ranks import (
     at_rank,
     compare,
     each,
-    holds_ranks,
     in_order,
     key_sign,
     part_of,
@@ -104,6 +103,7 @@ class Lists:
                 decided = self.value(test, held)
                 if isinstance(decided, Constant):
                     return self.value(then if decided.value else otherwise, held)
+        expression = _counted_from_the_end(expression)
         inside = tuple(self.value(part, held) for part in parts(expression))
         match expression:
             case Operation(name):
@@ -148,9 +148,9 @@ class Lists:
             case "whole", (inner,) if self.length.is_length(inner, self.mechanism):
                 return inner
             case (("is" | "is not" | "==" | "!="), (one, other)) if NONE in (_plain(one), _plain(other)):
-                known = other if _plain(one) == NONE else one
-                if isinstance(known, Constant) or any(rank_of(known, stem) for stem in STEMS):
-                    return Constant((_plain(known) == NONE) == (name in ("is", "==")), NOWHERE)
+                tested = other if _plain(one) == NONE else one
+                if isinstance(tested, Constant) or any(rank_of(tested, stem) for stem in STEMS):
+                    return Constant((_plain(tested) == NONE) == (name in ("is", "==")), NOWHERE)
             case _, (one, other) if name in COMPARISONS:
                 decided = self.compared(name, one, other)
                 if decided is not None:
@@ -185,7 +185,7 @@ class Lists:
                 return self.length.compared(_TURNED.get(name, name), left)
         for stem in STEMS:
             first, second = rank_of(one, stem), rank_of(other, stem)
-            if first is not None and second is not None and first[1] == second[1]:
+            if first is not None and second is not None and first[1] == second[1] and first[0] and second[0]:
                 if first == second:
                     return name in ("==", "<=", ">=")
                 if name in ("==", "!="):
@@ -225,18 +225,25 @@ class Lists:
                 return self.index(*found, what)
             case (("sorted" | "sorted down"), (inner,)) if (found := as_each(inner)) is not None:
                 return self.sorted(found[0], found, down=name == "sorted down")
+            case (("argmax" | "argmin"), (inner,)) if (found := as_each(inner)) is not None:
+                extreme = self.extreme(f"m{name[-2:]}", *found)
+                return self.index(*found, extreme)
+            case "argsort", (inner,) if (found := as_each(inner)) is not None:
+                return self.sorted(place(0, found[1] or 1), found, down=False)
             case "sorted by", (inner, keys, Constant(bool() as down)):
                 return self.sorted_by(inner, keys, down=down)
             case "slice", (inner, *bounds) if _is_list(inner):
                 return self.sliced(inner, bounds)
-            case "sorted", (Operation("list of" | "tuple of", arguments),) if len(arguments) == 1:
-                return inside[0]
+            case (("sorted" | "set"), (Operation("list of" | "tuple of", arguments),)) if all(
+                rank_of(each, "#place") for each in arguments
+            ):
+                return Operation(name, inside, NOWHERE)
             case _:
                 return None
 
     def zipped(self, lists: tuple[Expression, ...]) -> Expression:
         """Several lists with an element for every place, side by side."""
-        found = [as_each(each) for each in lists]
+        found = [as_each(self.listed("list", (each,)) or each) for each in lists]
         known = [pair for pair in found if pair is not None]
         numbers = {number for _, number in known} - {0}
         if len(known) < len(lists) or len(numbers) > 1:
@@ -354,6 +361,17 @@ class Lists:
         raise NoSelection
 
 
+def _counted_from_the_end(expression: Expression) -> Expression:
+    """An element at a negative index, which was written as the length less a number."""
+    match expression:
+        case Element(
+            Variable(name) as listed, Operation("-", (Operation("turns", (Variable(same),)), Constant(int() as k)))
+        ) if name == same:
+            return Element(listed, Constant(-k, expression.place), expression.place)
+        case _:
+            return expression
+
+
 def _is_list(expression: Expression) -> bool:
     return isinstance(expression, Operation) and expression.name in ("each", SORTED, *_WRITTEN)
 
@@ -374,6 +392,3 @@ def _same(one: Expression, other: Expression) -> bool:
         type(one) is type(other)
         and (one.name == other.name if isinstance(one, Variable) and isinstance(other, Variable) else False)
     )
-
-
-__all__ = ["Length", "Lists", "holds_ranks"]

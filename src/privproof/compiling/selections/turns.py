@@ -1,7 +1,7 @@
 """Loops over noisy values, followed on ranks.
 
-Before a turn every variable holds a constant, the value or the place of a rank so far, or what is computed from these; the new value takes a
-rank of its own, and those below it move down by one.  Comparisons of values are decided by their ranks, and equal values have
+Before a turn every variable holds a constant, the value or the place of a rank so far, or what is computed from these; the new value takes
+a rank of its own, and those below it move down by one.  Comparisons of values are decided by their ranks, and equal values have
 probability zero.  There are finitely many states.  If after every number of turns there is but one, the loop finds what these
 variables hold, whatever the values are; this is a proof by induction over the turns, and nothing is tried.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from privproof.compiling.needs import exposed
 from privproof.compiling.selections.ranks import (
     BEFORE,
     NONE,
@@ -48,7 +49,7 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import parts, reads, rewritten, statements, variables, within
+from privproof.language.walking import parts, reads, rewritten, statements, variables, within, writes
 
 _DEEPEST = 6
 """Ranks that a loop may keep, and turns that are told apart; a loop that keeps more has no selection. The textbooks keep two."""
@@ -58,6 +59,8 @@ _GROWING = Operation("growing", (), NOWHERE)
 """A list that takes an element in every turn."""
 _EMPTY = Operation("list of", (), NOWHERE)
 _NEXT = Operation("next", (), NOWHERE)
+_NOISE = Operation("noise", (), NOWHERE)
+"""Noise around a constant, to which data are still to be added."""
 
 State = tuple[tuple[str, Expression], ...]
 """What the variables hold, by name."""
@@ -113,7 +116,7 @@ class _Turn:
     count: int
     many: bool
     largest: bool
-    counter: str
+    counters: frozenset[str]
     selection: int
     mechanism: Mechanism
     drawn: Drawn | None = None
@@ -126,7 +129,7 @@ class _Turn:
 
     def statement(self, statement: Statement) -> None:
         match statement:
-            case Assign(name, step) if name == self.counter:
+            case Assign(name, step) if name in self.counters:
                 if not _is_step(step, name):
                     raise NoSelection
                 self.held[name] = _NEXT
@@ -137,8 +140,9 @@ class _Turn:
             case Assign(name, new):
                 self.held[name] = self.value(new)
             case Sample(name, noise, (center, *_)) if noise in CONTINUOUS and self.drawn is None:
-                self.drawn = Drawn(statement, self.value(center))
-                self.held[name] = value(0, self.selection)
+                middle = self.value(center)
+                self.drawn = Drawn(statement, middle)
+                self.held[name] = _NOISE if isinstance(middle, Constant) else value(0, self.selection)
             case If(test, then, otherwise):
                 self.block(then if self.truth(test) else otherwise)
             case Inline(result, (*inner, Result(new))) if not any(
@@ -176,6 +180,8 @@ class _Turn:
             case Conditional(test, then, otherwise):
                 return self.value(then if self.truth(test) else otherwise)
         inside = [self.value(part) for part in parts(expression)]
+        if _NOISE in inside:
+            return self.moved(expression, inside)
         match expression:
             case Operation("max" | "min" as name) if len(inside) > 1 and all(
                 rank_of(e, "#value") is not None for e in inside
@@ -192,6 +198,25 @@ class _Turn:
             case Element():
                 return self.element(inside[0], inside[1])
         raise NoSelection
+
+    def moved(self, expression: Expression, inside: list[Expression]) -> Expression:
+        """Noise around a constant with data added: this is the value, and the data are its centre."""
+        assert self.drawn is not None
+        match expression, inside:
+            case Operation("+"), [one, other]:
+                data = other if one == _NOISE else one
+            case Operation("pos"), [_]:
+                return _NOISE
+            case _:
+                raise NoSelection
+        around = self.drawn.sample.arguments[0]
+        if not isinstance(around, Constant) or holds_noise(data):
+            raise NoSelection
+        center = data if around.value == 0 else Operation("+", (data, Constant(around.value, NOWHERE)), NOWHERE)
+        if not isinstance(self.drawn.center, Constant) and self.drawn.center != center:
+            raise NoSelection
+        self.drawn = Drawn(self.drawn.sample, center)
+        return value(0, self.selection)
 
     def element(self, sequence: Expression, index: Expression) -> Expression:
         part = part_of(sequence, index)
@@ -288,7 +313,7 @@ class _Turn:
                     return made(self.rank if rank == 0 else rank + (rank >= self.rank), self.selection)
             return None
 
-        kept = ((name, held) for name, held in self.held.items() if name != self.counter)
+        kept = ((name, held) for name, held in self.held.items() if name not in self.counters)
         return tuple(sorted((name, held if as_each(held) else rewritten(held, moved)) for name, held in kept))
 
 
@@ -324,9 +349,10 @@ def follow(
         if begin.get(name) != _EMPTY:
             raise NoSelection
         begin[name] = _GROWING
-    later = frozenset(name for s in statements(rest) for e in reads(s) for name in variables(e))
+    later = frozenset(exposed(rest, set())[0])
     needed = _needed(loop.body, _needed(loop.body, later) | later) | later
-    indices = _indices(loop.body)
+    counters = _counters(loop, counter, begin, later, start)
+    indices = _indices(loop.body, counters)
     if start == 1:
         begin = {name: _first_turn(name, held.get(name, old), old, indices, selection) for name, old in begin.items()}
     first: State = tuple(sorted((name, held) for name, held in begin.items() if name in needed | growing))
@@ -343,11 +369,11 @@ def follow(
             raise NoSelection
         for rank in _new_ranks(count, state, last):
             turn = _Turn(
-                {**begin, **dict(state), counter: place(0, selection)}, rank, count, count == last, largest, counter,
-                selection, mechanism,
+                {**begin, **dict(state), **dict.fromkeys(counters, place(0, selection))}, rank, count, count == last,
+                largest, counters, selection, mechanism,
             )  # fmt: skip
             turn.block(loop.body)
-            if turn.held.get(counter) != _NEXT or set(turn.appended) != growing:
+            if any(turn.held.get(name) != _NEXT for name in counters) or set(turn.appended) != growing:
                 raise NoSelection
             if drawn is not None and turn.drawn != drawn:
                 raise NoSelection
@@ -393,8 +419,14 @@ def grown_by(statement: Statement) -> str | None:
 def _of_its_turn(element: Expression) -> bool:
     """Whether an element is made of the value and the place of its turn, and of data."""
     found = [rank for stem in STEMS for rank, _ in ranks(element, stem)]
-    before = any(isinstance(part, Operation) and part.name == BEFORE for part in within(element))
-    return all(rank == 0 for rank in found) and not before
+    unknown = any(isinstance(part, Operation) and part.name in (BEFORE, "noise") for part in within(element))
+    return all(rank == 0 for rank in found) and not unknown
+
+
+def holds_noise(expression: Expression) -> bool:
+    """Whether an expression speaks of noise, or of what variables hold that is not known."""
+    values = any(True for _ in ranks(expression, "#value"))
+    return values or any(isinstance(part, Operation) and part.name in (BEFORE, "noise") for part in within(expression))
 
 
 def _new_ranks(count: int, state: State, last: int) -> range:
@@ -413,10 +445,28 @@ def _is_step(step: Expression, counter: str) -> bool:
             return False
 
 
-def _indices(block: Block) -> frozenset[str]:
-    """The variables that say which element of a list is read."""
+def _counters(
+    loop: While, counter: str, begin: Mapping[str, Expression], later: frozenset[str], start: int
+) -> frozenset[str]:
+    """The counter of a loop, and other variables that begin where it begins and count its turns as it does."""
+    written = [writes(s) for s in statements(loop.body)]
+    twins = {
+        s.name
+        for s in loop.body
+        if isinstance(s, Assign) and _is_step(s.value, s.name) and written.count(s.name) == 1 and s.name not in later
+    }
+    return frozenset({counter, *(name for name in twins if begin.get(name) == Constant(start, NOWHERE))})
+
+
+def _indices(block: Block, counters: frozenset[str]) -> frozenset[str]:
+    """The variables that hold places: they say which element of a list is read, or are assigned the number of a turn."""
     inside = [part for s in statements(block) for e in reads(s) for part in within(e)]
-    return frozenset(e.index.name for e in inside if isinstance(e, Element) and isinstance(e.index, Variable))
+    read = {e.index.name for e in inside if isinstance(e, Element) and isinstance(e.index, Variable)}
+    copies = {
+        s.name: s.value.name for s in statements(block) if isinstance(s, Assign) and isinstance(s.value, Variable)
+    }
+    numbers = {name for name, source in copies.items() if source in counters or copies.get(source) in counters}
+    return frozenset(read | numbers)
 
 
 def _first_turn(name: str, found: Expression, known: Expression, indices: frozenset[str], selection: int) -> Expression:

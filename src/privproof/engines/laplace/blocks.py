@@ -260,6 +260,15 @@ class Blocks(Symbols):
         """The variables that only noise flows into that is never shifted: the largest of the others of a selection."""
         return frozenset(step.name for step in self.program.sites if step.noise == OTHERS)
 
+    def others_of(self, instruction: int) -> str | None:
+        """The variable that holds the largest of the others of the selection that a draw is part of; None if there is none."""
+        for step in self.program.code[instruction::-1]:
+            if isinstance(step, Sample) and step.noise == OTHERS:
+                return step.name
+            if not isinstance(step, Sample) or step.noise in (PLACE, RANKED):
+                return None
+        return None
+
     def _sample(self, at: int, step: Sample, walk: Walk) -> None:
         if step.noise == PLACE:
             return self._chosen_place(step, walk)

@@ -150,7 +150,10 @@ class Synthesis:
         raise GaveUp("the search for an alignment did not end")
 
     def centred(self) -> Alignment:
-        """The alignment that the Laplace mechanism suggests: noise moves against its centre, so that the noisy number stays."""
+        """The alignment that the Laplace mechanism suggests: noise moves against its centre, so that the noisy number stays.
+
+        The values of a selection move as far as the largest of the others does, so that all of them stay as far apart as they are.
+        """
         shifts: dict[tuple[Where, int], Shift] = {}
         for path in self.blocks.paths:
             for case in self.split[path]:
@@ -158,8 +161,11 @@ class Synthesis:
                     sample = self.blocks.program.code[drawn.instruction]
                     center = sample.arguments[0] if isinstance(sample, Sample) else None
                     if isinstance(center, Variable) and center.name in drawn.distances:
-                        against = Shift({("distance", center.name): Fraction(-1)})
-                        shifts[((path.source, path.tests, case), drawn.instruction)] = against
+                        factors: dict[Feature, Fraction] = {("distance", center.name): Fraction(-1)}
+                        others = self.blocks.others_of(drawn.instruction)
+                        if others is not None:
+                            factors[("distance", others)] = Fraction(1)
+                        shifts[((path.source, path.tests, case), drawn.instruction)] = Shift(factors)
         return Alignment(shifts)
 
     def guess(self) -> Alignment:
