@@ -40,7 +40,7 @@ SHIFTED = (*CONTINUOUS, "geometric")
 PROCESSED = "processed"
 """The operation of an output with what it is computed from, see `compiling.postprocessing`."""
 PLACE, OTHERS, RANKED = "place", "others", "ranked"
-"""The draws of a selection that are no noise of their own, see `compiling.selecting`."""
+"""The draws of a selection that are no noise of their own, see `compiling.selections`."""
 _TRUTHS = ("bernoulli", RANKED)
 _REALS = (*CONTINUOUS, OTHERS)
 _NUMBERS = ("int", "real")
