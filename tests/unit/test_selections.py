@@ -7,7 +7,19 @@ import json
 import numpy as np
 import pytest
 
-from privproof import check, exponential, geometric, integer, laplace, mechanism, public, queries, real_queries, recheck
+from privproof import (
+    check,
+    exponential,
+    geometric,
+    integer,
+    laplace,
+    mechanism,
+    public,
+    queries,
+    real_queries,
+    recheck,
+    records,
+)
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement
@@ -466,6 +478,56 @@ def test_the_scale_of_a_selection_may_be_a_multiple_of_a_public_number():
         return noisy.index(max(noisy))
 
     assert check(scaled, 1).status == "proved"
+
+
+# ---------------------------------------------------------------------------------------------------------------- cells
+
+
+KEYS = ("a", "b", "c")
+
+
+def most_common(data, scale=1):
+    noisy = [laplace(data.count(key), scale=scale) for key in KEYS]
+    return KEYS[noisy.index(max(noisy))]
+
+
+def two_most_common(data, scale=1):
+    noisy = [laplace(data.count(key), scale=scale) for key in KEYS]
+    return np.argsort(noisy)[-2:]
+
+
+@pytest.mark.parametrize(
+    ("function", "neighbours", "claim", "less"),
+    [(most_common, "one", 2, "5/4"), (most_common, "add-remove", 1, "1/2"), (two_most_common, "add-remove", 2, "1/2")],
+)
+def test_a_selection_among_public_keys_is_proved_and_less_is_refuted(function, neighbours, claim, less):
+    asked = mechanism(function, inputs={"data": records(*KEYS)}, neighbours=neighbours)
+    verdict = check(asked, claim)
+    assert verdict.status == "proved"
+    assert check(asked, less).status == "refuted"
+    copied = json.loads(json.dumps(dict(verdict.certificate)))
+    copied["question"]["source"].update(claims="taken", reason="changed by hand")
+    for step in copied["question"]["code"]:
+        if step[0] in ("place", "others"):
+            step[2] = 1
+    assert isinstance(recheck(copied), Rejected)
+
+
+def of_two_scales(data):
+    noisy = []
+    noisy.append(laplace(data.count("a"), scale=1))
+    noisy.append(laplace(data.count("b"), scale=2))
+    return noisy.index(max(noisy))
+
+
+def with_a_value_shown(data):
+    noisy = [laplace(data.count(key), scale=1) for key in KEYS]
+    return noisy.index(max(noisy)), noisy[0]
+
+
+@pytest.mark.parametrize("function", [of_two_scales, with_a_value_shown])
+def test_values_that_are_shown_or_of_different_scales_are_no_cells(function):
+    no_selection(mechanism(function, inputs={"data": records(*KEYS)}, neighbours="one"))
 
 
 # -------------------------------------------------------------------------------------------------- certificates that lie

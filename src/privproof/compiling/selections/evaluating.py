@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
+from privproof.compiling.selections.cells import Cells, with_cells
 from privproof.compiling.selections.lists import Length, Lists
 from privproof.compiling.selections.ranks import (
     BEFORE,
@@ -79,20 +81,26 @@ def selected(body: Block, mechanism: Mechanism) -> tuple[Block, int] | None:
 
     None if there are none, or if neighbours have lists of different length.
     """
+    sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
+    written, cells = with_cells(body)
+    if cells:
+        try:
+            return _Evaluation(mechanism, Length(0, unknown=True), sites, 0, cells).whole(written), 0
+        except (NoSelection, Failing):
+            pass
     if mechanism.neighbours not in ("each", "one", "monotone"):
         return None
     try:
-        return _by_length(body, mechanism)
+        return _by_length(body, mechanism, sites)
     except NoSelection:
         return None
 
 
-def _by_length(body: Block, mechanism: Mechanism) -> tuple[Block, int]:
+def _by_length(body: Block, mechanism: Mechanism, sites: Iterator[int]) -> tuple[Block, int]:
     """The body for every length of its lists."""
     opened = [name for name, declared in mechanism.inputs.items() if declared.shape == "list"]
     if not opened:
         raise NoSelection
-    sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
     fixed = mechanism.inputs[opened[0]].size
     if fixed is not None:
         only = _Evaluation(mechanism, Length(fixed), sites, 0)
@@ -135,10 +143,19 @@ class _Evaluation(Lists):
         length: what is known of the length of its lists.
         sites: numbers for the draws.
         copy: the number of this evaluation among those of the function.
+        cells: lists whose noisy values are drawn at once.
     """
 
-    def __init__(self, mechanism: Mechanism, length: Length, sites: Iterator[int], copy: int) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        length: Length,
+        sites: Iterator[int],
+        copy: int,
+        cells: Mapping[str, Cells] = MappingProxyType({}),
+    ) -> None:
         super().__init__(mechanism, length)
+        self.cells = cells
         self.sites, self.copy = sites, copy
         self.followed = 0
 
@@ -162,6 +179,8 @@ class _Evaluation(Lists):
             statement = waiting.pop()
             rest = tuple(reversed(waiting))
             match statement:
+                case Assign(name, Operation("cells", (Constant(str() as listed),))):
+                    return (*result, *self.drawn_at_once(name, self.cells[listed], held, rest))
                 case Assign(name, new, where):
                     made = self.value(new, held)
                     result += self.assigned(name, made, held, where)
@@ -384,15 +403,45 @@ class _Evaluation(Lists):
         made = (*result, *self.block(rest, held))
         if found.drawn is None:
             return made
+        length = Operation("turns", (self.length.listed(self.mechanism, NOWHERE),), NOWHERE)
+        return self.with_draws(found.drawn.sample, found.drawn.center, length, number, made)
+
+    def drawn_at_once(self, name: str, cells: Cells, held: dict[str, Expression], rest: Block) -> Block:
+        """A list whose noisy values are drawn at once, and what comes after it."""
+        number, here = len(self.largest) + 1, cells.sample.place
+        middles = [self.checked(self.value(center, held)) for center in cells.centers]
+        names = [Variable(f"#cell{k} of {number}", here) for k in range(len(middles))]
+        where = place(0, number)
+        center: Expression = names[-1]
+        for k, cell in reversed(list(enumerate(names[:-1]))):
+            center = Conditional(Operation("==", (where, Constant(k, here)), here), cell, center, here)
+        problem: NoSelection | None = None
+        for largest in (True, False):
+            self.largest[number], self.lengths[number] = largest, Length(len(names))
+            try:
+                made = self.block(rest, {**held, name: each(value(0, number), number)})
+            except NoSelection as error:
+                problem = problem or error
+                for later in [n for n in self.largest if n >= number]:
+                    del self.largest[later]
+                continue
+            block = self.with_draws(cells.sample, center, Constant(len(names), here), number, made)
+            pairs = zip(names, middles, strict=True)
+            return (*(Assign(cell.name, middle, here) for cell, middle in pairs), *block)
+        raise problem or NoSelection
+
+    def with_draws(self, sample: Sample, center: Expression, length: Expression, number: int, made: Block) -> Block:
+        """Statements after the draws of a selection that they speak of."""
+        known = self.length_of(number)
         wanted = [e for s in statements(made) for e in reads(s)]
         places = max((r for e in wanted for r, s in ranks(e, "#place") if s == number), default=0)
         values = max((r for e in wanted for r, s in ranks(e, "#value") if s == number), default=0)
         winners = max(places, values - 1, 1)
-        self.length.need(winners + 1)
-        if winners > turns and not self.length.many:
-            winners = turns
-        others = turns > winners or self.length.many
-        return (*self.drawn(found, winners, number, others=others), *made)
+        known.need(winners + 1)
+        if winners > known.count and not known.many:
+            winners = known.count
+        others = known.count > winners or known.many
+        return (*self.drawn(sample, center, length, winners, number, others=others), *made)
 
     def supported(self, center: Expression, loop: While) -> None:
         """Refuse centres that speak of more than data and the place."""
@@ -402,14 +451,13 @@ class _Evaluation(Lists):
         if not any(isinstance(part, Element) for part in within(center)):
             raise NoSelection
 
-    def drawn(self, found: Followed, winners: int, number: int, *, others: bool) -> Block:
+    def drawn(
+        self, sample: Sample, center: Expression, length: Expression, winners: int, number: int, *, others: bool
+    ) -> Block:
         """The draws of a selection with so many places."""
-        assert found.drawn is not None
-        sample, center = found.drawn.sample, found.drawn.center
         here = sample.place
         if not winners:
             return ()
-        length = Operation("turns", (self.length.listed(self.mechanism, here),), here)
         places = [replace(place(rank, number), place=here) for rank in range(1, winners + 1)]
         values = [replace(value(rank, number), place=here) for rank in range(1, winners + 1)]
         centers = [Variable(p.name.replace("#place", "#center of "), here) for p in places]

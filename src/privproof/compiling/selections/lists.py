@@ -44,11 +44,13 @@ class Length:
         count: the length.
         many: whether it is only the least one.
         needed: all lengths from here on are alike in what was asked so far.
+        unknown: whether nothing is known of it.
     """
 
     count: int
     many: bool = False
     needed: int = 0
+    unknown: bool = False
 
     def need(self, count: int) -> None:
         """Note that shorter lists are not like those of this length and more."""
@@ -57,7 +59,7 @@ class Length:
     def is_length(self, expression: Expression, mechanism: Mechanism) -> bool:
         """Whether an expression is this length."""
         match expression:
-            case Operation("turns" | "len", (Variable(name),)):
+            case Operation("turns" | "len", (Variable(name),)) if not self.unknown:
                 declared = mechanism.inputs.get(name)
                 return declared is not None and declared.shape == "list" and declared.size == self._fixed(mechanism)
             case _:
@@ -72,6 +74,8 @@ class Length:
 
     def compared(self, name: str, number: int) -> bool:
         """How the length compares with a number."""
+        if self.unknown:
+            raise NoSelection
         if self.many:
             self.need(number + 1)
         return compare(name, max(self.count, number + 1) if self.many else self.count, number)
@@ -89,6 +93,11 @@ class Lists:
     def __init__(self, mechanism: Mechanism, length: Length) -> None:
         self.mechanism, self.length = mechanism, length
         self.largest: dict[int, bool] = {}
+        self.lengths: dict[int, Length] = {}
+
+    def length_of(self, selection: int) -> Length:
+        """How many values a selection has; of no selection, the length of the lists."""
+        return self.lengths.get(selection, self.length)
 
     def value(self, expression: Expression, held: Mapping[str, Expression]) -> Expression:
         """What an expression is, as far as it is known."""
@@ -166,7 +175,9 @@ class Lists:
                 return Constant(len(arguments), NOWHERE)
             case Constant(tuple() as values):
                 return Constant(len(values), NOWHERE)
-            case Operation("each" | "in order"):
+            case Operation("each" | "in order", (_, Constant(int() as selection), *_)) if selection in self.lengths:
+                return Constant(self.lengths[selection].count, NOWHERE)
+            case Operation("each" | "in order") if not self.length.unknown:
                 return Operation("turns", (self.length.listed(self.mechanism, NOWHERE),), NOWHERE)
             case Variable():
                 whole = Operation("turns", (sequence,), NOWHERE)
@@ -274,9 +285,10 @@ class Lists:
 
     def ranked(self, element: Expression, rank: int, selection: int) -> Expression:
         """The element of a list at the place of a rank."""
-        if self.length.many:
-            self.length.need(rank)
-        elif rank > self.length.count:
+        length = self.length_of(selection)
+        if length.many:
+            length.need(rank)
+        elif rank > length.count:
             raise Failing
         return at_rank(element, rank, selection)
 
@@ -293,9 +305,9 @@ class Lists:
         key, selection = by
         sign = self.sign(key, selection)
         first = (sign == self.largest[selection]) == down
-        if self.length.many:
+        if self.length_of(selection).many:
             return in_order(element, selection, first=first)
-        every = range(1, self.length.count + 1)
+        every = range(1, self.length_of(selection).count + 1)
         made = [at_rank(element, rank, selection) for rank in (every if first else reversed(every))]
         return Operation("list of", tuple(made), NOWHERE)
 
@@ -333,6 +345,20 @@ class Lists:
             case _:
                 raise NoSelection
 
+    def chosen(self, sequence: Expression, index: Expression, length: Length) -> Expression:
+        """The element of a list that is written out at the place of a rank, all of whose places it has."""
+        size = self.size(sequence)
+        if length.many or length.unknown or not isinstance(size, Constant) or size.value != length.count:
+            raise NoSelection
+        parts = [part_of(sequence, Constant(k, NOWHERE)) for k in range(length.count)]
+        result = parts[-1]
+        for k, part in reversed(list(enumerate(parts[:-1]))):
+            assert part is not None
+            assert result is not None
+            result = Conditional(Operation("==", (index, Constant(k, NOWHERE)), NOWHERE), part, result, NOWHERE)
+        assert result is not None
+        return result
+
     def element(self, sequence: Expression, index: Expression, expression: Element) -> Expression:
         """An element of a list."""
         part = part_of(sequence, index)
@@ -342,11 +368,13 @@ class Lists:
             index = index.arguments[0]
         found, rank = as_each(sequence), rank_of(index, "#place")
         match sequence, index:
+            case ((Operation("tuple of" | "list of" | "fixed list of") | Constant(tuple())), _) if rank is not None:
+                return self.chosen(sequence, index, self.length_of(rank[1]))
             case _, _ if found is not None and rank is not None:
                 if found[1] in (0, rank[1]):
                     return at_rank(self.spoken(found[0], rank[1]), rank[0], rank[1])
             case _, Constant(int() as number) if found is not None:
-                if not self.length.compared(">", number if number >= 0 else -1 - number):
+                if not self.length_of(found[1]).compared(">", number if number >= 0 else -1 - number):
                     raise Failing
                 if not any(True for _ in ranks(found[0], "#value")) and number >= 0:
                     return at_place(found[0], index)

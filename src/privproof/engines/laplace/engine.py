@@ -156,6 +156,8 @@ class _Search:
                     self.reasons.append(answer.reason or "the checker does not accept the proof")
                 continue
             self.failed(attempt)
+            if attempt.blocks is None:  # nothing was attempted: no program of this form
+                continue
             self.monitor.listen(Progress("looking for a violation"))
             loss = self.violation(self.refuter.stage, failures, self.question.size, attempt.last, attempt.blocks)
             last, failures = attempt, failures + 1

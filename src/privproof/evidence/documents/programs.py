@@ -152,6 +152,9 @@ def _selecting(name: str, kind: str, arguments: tuple[Expression, ...]) -> list[
         case (Operation(_, (Variable(listed),)), *rest):
             names = [argument.name for argument in rest if isinstance(argument, Variable)]
             return [kind, name, listed, names] if kind == PLACE else [kind, name, listed, names[0], names[1:]]
+        case (Constant(int() as count), *rest):
+            names = [argument.name for argument in rest if isinstance(argument, Variable)]
+            return [kind, name, count, names] if kind == PLACE else [kind, name, count, names[0], names[1:]]
     raise AssertionError(arguments)
 
 

@@ -131,7 +131,7 @@ class Execution:
     def _place(self, at: int, step: Place) -> None:
         """A place of a selection; that there is one more is an obligation, so that nothing follows where there is none."""
         evaluator = self.evaluator
-        length, place = self.state.length(step.listed), evaluator.fresh(INT)
+        length, place = self._places(step.listed), evaluator.fresh(INT)
         exists = f"(< {len(step.before)} {length})"
         evaluator.obligations.append((f"instruction {at}: there is such a place", exists))
         known = [f"(<= 0 {place})", f"(< {place} {length})"]
@@ -142,6 +142,10 @@ class Execution:
             count = sum(isinstance(each, Place) for each in self._block(at))
             evaluator.obligations.append((f"instruction {at}: there are no other places", f"(= {length} {count})"))
 
+    def _places(self, listed: str | int) -> str:
+        """How many places a selection has."""
+        return self.state.length(listed) if isinstance(listed, str) else str(max(listed, 0))
+
     def _block(self, at: int) -> tuple[Instruction, ...]:
         """The instructions of the selection that an instruction is part of."""
         first, last = next((f, e) for f, e in self.flow.selections.items() if f <= at <= e)
@@ -150,7 +154,7 @@ class Execution:
     def _others(self, at: int, step: Others) -> None:
         """The largest of the other values: it moves at least as far as one of them, and at most as far as another one."""
         evaluator, first = self.evaluator, step.places[0]
-        length = self.state.length(step.listed)
+        length = self._places(step.listed)
         exists = f"(< {len(step.places)} {length})"
         evaluator.obligations.append((f"instruction {at}: there are other places", exists))
         formula = next(each.value for each in self._block(at) if isinstance(each, Assign) and each.name == step.center)

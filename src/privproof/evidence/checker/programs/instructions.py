@@ -156,10 +156,10 @@ class Forget:
 
 @dataclass(frozen=True)
 class Place:
-    """A place of a selection: any place of a list but those before, the same in both runs."""
+    """A place of a selection: any place of a list, or of so many, but those before, the same in both runs."""
 
     name: str
-    listed: str
+    listed: str | int
     before: tuple[str, ...]
 
 
@@ -168,7 +168,7 @@ class Others:
     """The largest value of a selection at all places but those named; the centre is that at the first of these."""
 
     name: str
-    listed: str
+    listed: str | int
     center: str
     places: tuple[str, ...]
 
@@ -291,10 +291,15 @@ def _selecting(
     """A place of a selection, or the largest of its other values."""
     if sort != ("int" if given[0] == "place" else "real"):
         refuse(f"the variable is of sort {sort}", f"{place}[1]")
-    listed = a_text(given[2], f"{place}[2]")
-    known = declared.inputs.get(listed)
-    if known is None or known.shape != "list":
-        refuse(f"{listed[:40]!r} is not a list", f"{place}[2]")
+    listed: str | int
+    if isinstance(given[2], str):
+        listed = given[2]
+        known = declared.inputs.get(listed)
+        if known is None or known.shape != "list":
+            refuse(f"{listed[:40]!r} is not a list", f"{place}[2]")
+    else:
+        listed = an_integer(given[2], f"{place}[2]")
+        within(listed, _MOST_VARIABLES, "places", f"{place}[2]")
     places = _names(given[-1], "int", variables, f"{place}[{len(given) - 1}]")
     if given[0] == "place":
         return Place(name, listed, places)

@@ -1,4 +1,4 @@
-"""Selections: blocks of instructions that draw a noisy value for every entry of a list and bind what the largest of them are.
+"""Selections: blocks of instructions that draw a noisy value for every entry of a list, or so many, and bind what the largest are.
 
 A block with k places is, in this order and without a way in from elsewhere,
 
@@ -36,7 +36,8 @@ from privproof.evidence.checker.programs.instructions import (
 )
 
 _RELATIONS = ("each", "one", "monotone")
-"""Neighbours whose lists have the same length; otherwise the other places of the two runs are not the same."""
+"""Neighbours whose lists have the same length; otherwise the other places of the two runs are not the same. A number of places is
+the same in both runs."""
 _CONTINUOUS = ("laplace", "exponential")
 """Noise without ties: of geometric noise two values may be the largest."""
 
@@ -58,7 +59,8 @@ def selections_of(program: Program) -> dict[int, int]:
         )
         if any(target in inside for target in targets):
             refuse("a way leads into the middle of a selection", f"question.code[{at}]")
-    if found and program.declared.relation not in _RELATIONS:
+    listed = any(isinstance(step, Place) and isinstance(step.listed, str) for step in program.code)
+    if listed and program.declared.relation not in _RELATIONS:
         refuse(
             f"neighbours that differ as in {program.declared.relation!r} have no selection in common",
             "question.relation",
@@ -125,7 +127,7 @@ def _block(program: Program, start: int) -> int:
     return number
 
 
-def _listed(step: Instruction) -> str:
+def _listed(step: Instruction) -> str | int:
     assert isinstance(step, Place)
     return step.listed
 
