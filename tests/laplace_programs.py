@@ -223,6 +223,17 @@ class Author:
             self.put("    return None")
             for name, meaning in names.items():
                 self.put(f"{name} = {meaning}")
+        elif self.chance(0.5):
+            self.put("if len(q) < 3:")
+            self.put("    return None")
+            self.put(f"xs = [{self.noise(center)} for v in q]")
+            key = "xs[i]" if sign == "<" else "-xs[i]"
+            orders = [f"sorted(range(len(q)), key=lambda i: {key})", f"sorted(range(len(xs)), key=lambda i: {key})[:3]"]
+            turned = ", reverse=True" if sign == ">" else ""
+            orders.append(f"[i for _, i in sorted(((x, i) for i, x in enumerate(xs)){turned})[:3]]")
+            self.put(f"order = {self.pick(*orders)}")
+            self.put("first, second = order[0], order[1]")
+            self.put("a, b, c = xs[first], xs[second], xs[order[2]]")
         else:
             self.put("a, b, c, first, second = None, None, None, None, None")
             self.put("for i, v in enumerate(q):")

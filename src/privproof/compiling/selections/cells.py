@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from privproof.compiling.needs import read_counts
 from privproof.compiling.selections.ranks import nowhere
-from privproof.compiling.sorts import CONTINUOUS
+from privproof.compiling.sorts import PURE
 from privproof.language.syntax import (
     Append,
     Assign,
@@ -70,7 +70,7 @@ def _filled(body: Block, begin: Assign) -> tuple[Block, Cells] | None:
         assert isinstance(each.value, Variable)
         source = each.value.name
         sample = next((s for s in body if isinstance(s, Sample) and s.name == source), None)
-        if sample is None or sample.noise not in CONTINUOUS or reads[source] != 1 or writers.count(source) != 1:
+        if sample is None or sample.noise not in PURE or reads[source] != 1 or writers.count(source) != 1:
             return None
         drawn.append(sample)
     if len({(s.noise, tuple(map(nowhere, s.arguments[1:]))) for s in drawn}) > 1:

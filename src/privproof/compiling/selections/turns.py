@@ -30,7 +30,7 @@ from privproof.compiling.selections.ranks import (
     simple,
     value,
 )
-from privproof.compiling.sorts import COMPARISONS, CONTINUOUS
+from privproof.compiling.sorts import COMPARISONS, PURE
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -139,7 +139,7 @@ class _Turn:
                 self.appended.setdefault(name, []).append(self.value(element))
             case Assign(name, new):
                 self.held[name] = self.value(new)
-            case Sample(name, noise, (center, *_)) if noise in CONTINUOUS and self.drawn is None:
+            case Sample(name, noise, (center, *_)) if noise in PURE and self.drawn is None:
                 middle = self.value(center)
                 self.drawn = Drawn(statement, middle)
                 self.held[name] = _NOISE if isinstance(middle, Constant) else value(0, self.selection)
