@@ -1,5 +1,5 @@
 from . import release
-from .asking import check, smallest_delta, tight_epsilon
+from .asking import check, smallest_delta, tight_epsilon, tight_mu, tight_renyi, tight_rho
 from .auditing.asking import audit
 from .auditing.audits import Audit
 from .compiling import (
@@ -192,6 +192,9 @@ __all__ = [
     "stream_of",
     "sublogic",
     "tight_epsilon",
+    "tight_mu",
+    "tight_renyi",
+    "tight_rho",
     "time_series",
     "truncated_geometric",
     "uniform",

@@ -26,6 +26,8 @@ from privproof.evidence.verdicts import Proved, Refuted, Unknown, Verdict
 from privproof.exact import Budget, Epsilon, EpsilonLike, Number, fraction, rational
 from privproof.exact import delta as exact_delta
 from privproof.exact import epsilon as exact_epsilon
+from privproof.exact.measures import MU, RHO, Measure, MeasuredBudget, Orders, measured_budgets
+from privproof.exact.measures import renyi as renyi_measure
 from privproof.exact.patience import OUT_OF_TIME, Stopped, watched
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
@@ -75,6 +77,9 @@ def check(
     size: int | None = None,
     horizon: Horizon | None = None,
     pointwise: bool = False,
+    rho: EpsilonLike | None = None,
+    mu: EpsilonLike | None = None,
+    renyi: Orders | None = None,
     engine: str | None = None,
     monitor: Monitor | None = None,
     inputs: Mapping[str, Input] | None = None,
@@ -91,6 +96,9 @@ def check(
         size: for a mechanism, the length of its lists, where their declaration leaves it open.
         horizon: for a mechanism on a stream, or a model: the lengths compared.
         pointwise: read delta for each output instead of each event.
+        rho: instead of epsilon: the budget's rho, for zero-concentrated differential privacy.
+        mu: instead of epsilon: the budget's mu, for Gaussian differential privacy.
+        renyi: instead of epsilon: bounds on Rényi divergences by order, such as ``{2: "1/4"}``.
         engine: the name of the engine to use; without it the first that supports the question.
         monitor: progress, a time limit, an interrupt.
         inputs: for a function what its parameters may be, where its annotations do not say it.
@@ -108,12 +116,104 @@ def check(
     watch = monitor or Monitor.within(time_limit)
     with watched(watch):
         question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours, engine)
-    if epsilon is not None:
-        question = question.under(Budget(exact_epsilon(epsilon), exact_delta(delta), pointwise))
+    question = claiming(question, epsilon, delta, measured_budgets(rho, mu, renyi), pointwise=pointwise)
     if not question.claims:
         raise QuestionError("budget", "no budget is given", hint="ask for one, such as ln(2), or for the tight epsilon")
     request = Request(question)
     return _too_late(request) if monitor is None and watch.stopped() else ask(request, engine, watch)
+
+
+def claiming(
+    question: AnyQuestion,
+    epsilon: EpsilonLike | None,
+    delta: Number = 0,
+    budgets: tuple[MeasuredBudget, ...] = (),
+    *,
+    pointwise: bool = False,
+) -> AnyQuestion:
+    """A question with a claim: an epsilon, budgets of another measure, or what its function claims of itself.
+
+    Raises:
+        QuestionError: an epsilon and another measure are claimed at once.
+    """
+    if budgets and (epsilon is not None or delta != 0):
+        raise QuestionError("budget", f"epsilon and {budgets[0].measure} are claimed at once", hint="one at a time")
+    if epsilon is not None:
+        return question.under(Budget(exact_epsilon(epsilon), exact_delta(delta), pointwise))
+    if not budgets and not question.claims:
+        budgets = question.own_budgets
+    return question.measured(budgets) if budgets else question
+
+
+def tight_rho(subject: Subject | str | Path, **options: Any) -> Verdict:
+    """The smallest rho for which a mechanism is rho-zCDP (zero-concentrated differential privacy), between two numbers.
+
+    Args:
+        subject: a mechanism, a function, a question, or the name of a file.
+        options: as for `tight_epsilon`: size, horizon, monitor, inputs, neighbours, time_limit.
+
+    >>> from privproof import gaussian, integer, mechanism
+    >>> @mechanism
+    ... def count(n: integer(0, 1)):
+    ...     return gaussian(n, sigma=2)
+    >>> tight_rho(count).tight
+    Epsilon('1/8')
+    """
+    return _tight_measure(subject, RHO, **options)
+
+
+def tight_mu(subject: Subject | str | Path, **options: Any) -> Verdict:
+    """The smallest mu for which a mechanism is mu-GDP (Gaussian differential privacy), between two numbers.
+
+    Args:
+        subject: a mechanism, a function, a question, or the name of a file.
+        options: as for `tight_epsilon`: size, horizon, monitor, inputs, neighbours, time_limit.
+    """
+    return _tight_measure(subject, MU, **options)
+
+
+def tight_renyi(subject: Subject | str | Path, order: Number, **options: Any) -> Verdict:
+    """The largest Rényi divergence of an order between neighbours, between two numbers.
+
+    Args:
+        subject: a mechanism, a function, a question, or the name of a file.
+        order: the order, from 1 on.
+        options: as for `tight_epsilon`: size, horizon, monitor, inputs, neighbours, time_limit.
+    """
+    return _tight_measure(subject, renyi_measure(order), **options)
+
+
+def renyi_curve(
+    question: AnyQuestion, orders: Sequence[Number], monitor: Monitor | None = None
+) -> tuple[tuple[Measure, Verdict], ...]:
+    """The largest Rényi divergences of a question at several orders; the function is run once for all of them."""
+    prepared: dict[str, Any] = {}
+    watch = monitor or Monitor()
+    found = []
+    for order in orders:
+        measure = renyi_measure(order)
+        asked = question.measured((MeasuredBudget(measure),))
+        found.append((measure, ask(Request(asked, tight=True, prepared=prepared), None, watch)))
+    return tuple(found)
+
+
+def _tight_measure(
+    subject: Subject | str | Path,
+    measure: Measure,
+    *,
+    size: int | None = None,
+    horizon: Horizon | None = None,
+    monitor: Monitor | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    neighbours: Relation | None = None,
+    time_limit: float | None = _PATIENCE,
+    **named: Input,
+) -> Verdict:
+    watch = monitor or Monitor.within(time_limit)
+    with watched(watch):
+        question = posed(subject, size, horizon, {**(inputs or {}), **named}, neighbours)
+    request = Request(question.measured((MeasuredBudget(measure),)), tight=True)
+    return _too_late(request) if monitor is None and watch.stopped() else ask(request, None, watch)
 
 
 @renamed(delta_="delta")
@@ -271,6 +371,9 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     """
     begun = time.perf_counter()
     watch = monitor or Monitor()
+    of = request.question.below_measure
+    if of is not None:
+        request.prepared.setdefault("pure", lambda: _within_some_epsilon(of, watch))
     with watched(watch):
         try:
             verdict = _asked(request, engine, watch)
@@ -295,6 +398,18 @@ def _asked(request: Request, engine: str | None, watch: Monitor) -> Verdict:
     if isinstance(verdict, Unknown) and engine is None and watch.stopped() is None:
         return _run(request, verdict, watch)
     return verdict
+
+
+def _within_some_epsilon(question: AnyQuestion, watch: Monitor) -> Verdict:
+    """The verdict on the smallest epsilon that is proved; its certificate is about one number, not an expression in sizes."""
+    found = ask(Request(question, tight=True), None, watch)
+    if (
+        isinstance(found, Proved)
+        and not found.upper.infinite
+        and "epsilon" not in dict(found.certificate or {})["question"]
+    ):
+        return ask(Request(question.under(Budget(found.upper))), None, watch)
+    return found
 
 
 def _in_one_form(request: Request, engine: str | None) -> Request:

@@ -21,6 +21,7 @@ from privproof.cli.common import (
     loaded,
     named_sizes,
     one_size_only,
+    renyi_orders,
     writable,
 )
 from privproof.cli.options import (
@@ -30,9 +31,12 @@ from privproof.cli.options import (
     EngineName,
     HorizonText,
     Inputs,
+    MuText,
     NeighboursText,
     Pointwise,
+    RenyiTexts,
     ReportOut,
+    RhoText,
     Settings,
     Size,
     Target,
@@ -42,6 +46,7 @@ from privproof.cli.working import command, monitored
 from privproof.engines.engine import Request
 from privproof.errors import QuestionError
 from privproof.evidence import Verdict
+from privproof.exact.measures import measured_budgets
 from privproof.models import Letter, Transducer
 from privproof.profiles.sizes import over_sizes
 from privproof.scenarios import AnyQuestion, Question
@@ -55,6 +60,9 @@ def check(
     ] = None,
     delta_: DeltaText = None,
     pointwise: Pointwise = False,
+    rho: RhoText = None,
+    mu: MuText = None,
+    renyi: RenyiTexts = None,
     size: Size = None,
     settings: Settings = None,
     inputs: Inputs = None,
@@ -73,10 +81,11 @@ def check(
     """Is the mechanism private within the budget?"""
     begin(target, time_limit, as_json=as_json)
     writable(certificate, report)
+    budgets = measured_budgets(rho, mu, renyi_orders(renyi))
 
     def question_at(number: int | None) -> AnyQuestion:
         question = loaded(target, number, horizon, pair, settings, inputs, neighbours, run=engine == "runs")
-        question = budgeted(question, epsilon_, delta_, pointwise=pointwise)
+        question = budgeted(question, epsilon_, delta_, budgets, pointwise=pointwise)
         if word is None and not question.claims:
             raise QuestionError(
                 "budget",
@@ -98,7 +107,10 @@ def check(
             )
         finish_table(table, asked_tight=False, as_json=as_json)
     question = question_at(sizes[0])
-    asked = command_of(target, sizes[0], horizon, epsilon_, delta_, settings, inputs, neighbours, pointwise=pointwise)
+    measures: list[tuple[str, object]] = [("--rho", rho), ("--mu", mu), *(("--renyi", each) for each in renyi or ())]
+    asked = command_of(
+        target, sizes[0], horizon, epsilon_, delta_, settings, inputs, neighbours, measures, pointwise=pointwise
+    )
     asking(question, command=asked, asked_tight=False, as_json=as_json)
     if word is not None:
         verdict = _one_word(question.words(place="--word"), word)

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import NoReturn
 
+from privproof.asking import claiming
 from privproof.cli.answers import (
     console,
     end,
@@ -27,6 +28,7 @@ from privproof.engines import Progress
 from privproof.errors import FormatError, QuestionError
 from privproof.evidence import Unknown, Verdict
 from privproof.exact import Budget, delta, epsilon
+from privproof.exact.measures import MeasuredBudget
 from privproof.formats.whole_files import is_special
 from privproof.loading import inputs_of, load, parameters_of
 from privproof.models import Horizon
@@ -149,6 +151,7 @@ def command_of(
     settings: list[str] | None = None,
     inputs: list[str] | None = None,
     neighbours: str | None = None,
+    measures: list[tuple[str, object]] | None = None,
     *,
     pointwise: bool,
 ) -> Command:
@@ -158,6 +161,7 @@ def command_of(
         ("--horizon", horizon),
         ("--epsilon", epsilon_),
         ("--delta", delta_),
+        *(measures or ()),
     ]
     given += [("--set", setting) for setting in settings or ()]
     given += [("--input", declared) for declared in inputs or ()]
@@ -270,6 +274,7 @@ def budgeted(
     question: AnyQuestion,
     epsilon_: str | None,
     delta_: str | None,
+    budgets: tuple[MeasuredBudget, ...] = (),
     *,
     pointwise: bool,
 ) -> AnyQuestion:
@@ -279,11 +284,20 @@ def budgeted(
             "delta", "single outputs have probability 0 under continuous noise", place="--pointwise", hint="drop it"
         )
     own = question.budget
-    if epsilon_ is not None:
-        return question.under(Budget(epsilon(epsilon_), delta(delta_ or 0), pointwise))
-    if delta_ is None and not pointwise:
-        return question
+    if epsilon_ is not None or budgets or (delta_ is None and not pointwise):
+        return claiming(question, epsilon_, delta_ or 0, budgets, pointwise=pointwise)
     if own is None:
         raise QuestionError("budget", "delta is given without an epsilon", place="--delta", hint="--epsilon 'ln(2)'")
     share = own.delta if delta_ is None else delta(delta_)
     return question.under(Budget(own.epsilon, share, pointwise or own.pointwise))
+
+
+def renyi_orders(texts: list[str] | None) -> dict[str, str]:
+    """The bounds that ``--renyi`` names, by order."""
+    found: dict[str, str] = {}
+    for text in texts or ():
+        order, equals, value = text.partition("=")
+        if not equals or order.strip() in found:
+            raise QuestionError("budget", f"{text!r} is no order with its value", place="--renyi", hint="--renyi 2=1/4")
+        found[order.strip()] = value.strip()
+    return found

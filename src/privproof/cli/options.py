@@ -10,6 +10,18 @@ import typer
 Target = Annotated[str, typer.Argument(metavar="FILE[:NAME]", help="A model file, or a Python file and a name in it.")]
 DeltaText = Annotated[str | None, typer.Option("--delta", help="The budget's delta, over events; default 0.")]
 Pointwise = Annotated[bool, typer.Option("--pointwise", help="Read delta for each output instead of each event.")]
+RhoText = Annotated[str | None, typer.Option("--rho", help="Instead of an epsilon: rho, of zCDP.")]
+MuText = Annotated[
+    str | None, typer.Option("--mu", help="Instead of an epsilon: mu, of Gaussian differential privacy.")
+]
+RenyiTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--renyi",
+        metavar="ORDER=VALUE",
+        help="Instead of an epsilon: a bound on the Rényi divergence of an order; may be repeated.",
+    ),
+]
 Size = Annotated[
     str | None, typer.Option("--size", help="The length of the lists that a mechanism reads: 3, or a range 2..8.")
 ]

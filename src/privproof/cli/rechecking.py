@@ -60,9 +60,10 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
         return None
     if not isinstance(outcome, Accepted):
         return None
-    if outcome.question.get("kind") == "runs":
-        return _run_again(outcome, target, settings)
-    member: Any = outcome.question.get("source")
+    asked = _below_measure(outcome.question)
+    if asked.get("kind") == "runs":
+        return _run_again(asked, target, settings)
+    member: Any = asked.get("source")
     if member is None:
         raise QuestionError(
             "source",
@@ -77,20 +78,25 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
         subject = _as_declared(target, {name: str(each["text"]) for name, each in declared.items()}, relation, settings)
         found = differences(member, subject)
         own = not found and member["relation"] == "function"
-        return other_neighbours(outcome.question, subject) if own else found
+        return other_neighbours(asked, subject) if own else found
     except (KeyError, TypeError, AttributeError):
         raise QuestionError(
             "source", "the certificate's record of the program is no such record", place="question.source.program"
         ) from None
 
 
-def _run_again(outcome: Accepted, target: str, settings: list[str] | None) -> list[str]:
+def _below_measure(question: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The question about the program, where that about a measure holds it."""
+    return question["of"] if question.get("kind") == "measured" else question
+
+
+def _run_again(asked: Mapping[str, Any], target: str, settings: list[str] | None) -> list[str]:
     """In what the runs of the function ``FILE:NAME`` differ from those of an accepted certificate."""
     from privproof.engines.runs.again import other_runs
 
-    declared: Any = outcome.question["inputs"]
+    declared: Any = asked["inputs"]
     texts = {name: str(each["text"]) for name, each in declared.items()}
-    return other_runs(outcome.question, _as_declared(target, texts, str(outcome.question["relation"]), settings))
+    return other_runs(dict(asked), _as_declared(target, texts, str(asked["relation"]), settings))
 
 
 def _as_declared(target: str, declared: Mapping[str, str], relation: str, settings: list[str] | None) -> Mechanism:
@@ -135,7 +141,7 @@ def recheck_text(outcome: Accepted, seconds: float, target: str | None, changed:
         lines += [f"  {each}" for each in changed]
     elif changed is not None:
         source: Any = outcome.details.get("source") or {}
-        runs = outcome.question.get("kind") == "runs"
+        runs = _below_measure(outcome.question).get("kind") == "runs"
         said = "; it was run again, and all its runs are the same" if runs else _TAKEN
         taken = "" if source.get("established") else said
         lines.append(f"✓ the same program  {target} is what was verified{taken}")
@@ -150,7 +156,7 @@ def how_words(outcome: Accepted) -> str:
     how = outcome.how
     by = {"witnessed": "witnessed by the certificate", "recomputed": "recomputed", "solver": "by a solver"}[how["by"]]
     about = "" if "source" in outcome.details else ", about a model"
-    if outcome.question.get("kind") == "runs":
+    if _below_measure(outcome.question).get("kind") == "runs":
         about = ", about runs as they were recorded"
     solver = f", {how['solver']}" if "solver" in how else ""
     return f"{by}{solver}{about}: {how['words']}"

@@ -109,7 +109,7 @@ def mechanism_with(subject: Mechanism, inputs: Mapping[str, Input] | None) -> Me
     if not inputs:
         return subject
     made: Mechanism = mechanism(subject.function, neighbours=subject.relation, inputs={**subject.inputs, **inputs})
-    made = replace(made, claim=subject.claim)
+    made = replace(made, claim=subject.claim, measures=subject.measures)
     changed = {n: v for n, v in subject.parameters.items() if n in made.parameters}
     return made.having(**changed) if changed else made
 

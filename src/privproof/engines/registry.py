@@ -51,6 +51,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("parametric", ("secrets",), "parametric.engine", "ParametricEngine"),
     Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
     Registered("locations", ("location",), "locations.engine", "LocationEngine"),
+    Registered("divergences", ("measured",), "divergences.engine", "DivergencesEngine"),
     Registered("release", ("release",), "releases.engine", "ReleaseEngine"),
 )
 """All engines; of those for one kind of question, the one to try first in front."""

@@ -17,6 +17,7 @@ _DOCUMENTS: dict[Family, str] = {
     "release": "releases",
     "formula": "formulas",
     "location": "locations",
+    "measured": "measured",
 }
 """The module that writes the questions of each kind."""
 

@@ -12,6 +12,7 @@ from privproof.evidence.presenting import presenter
 from privproof.evidence.witnesses import AnyWitness, Arguments, WordWitness
 from privproof.exact import INFINITE, Epsilon, epsilon, log, text
 from privproof.exact.affine import Affine
+from privproof.exact.probabilities import Ball
 from privproof.formats.whole_files import write_whole
 from privproof.models import Letter
 from privproof.scenarios import AnyQuestion
@@ -191,7 +192,24 @@ class RunDetails:
     delta: tuple[Fraction, Fraction] | None = None
 
 
-Details: TypeAlias = "WordDetails | ProgramDetails | StreamDetails | RunDetails"
+@dataclass(frozen=True)
+class MeasureDetails:
+    """What else a verdict on another measure than epsilon shows: the two data sets that are told apart best.
+
+    Attributes:
+        left: the arguments on the left.
+        right: the arguments on the right.
+        text: what tells them apart, in words.
+        amount: how far; None for infinitely far.
+    """
+
+    left: Arguments
+    right: Arguments
+    text: str
+    amount: Ball | None
+
+
+Details: TypeAlias = "WordDetails | ProgramDetails | StreamDetails | RunDetails | MeasureDetails"
 
 
 @dataclass(frozen=True)
@@ -305,6 +323,8 @@ class Verdict:
     @property
     def arguments(self) -> tuple[Arguments, Arguments] | None:
         """The arguments of the mechanism on both sides of the witness, where there is a mechanism."""
+        if isinstance(self.details, MeasureDetails):
+            return self.details.left, self.details.right
         witness = self.witness
         return None if witness is None else witness.observed.called(self.question, witness.left, witness.right)
 
@@ -313,6 +333,8 @@ class Verdict:
         claim = (
             "" if budget is None else f", epsilon={budget.epsilon}" + (f", delta={budget.delta}" * (budget.delta != 0))
         )
+        if self.question.measured_words:
+            claim = f", {self.question.measured_words}"
         bounds = f"tight={self.tight}" if self.tight is not None else f"lower={self.lower}, upper={self.upper}"
         text = (
             f"{type(self).__name__}({self.question.name or 'the mechanism'!r}{claim}, {bounds}, engine={self.engine!r})"

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
+from privproof.exact.measures import MeasuredBudget, Orders, measured_budgets
 from privproof.language.comparing import source
 from privproof.language.constants import NotPlain, fresh, frozen
 from privproof.language.crossing import recalled, reference
@@ -105,6 +106,7 @@ class Mechanism:
         pin: the program that a question is about; without it, whatever would run now.
         bare: whether what is called is the function itself, with its own defaults, and not this mechanism.
         proposed: a translation in place of that of the function, for a change that is proposed and that no function makes yet.
+        measures: the claim, if it is one of another measure than epsilon.
     """
 
     function: Callable[..., Any]
@@ -116,6 +118,7 @@ class Mechanism:
     pin: Program | None = field(default=None, repr=False, compare=False)
     proposed: Translated | None = field(default=None, repr=False)
     bare: bool = field(default=False, repr=False)
+    measures: tuple[MeasuredBudget, ...] = ()
 
     def __post_init__(self) -> None:
         for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"):
@@ -132,7 +135,7 @@ class Mechanism:
         return f"<mechanism {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = (self.inputs, self.parameters, self.relation, self.claim, self.name)
+        kept = (self.inputs, self.parameters, self.relation, self.claim, self.name, self.measures)
         if not isinstance(self.function, FunctionType):
             raise PicklingError(f"{self.name} is no function that another process finds by its name")
         return _recalled, (reference(self.function), *kept)
@@ -273,7 +276,8 @@ class Mechanism:
 
 def _recalled(place: tuple[str, str, str], *kept: Any) -> Mechanism:
     """A mechanism that comes from another process: the function of that place, whatever it is now."""
-    return Mechanism(recalled(*place), *kept)
+    *others, measures = kept
+    return replace(Mechanism(recalled(*place), *others), measures=measures)
 
 
 def mechanism(
@@ -282,6 +286,9 @@ def mechanism(
     *,
     epsilon: EpsilonLike | None = None,
     delta: Number = 0,
+    rho: EpsilonLike | None = None,
+    mu: EpsilonLike | None = None,
+    renyi: Orders | None = None,
     neighbours: Relation | None = None,
     inputs: Mapping[str, Input] | None = None,
 ) -> Any:
@@ -291,6 +298,9 @@ def mechanism(
         function: the function, where the decorator is written without parentheses.
         epsilon: the claim that is made, if one is.
         delta: its delta, over events.
+        rho: instead of epsilon: that it is rho-zCDP.
+        mu: instead of epsilon: that it is mu-GDP.
+        renyi: instead of epsilon: bounds on its Rényi divergences by order.
         neighbours: ``each`` (every value may change, by its sensitivity), ``one`` (one value changes), ``monotone`` (all change in
             one direction), ``add-remove`` (one list has one element more), or a function of two data sets that says whether they are
             neighbours.  Without it: ``one`` for records, ``each`` for answers.
@@ -322,6 +332,9 @@ def mechanism(
         claim = None if epsilon is None else Claim(epsilon, delta)
         made = Mechanism(marked, MappingProxyType(declared), MappingProxyType(parameters), neighbours, claim, name)
         try:
+            made = replace(made, measures=measured_budgets(rho, mu, renyi))
+            if made.measures and epsilon is not None:
+                raise LanguageError("budget", f"epsilon and {made.measures[0].measure} are claimed at once", hint="one")
             made.budget(size=1, **dict.fromkeys(made.public_numbers, 1))
         except PrivproofError as problem:
             raise problem.at(place_of(marked)) from None

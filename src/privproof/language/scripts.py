@@ -43,14 +43,21 @@ class Drawn:
     """A noise that was left open: its law at center 0.
 
     Attributes:
-        kind: ``laplace``, ``exponential`` or ``geometric``.
+        kind: ``laplace``, ``exponential``, ``gaussian``, ``geometric``, ...
         scale: the scale of continuous noise; alpha of geometric noise.
         line: the line of the source that draws it.
+        more: further parameters, where the kind has some.
     """
 
     kind: str
     scale: Rational
     line: int = 0
+    more: tuple[Rational, ...] = ()
+
+    @property
+    def law(self) -> tuple[str, Rational, *tuple[Rational, ...]]:
+        """The kind and all parameters."""
+        return (self.kind, self.scale, *self.more)
 
 
 @dataclass(frozen=True)

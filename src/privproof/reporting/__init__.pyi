@@ -5,6 +5,7 @@ from .commands import Command
 from .facts import Fact
 from .html import page
 from .logic import print_satisfaction, satisfaction_data, satisfaction_page
+from .measured import print_renyi, renyi_csv, renyi_data
 from .profiles import (
     curve_csv,
     curve_data,
@@ -35,10 +36,13 @@ __all__ = [
     "print_delta",
     "print_explanation",
     "print_profile",
+    "print_renyi",
     "print_satisfaction",
     "print_table",
     "print_verdict",
     "profile_data",
+    "renyi_csv",
+    "renyi_data",
     "satisfaction_data",
     "satisfaction_page",
 ]

@@ -110,6 +110,7 @@ _REPORTS: dict[Family, tuple[str, str]] = {
     "release": ("releases", "ReleaseReport"),
     "formula": ("formulas", "FormulaReport"),
     "location": ("formulas", "LocationReport"),
+    "measured": ("measured", "MeasuredReport"),
 }
 
 

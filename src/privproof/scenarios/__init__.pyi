@@ -4,6 +4,7 @@ from .draws import DrawsQuestion
 from .formulas import FormulaQuestion
 from .locations import LocationQuestion
 from .markov import MarkovPrior
+from .measured import MeasuredQuestion
 from .neighbours import Neighbours
 from .networks import Network, Node
 from .origins import Origin, Several, fits, whole_output
@@ -30,6 +31,7 @@ __all__ = [
     "Laplace",
     "LocationQuestion",
     "MarkovPrior",
+    "MeasuredQuestion",
     "Model",
     "Neighbours",
     "Network",

@@ -9,11 +9,14 @@ from privproof.errors import QuestionError
 
 if TYPE_CHECKING:
     from privproof.exact import Budget
+    from privproof.exact.measures import MeasuredBudget
     from privproof.language import Mechanism, Prior
     from privproof.models import Horizon
     from privproof.scenarios.question import Question
 
-Family: TypeAlias = Literal["words", "secrets", "program", "stream", "runs", "draws", "release", "formula", "location"]
+Family: TypeAlias = Literal[
+    "words", "secrets", "program", "stream", "runs", "draws", "release", "formula", "location", "measured"
+]
 """The kinds of questions, by what is compared."""
 
 
@@ -48,6 +51,36 @@ class AnyQuestion(ABC):
     def claims(self) -> bool:
         """Whether it makes a claim, so that it asks whether and not how much."""
         return self.budget is not None
+
+    @property
+    def own_budgets(self) -> tuple[MeasuredBudget, ...]:
+        """The budgets of another measure than epsilon that its function claims of itself."""
+        found: tuple[MeasuredBudget, ...] = next((getattr(each, "measures", ()) for each in self.functions), ())
+        return found
+
+    @property
+    def below_measure(self) -> AnyQuestion | None:
+        """Where it is about another measure than epsilon: what must not be told apart, as a question without a budget."""
+        return None
+
+    @property
+    def measured_words(self) -> str:
+        """What is claimed of another measure than epsilon; empty where nothing is."""
+        return ""
+
+    def measured(self, budgets: tuple[MeasuredBudget, ...]) -> AnyQuestion:
+        """The same question about another measure than epsilon.
+
+        Raises:
+            QuestionError: it compares no laws that a measure is about.
+        """
+        if self.family not in ("words", "program", "runs", "draws"):
+            raise QuestionError(
+                "measure", f"{budgets[0].measure} is asked about functions", place=self.name, hint="ask for an epsilon"
+            )
+        from privproof.scenarios.measured import MeasuredQuestion
+
+        return MeasuredQuestion(self.under(None), budgets)
 
     def lasting(self, horizon: Horizon, *, place: str = "horizon") -> Self:
         """The same question about words of other lengths.

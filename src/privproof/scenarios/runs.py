@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact import Budget
+from privproof.exact.measures import MeasuredBudget
 from privproof.language import Mechanism
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.models import Horizon
@@ -36,6 +37,11 @@ class RunsQuestion(AnyQuestion):
     def name(self) -> str:
         """How reports call the mechanism."""
         return f"{self.mechanism.name}{f' ({self.sizes_words})' if self.sizes else ''}"
+
+    @property
+    def own_budgets(self) -> tuple[MeasuredBudget, ...]:
+        """The budgets of another measure than epsilon that the function claims of itself."""
+        return self.mechanism.measures
 
     @property
     def sizes_words(self) -> str:

@@ -159,7 +159,7 @@ def _epsilon_of(excess: Excess, delta: Rational, least: Epsilon) -> Epsilon:
 
 def _written(excess: Excess) -> Excess:
     """An excess without its event where that is too unlikely to be written down."""
-    return excess if excess.p > arb(2) ** -_LEAST else Excess(excess.upper, (), arb(0), arb(0))
+    return excess if excess.p > arb(2) ** -_LEAST else Excess(excess.upper, excess.least, (), arb(0), arb(0))
 
 
 def delta_details(low: arb, high: arb) -> RunDetails:

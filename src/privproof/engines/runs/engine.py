@@ -73,7 +73,7 @@ class RunsEngine:
         budget = request.budget
         assert budget is not None
         try:
-            question, runs = request.once("runs", lambda: _all_runs(asked, monitor))
+            question, runs = request.once("runs", lambda: all_runs(asked, monitor))
         except LanguageError as problem:
             if asked.reason and problem.code != "hidden":
                 problem.hint = f"{problem.hint}{'; ' if problem.hint else ''}it is run because of this: {asked.reason}"
@@ -89,7 +89,7 @@ class RunsEngine:
             yield deciding.unknown(monitor.stopped() or "stopped")
 
 
-def _all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, Runs]:
+def all_runs(question: RunsQuestion, monitor: Monitor) -> tuple[RunsQuestion, Runs]:
     """The runs at the sizes asked for; where none is, at as many as there is time for."""
     mechanism = question.mechanism
 

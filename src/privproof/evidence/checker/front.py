@@ -27,7 +27,7 @@ from privproof.evidence.checker.questions import read_question
 from privproof.evidence.checker.ratios import proved_by_ratios
 from privproof.evidence.checker.source.values import Beyond
 from privproof.evidence.checker.systems import Question
-from privproof.evidence.checker.telling import explained
+from privproof.evidence.checker.telling import explained, how
 from privproof.evidence.checker.tensors import proved_by_tensors
 from privproof.evidence.checker.words import attained, check_word, refuted_by_event, refuted_by_word, shown
 from privproof.evidence.checker.worst_way import proved_by_the_worst_way
@@ -53,6 +53,7 @@ _KINDS = {
     "location": ("locations.checking", "check_location"),
     "logic": ("logic", "check_logic"),
     "program": ("programs", "check_program"),
+    "measured": ("measured.checking", "check_measured"),
     "pufferfish": ("pufferfish", "check_pufferfish"),
     "release": ("releases", "check_release"),
     "runs": ("runs", "check_runs"),
@@ -98,6 +99,10 @@ def checked(document: object, limits: Limits) -> Accepted:
     if verdict != "proved" and verdict != "refuted":
         refuse("the verdict is neither proved nor refuted", "verdict")
     asked = an_object(certificate.get("question"), "question")
+    if asked.get("kind") == "measured":  # its bounds are of another measure, and it reads its members itself
+        only_members(certificate, ("format", "version", "verdict", "question", "evidence", "below"), "document")
+        accepted = replace(_established(verdict, asked, certificate, limits), question=asked)
+        return replace(accepted, how=how(accepted, asked))
     held = _sharpened(verdict, asked, certificate, limits)
     accepted = _with_bounds(_established(verdict, held, certificate, limits), asked, held, limits)
     if "above" in certificate:

@@ -11,7 +11,7 @@ Read it in this order: `data` (data sets and neighbours), `ways` (the trees), `s
 
 from __future__ import annotations
 
-from privproof.evidence.checker.claims import read_claim
+from privproof.evidence.checker.claims import Claim, read_claim
 from privproof.evidence.checker.documents import a_text, a_text_or_null, an_object, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.runs.data import read_data
@@ -20,7 +20,7 @@ from privproof.evidence.checker.runs.moves import proved_by_moves
 from privproof.evidence.checker.runs.sums import proved_by_table, refuted_by_event
 from privproof.evidence.checker.runs.ways import Ran, read_trees
 
-__all__ = ["check_runs"]
+__all__ = ["check_runs", "read_runs"]
 
 _MEMBERS = (
     *("kind", "title", "epsilon", "delta", "pointwise", "function", "inputs", "relation", "pairs", "sizes"),
@@ -28,15 +28,19 @@ _MEMBERS = (
 )
 
 
-def check_runs(verdict: str, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
-    """Check a certificate whose question is a function that was run."""
+def read_runs(asked: dict[str, object], claim: Claim, limits: Limits) -> Ran:
+    """A question about a function that was run."""
     only_members(asked, _MEMBERS, "question")
     a_text_or_null(asked.get("title"), "question.title")
     function = an_object(asked.get("function"), "question.function")
     only_members(function, ("name", "digest"), "question.function")
-    claim = read_claim(asked, limits)
     neighbours = read_data(asked, limits)
-    ran = Ran(claim, neighbours, *read_trees(asked, neighbours.count, limits))
+    return Ran(claim, neighbours, *read_trees(asked, neighbours.count, limits))
+
+
+def check_runs(verdict: str, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
+    """Check a certificate whose question is a function that was run."""
+    ran = read_runs(asked, read_claim(asked, limits), limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
     if (verdict, method) == ("proved", "divergence"):

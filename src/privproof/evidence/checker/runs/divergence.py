@@ -1,16 +1,14 @@
 """Claims over events where Gaussian noise is drawn, or noisy numbers are shown: bounds on ``P(E) - e^epsilon Q(E)`` in balls.
 
-*Proof.*  On both trees the leaves are put together by what they show: the shape, the forms of the noisy numbers in it and of those that
-something was done to or decided by, without their constants.  An observer who is also told these numbers sees no less.  What is shown
-is then, on either side, with probability p (q) a vector ``B x + m`` (``B x + n``) of noises that no test looked at.
+*Proof.*  What is shown on either side is (`shown`) with probability p (q) a vector ``B x + m`` (``B x + n``) of noises that no test
+looked at.
 
 * ``m = n``: at most ``max(0, p - e^epsilon q)``.
 * All noise in it Gaussian, ``S = B diag(sigma^2) B'`` invertible: two normal laws at distance ``mu^2 = (m-n)' S^-1 (m-n)``, hence with
   ``e = epsilon + ln(q/p)`` exactly ``p (Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu))``.
-* A Laplace noise of its own in a number that is moved: its density changes by at most ``e^(|move|/(factor scale))``, so the above holds
-  with e less the sum of these costs, and ``p - exp(e) p`` where nothing else is moved.
-* Of all numbers one with Laplace noise of its own alone is moved, by B scales: the densities differ by factors from ``e^-B`` to
-  ``e^B``, and ``P(Y >= t)`` against ``P(Y >= t - B)`` gives exactly ``p (1 - exp(min(e, (e - B)/2)))``, or 0 where that is negative.
+* One number with noise of its own is moved: the integral of ``max(0, p f - e^epsilon q g)`` for its two densities (`moved`).
+* Several numbers whose densities have constant ratios piece by piece: the same for all combinations of pieces, with Gaussian noise in each.
+* Other numbers that are moved change a density by at most ``e^loss``: the above, with e less the sum of the losses.
 * Anything else: at most p.
 
 It rises in p and falls in q, so the ends of the balls are taken.  Sums over everything that is shown bound the excess of every event.
@@ -20,22 +18,30 @@ It rises in p and falls in q, so the ends of the balls are taken.  Sums over eve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from flint import arb, fmpq_mat
+from flint import arb
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
-from privproof.evidence.checker.integrals.normal import KINDS, forest_probability, normal_share
-from privproof.evidence.checker.integrals.probabilities import Integrator
-from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
+from privproof.evidence.checker.integrals.normal import normal_share
+from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.trees import Linear
-from privproof.evidence.checker.runs.sums import likelihood
-from privproof.evidence.checker.runs.ways import Done, Leaf, Part, Ran, Tree
+from privproof.evidence.checker.runs.moved import pairing
+from privproof.evidence.checker.runs.shown import (
+    BITS,
+    Apart,
+    Observed,
+    Seen,
+    between,
+    matched,
+    observed,
+    probability_of,
+    tests_of,
+)
+from privproof.evidence.checker.runs.ways import Leaf, Part, Ran, Tree
 from privproof.exact import ZERO, Rational, epsilon
 from privproof.exact.balls import precision, rational_bounds
 
-_BITS = 128
-"""The precision of balls: finer than that of what is claimed with balls, so that rounding refuses nothing."""
+_MOST_CELLS = 200_000
+"""Combinations of cells of several numbers; beyond, a certificate is refused."""
 
 
 def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
@@ -46,9 +52,9 @@ def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
         refuse("this is evidence about events, and the delta is for each output", "evidence.method")
     if claim.epsilon.infinite:
         refuse("an infinite epsilon has no excess", "evidence.method")
-    with precision(_BITS):
-        bound = claim.epsilon.ball(_BITS).exp()
-        seen = [_observed(tree, f"question.trees[{k}]") for k, tree in enumerate(ran.trees)]
+    with precision(BITS):
+        bound = claim.epsilon.ball(BITS).exp()
+        seen = [observed(tree, f"question.trees[{k}]") for k, tree in enumerate(ran.trees)]
         largest = arb(0)
         for i, j in sorted(ran.compared):
             found = _most(seen[i], seen[j], bound)
@@ -66,152 +72,66 @@ def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
     )
 
 
-# -------------------------------------------------------------------------------------------------------- what is seen
-
-
-@dataclass
-class _Seen:
-    """What is shown with some probability: numbers ``B x + m``."""
-
-    probability: arb
-    rows: tuple[tuple[tuple[int, Rational], ...], ...]
-    laws: tuple[tuple[str, Rational], ...]
-    constants: tuple[Rational, ...]
-
-
-def _observed(tree: Tree, place: str) -> dict[object, list[_Seen]]:
-    """What the leaves of a tree show, by shape, forms and laws."""
-    found: dict[object, list[_Seen]] = {}
-    for leaf in tree:
-        forms: list[Linear] = []
-        shown = tuple(_skeleton(part, forms) for part in leaf.parts)
-        guessed = tuple((_skeleton(step.about, forms), step.outcome) for step in leaf.guesses)  # type: ignore[arg-type]
-        mine = sorted({j for form in forms for j, _ in form.factors})
-        if any(j in mine for form in leaf.conditions[: _tests(leaf)] for j, _ in form.factors):
-            refuse("a noisy number is shown that a test looked at", place)
-        rows = tuple(tuple((mine.index(j), c) for j, c in form.factors) for form in forms)
-        laws = tuple(leaf.noises[j] for j in mine)
-        key = (leaf.shape, shown, guessed, rows, laws)
-        constants = tuple(form.constant for form in forms)
-        probability = _probability(leaf, (), place)
-        for other in found.setdefault(key, []):
-            if other.constants == constants:
-                other.probability += probability
-                break
-        else:
-            found[key].append(_Seen(probability, rows, laws, constants))
-    return found
-
-
-def _tests(leaf: Leaf) -> int:
-    return sum(step.kind == "test" for step in leaf.steps)
-
-
-def _skeleton(part: Part, forms: list[Linear]) -> object:
-    """What was done to numbers, with the numbers themselves put aside."""
-    if isinstance(part, Linear):
-        forms.append(part)
-        return len(forms) - 1
-    if isinstance(part, Done):
-        return (part.operation, tuple(_skeleton(each, forms) for each in part.parts))
-    return part
-
-
-def _probability(leaf: Leaf, also: tuple[Linear, ...], place: str) -> arb:
-    """The probability of the tests on the way to a leaf: integers are summed, the rest integrated."""
-    tests = [*leaf.conditions[: _tests(leaf)], *also]
-    whole = [form for form in tests if any(leaf.noises[j][0] == "geometric" for j, _ in form.factors)]
-    rest = [form for form in tests if form not in whole]
-    result = arb(leaf.weight)
-    if whole:
-        alone = Leaf(leaf.noises, (), leaf.shape, ())
-        result *= likelihood(alone, whole, Integrator(), place).ball(1, _BITS)
-    numbers = [j for j, (kind, _) in enumerate(leaf.noises) if kind in KINDS]
-    order = {j: k for k, j in enumerate(numbers)}
-    if any(j not in order for form in rest for j, _ in form.factors):
-        refuse("noise of two kinds is compared", place)
-    inequalities = [({order[j]: c for j, c in form.factors}, form.constant) for form in rest]
-    return result * forest_probability([leaf.noises[j] for j in numbers], inequalities, place)
-
-
 # ------------------------------------------------------------------------------------------------------------ bounding
 
 
-def _most(left: dict[object, list[_Seen]], right: dict[object, list[_Seen]], bound: arb) -> arb:
+def _most(left: Observed, right: Observed, bound: arb) -> arb:
     """A bound on the excess of every event."""
     total = arb(0)
-    for key, mine in left.items():
-        others = right.get(key, [])
-        for number, seen in enumerate(mine):
-            other = others[number] if len(mine) == len(others) else None
-            total += _excess(seen, other, bound)
+    for mine, other in matched(left, right):
+        total += _upper(mine, other, bound)
     return total
 
 
-def _excess(mine: _Seen, other: _Seen | None, bound: arb) -> arb:
+def _upper(mine: Seen, other: Seen | None, bound: arb) -> arb:
     p = mine.probability.upper()
     if p <= 0:
         return arb(0)
     q = arb(0) if other is None else other.probability.lower()
-    if other is None or not q > 0:
+    distance = None if other is None else between(mine, other)
+    if distance is None or not q > 0:
         return p
-    moves = [a - b for a, b in zip(mine.constants, other.constants, strict=True)]
-    apart = _distance(mine, moves)
-    if apart is None:
+    found, _ = excess(p, q, bound, distance)
+    return arb(0) if found <= 0 else found.upper()
+
+
+def excess(p: arb, q: arb, bound: arb, distance: Apart) -> tuple[arb, bool]:
+    """The largest ``P(E) - bound Q(E)`` of two vectors that are shown with probabilities p and q, and whether it is that or a bound."""
+    pairings = [pairing(moved, "question.trees") for moved in distance.moved]
+    if len(pairings) == 1 and distance.square == 0 and q > 0 and p > 0:
+        return p * pairings[0].excess(bound * q / p), True
+    flat = [each.cells() for each in pairings]
+    cost = arb(1)
+    combined = [(arb(1), arb(1))]
+    for each, cells in zip(pairings, flat, strict=True):
+        if cells is None:
+            loss = each.loss()
+            if loss is None:
+                return p, False
+            cost *= loss.exp()
+            continue
+        within(len(combined) * len(cells), _MOST_CELLS, "cells", "question.trees")
+        combined = [(x * a, y * b) for x, y in combined for a, b in cells]
+    total = arb(0)
+    for x, y in combined:
+        total += _normal_excess(p * x, q * y, bound / cost, distance.square)
+    return total, None not in flat
+
+
+def _normal_excess(p: arb, q: arb, bound: arb, square: Rational) -> arb:
+    if not p > 0:
+        return arb(0) if p <= 0 else arb(p.upper() / 2, p.upper() / 2)
+    if not q > 0:
         return p
-    square, cost, single = apart
-    e = (bound * q / p).log()
-    if single:
-        return _at_least_zero(p - e.min((e - arb(cost)) / 2).exp() * p)
-    e -= arb(cost)
     if square == 0:
-        result = p - e.exp() * p
+        found = p - bound * q
     else:
         mu = arb(square).sqrt()
-        result = p * (normal_share(mu / 2 - e / mu) - e.exp() * normal_share(-mu / 2 - e / mu))
-    return _at_least_zero(result)
-
-
-def _at_least_zero(result: arb) -> arb:
-    """The upper end of a ball, or 0; what is no number stays so, and is within no delta."""
-    return arb(0) if result <= 0 else result.upper()
-
-
-def _distance(seen: _Seen, moves: list[Rational]) -> tuple[Rational, Rational, bool] | None:
-    """The square of mu, the cost of the other moves, and whether that is all and of one number; None where no noise makes up for a move."""
-    if not any(moves):
-        return ZERO, ZERO, False
-    times: dict[int, int] = {}
-    for row in seen.rows:
-        for j, _ in row:
-            times[j] = times.get(j, 0) + 1
-    normal: list[int] = []
-    cost = ZERO
-    for k, row in enumerate(seen.rows):
-        kinds = {seen.laws[j][0] for j, _ in row}
-        if kinds == {"gaussian"}:
-            normal.append(k)
-        elif any(times[j] > 1 for j, _ in row):
-            return None
-        elif moves[k] != 0:
-            if len(row) != 1 or kinds != {"laplace"}:
-                return None
-            [(j, factor)] = row
-            cost += abs(moves[k] / factor) / seen.laws[j][1]
-    if all(moves[k] == 0 for k in normal):
-        return ZERO, cost, sum(move != 0 for move in moves) == 1
-    entries = [_common(seen, a, b) for a in normal for b in normal]
-    covariance = fmpq_mat(len(normal), len(normal), entries)
-    if covariance.det() == 0:
-        return None
-    column = fmpq_mat(len(normal), 1, [moves[k] for k in normal])
-    return (column.transpose() * covariance.solve(column))[0, 0], cost, False
-
-
-def _common(seen: _Seen, a: int, b: int) -> Rational:
-    """The covariance of two numbers."""
-    other = dict(seen.rows[b])
-    return sum((c * other[j] * seen.laws[j][1] ** 2 for j, c in seen.rows[a] if j in other), ZERO)
+        e = (bound * q / p).log()
+        found = p * (normal_share(mu / 2 - e / mu) - e.exp() * normal_share(-mu / 2 - e / mu))
+    if found <= 0:
+        return arb(0)
+    return found if found > 0 else arb(found.upper() / 2, found.upper() / 2)
 
 
 # ------------------------------------------------------------------------------------------------------------ refuting
@@ -238,10 +158,10 @@ def refuted_by_region(ran: Ran, evidence: dict[str, object], limits: Limits) -> 
         if shape in regions:
             refuse("a shape is named twice", place)
         regions[shape] = factors, a_number(given.get("end"), place, limits)
-    with precision(_BITS):
+    with precision(BITS):
         p, q = (_likelihood(ran.trees[ran.places[side]], regions) for side in (left, right))
         less = p - arb(claim.delta)
-        if not less > claim.epsilon.ball(_BITS).exp() * q:
+        if not less > claim.epsilon.ball(BITS).exp() * q:
             refuse(f"{p} does not exceed e^({claim.epsilon}) times {q} plus {text(claim.delta)}", "evidence")
         lower = None if not q > 0 else rational_bounds((less / q).log())[0]
     more = "" if claim.delta == 0 else f" plus {text(claim.delta)}"
@@ -270,7 +190,7 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
             continue
         factors, end = regions[leaf.shape]
         if not factors:
-            total += _probability(leaf, (), place)
+            total += probability_of(leaf, (), place)
             continue
         if len(factors) != len(leaf.parts):
             refuse("a halfspace has a factor for every noisy number", "evidence.regions")
@@ -282,21 +202,21 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
             for j, c in part.factors:
                 sum_of[j] = sum_of.get(j, ZERO) + factor * c
         kept = {j: c for j, c in sum_of.items() if c != 0}
-        tests = leaf.conditions[: _tests(leaf)]
+        tests = leaf.conditions[: tests_of(leaf)]
         if any(j in kept for t in tests for j, _ in t.factors):
             refuse("a halfspace is of numbers that no test looked at", "evidence.regions")
         if len(kept) == 1 and all(leaf.noises[j][0] == "laplace" for j in kept):
             [(j, c)] = kept.items()
             away = arb(constant / (abs(c) * leaf.noises[j][1]))  # the noise is symmetric: it is above -away
             tail = (-abs(away)).exp() / 2
-            total += _probability(leaf, (), place) * (1 - tail if constant > 0 else tail)
+            total += probability_of(leaf, (), place) * (1 - tail if constant > 0 else tail)
             continue
         if any(leaf.noises[j][0] != "gaussian" for j in kept):
             refuse("a halfspace is of numbers with Gaussian noise, or of one with Laplace noise", "evidence.regions")
         variance = sum((c * c * leaf.noises[j][1] ** 2 for j, c in kept.items()), ZERO)
         if variance == 0:
             refuse("a halfspace without noise", "evidence.regions")
-        total += _probability(leaf, (), place) * normal_share(arb(constant) / arb(variance).sqrt())
+        total += probability_of(leaf, (), place) * normal_share(arb(constant) / arb(variance).sqrt())
     return total
 
 

@@ -152,7 +152,7 @@ def _paid(leaf: Leaf, target: Leaf, shift: tuple[Rational, ...], bound: Epsilon,
     if target.weight == 0:
         refuse("the target is impossible", place)
     ratio, total = leaf.weight / target.weight, ZERO
-    for (kind, number), moved in zip(leaf.noises, shift, strict=True):
+    for (kind, number, *_), moved in zip(leaf.noises, shift, strict=True):
         if kind == "geometric":
             if moved.q != 1 or abs(moved) > _LARGEST_SHIFT:
                 refuse("geometric noise is shifted by whole numbers", place)

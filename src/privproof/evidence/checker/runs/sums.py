@@ -131,7 +131,9 @@ def likelihood(leaf: Leaf, also: Iterable[Linear], integrator: Integrator, place
         return _ZERO
     held = tuple(form for form in made if form.factors)
     return (
-        programs.probability(programs.Leaf(leaf.noises, (), event=True, also=held, place=place), integrator)
+        programs.probability(
+            programs.Leaf(tuple(law[:2] for law in leaf.noises), (), event=True, also=held, place=place), integrator
+        )
         * leaf.weight
     )
 

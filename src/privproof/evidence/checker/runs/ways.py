@@ -34,7 +34,8 @@ _KINDS = ("laplace", "exponential", "geometric", "gaussian")
 _DEEPEST = 60
 """How deep opaque values are nested; beyond, they are refused."""
 
-Law: TypeAlias = tuple[str, Rational]
+Law: TypeAlias = tuple[str, Rational, *tuple[Rational, ...]]
+"""The kind of a noise, and its parameters."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Leaf:
             if step.kind == "test":
                 assert isinstance(step.about, Linear)
                 found.append(step.about if step.outcome else step.about.turned())
-        return found + [Linear(((j, ONE),), ZERO) for j, (kind, _) in enumerate(self.noises) if kind == "exponential"]
+        return found + [Linear(((j, ONE),), ZERO) for j, law in enumerate(self.noises) if law[0] == "exponential"]
 
     @property
     def guesses(self) -> list[Step]:
@@ -107,7 +108,7 @@ class Ran:
     @property
     def gaussian(self) -> bool:
         """Whether Gaussian noise is drawn."""
-        return any(kind == "gaussian" for tree in self.trees for leaf in tree for kind, _ in leaf.noises)
+        return any(law[0] == "gaussian" for tree in self.trees for leaf in tree for law in leaf.noises)
 
     @property
     def compared(self) -> set[tuple[int, int]]:

@@ -1,0 +1,71 @@
+"""What follows from an epsilon: the measures of randomised response.
+
+Two laws whose likelihoods differ by factors from e^-L to e^L are made, by one and the same channel, from the two laws of randomised
+response with parameter L (Kairouz, Oh and Viswanath 2015).  So no measure of theirs is above that of randomised response:
+
+* ``D_a = ln(w^a v^(1-a) + v^a w^(1-a))/(a-1)`` with ``w = e^L/(1+e^L)``, ``v = 1/(1+e^L)``, and ``D_1 = L tanh(L/2)``;
+* ``rho = L tanh(L/2)``: the largest ``D_a/a`` is that of order 1;
+* ``mu = 2 Phi^-1(w)``: one test counts, and a chord of a convex trade-off lies above it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+from statistics import NormalDist
+
+from flint import arb
+
+from privproof.engines.integrals.curves import normal_below
+from privproof.exact import INFINITE, Epsilon, Rational, epsilon, fraction, rational
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.measures import Measure
+
+_BITS = 128
+"""The precision of balls."""
+_GRID = 10**12
+"""Values are rounded up to multiples of its inverse, so that they can be written down."""
+_LARGEST = 500
+"""Beyond this epsilon nothing is converted."""
+
+
+def of_pure_within(measure: Measure, loss: Epsilon, value: Epsilon | None) -> bool:
+    """Whether an epsilon proves a value of a measure."""
+    if value is None or loss.compare(epsilon(_LARGEST)) > 0:
+        return False
+    with precision(_BITS):
+        most, claimed = loss.ball(_BITS), value.ball(_BITS)
+        if measure.kind == "mu":
+            return bool(most.exp() / (1 + most.exp()) <= normal_below(claimed / 2))
+        return bool(_response(measure, most) <= claimed)
+
+
+def _response(measure: Measure, loss: arb) -> arb:
+    order = measure.order
+    if order is None or order == 1:
+        return loss * (loss / 2).tanh()
+    w, v = 1 / (1 + (-loss).exp()), 1 / (1 + loss.exp())
+    more = arb(order - 1)
+    return (w * (more * loss).exp() + v * (-more * loss).exp()).log() / more
+
+
+def least_of_pure(measure: Measure, loss: Epsilon) -> Epsilon:
+    """The smallest value of a measure that an epsilon proves, rounded up; infinite where none is found."""
+    if loss.compare(epsilon(_LARGEST)) > 0:
+        return INFINITE
+    with precision(_BITS):
+        if measure.kind != "mu":
+            return epsilon(_up(rational_bounds(_response(measure, loss.ball(_BITS)))[1]))
+        share = float(1 / (1 + (-loss.ball(_BITS)).exp()).mid())
+    if not 0.5 <= share < 1:
+        return INFINITE
+    near = Fraction(2 * NormalDist().inv_cdf(share))
+    for slack in (Fraction(1, _GRID), Fraction(1, 10**9), Fraction(1, 10**6)):
+        value = epsilon(_up(rational(near)) + slack)
+        if of_pure_within(measure, loss, value):
+            return value
+    return INFINITE
+
+
+def _up(value: Rational) -> Fraction:
+    return Fraction(ceil(fraction(value) * _GRID), _GRID)

@@ -1,0 +1,266 @@
+"""The engine of other measures than epsilon and delta.
+
+A function with finitely many data sets is run, and every measure is bounded from both sides from the trees of its runs.  Anything else
+that is proved to be epsilon-private has all the measures of randomised response with that epsilon, which are then proved with the
+certificate of the epsilon inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from privproof.compiling.runs import Runs
+from privproof.engines.divergences.bounding import Bounding, Found, bounding
+from privproof.engines.divergences.conversions import least_of_pure, of_pure_within
+from privproof.engines.divergences.parts import Compared, compared
+from privproof.engines.engine import Request
+from privproof.engines.monitor import Monitor, Stopped
+from privproof.engines.runs.certificates import runs_document
+from privproof.engines.runs.deciding import Deciding
+from privproof.engines.runs.divergence import distinct_pairs
+from privproof.engines.runs.engine import all_runs
+from privproof.errors import LanguageError, QuestionError
+from privproof.evidence.answers import Answer
+from privproof.evidence.documents.measured import Given
+from privproof.evidence.verdicts import MeasureDetails, Proved, Verdict
+from privproof.exact import INFINITE, Budget, epsilon
+from privproof.exact.measures import MeasuredBudget
+from privproof.language import Mechanism
+from privproof.scenarios import MeasuredQuestion, RunsQuestion, runs_question
+
+ENGINE = "divergences"
+
+
+class DivergencesEngine:
+    """Bounds Rényi divergences and trade-offs."""
+
+    name = ENGINE
+
+    def supports(self, request: Request) -> str | None:
+        """Why the engine does not answer the request, or None if it does."""
+        return "a word is asked about" if request.word is not None else None
+
+    def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
+        """From the runs of a function where it can be run, from its epsilon otherwise; for every size from its epsilon first."""
+        question = request.question
+        assert isinstance(question, MeasuredQuestion)
+        run = _as_run(question.of)
+        reasons = []
+        if run is not None and not _every_size(question.of):
+            answer = self._from_runs(question, run, request, monitor)
+            if answer.status != "unknown":
+                yield answer
+                return
+            reasons.append(answer)
+        pure = self._from_epsilon(question, request)
+        if pure.status != "unknown":
+            yield pure
+            return
+        if run is not None and _every_size(question.of):
+            answer = self._from_runs(question, run, request, monitor)
+            if answer.status == "refuted":
+                yield answer
+                return
+            if answer.status == "proved":
+                said = f"at {answer.question.name} it holds, by running it"
+                answer = replace(pure, notes=(*pure.notes, said), lower=answer.lower)
+            reasons.append(answer)
+        told = "; ".join(dict.fromkeys(each.reason for each in (*reasons, pure) if each.reason))
+        yield replace((*reasons, pure)[0], status="unknown", reason=told)
+
+    def _from_runs(self, question: MeasuredQuestion, run: RunsQuestion, request: Request, monitor: Monitor) -> Answer:
+        try:
+            sized, runs = request.once("runs", lambda: all_runs(run, monitor))
+            return _Running(replace(question, of=sized), runs, monitor).answer()
+        except LanguageError as problem:
+            if problem.code not in ("noise", "integral", "size", "paths"):
+                raise
+            return Answer(status="unknown", question=question, engine=ENGINE, reason=problem.message)
+        except Stopped:
+            return Answer(status="unknown", question=question, engine=ENGINE, reason=monitor.stopped() or "stopped")
+
+    def _from_epsilon(self, question: MeasuredQuestion, request: Request) -> Answer:
+        """What follows from a proof of some epsilon."""
+        verdict: Verdict | None = request.prepared["pure"]() if "pure" in request.prepared else None
+        if not isinstance(verdict, Proved) or verdict.upper.infinite:
+            said = "no epsilon without a delta is proved" if verdict is not None else "no other way is known"
+            return Answer(status="unknown", question=question, engine=ENGINE, reason=said)
+        evidence = {"method": "pure", "certificate": verdict.certificate}
+        asked = replace(question, of=verdict.question.under(None))
+        notes = (f"from a proof of epsilon {verdict.upper.show()}", *verdict.notes)
+        bounds = [(each, least_of_pure(each.measure, verdict.upper)) for each in question.budgets]
+        if not question.claims:
+            [(budget, upper)] = bounds
+            asked = asked.within(replace(budget, value=upper))
+        elif not all(of_pure_within(each.measure, verdict.upper, each.value) for each, _ in bounds if each.value):
+            most = ", ".join(f"{each.measure} {upper.show()}" for each, upper in bounds)
+            return Answer(
+                status="unknown",
+                question=question,
+                engine=ENGINE,
+                reason=f"epsilon {verdict.upper.show()} is proved, from which only {most} follows",
+            )
+        assert verdict.certificate is not None
+        return Answer(
+            status="proved",
+            question=asked,
+            engine=ENGINE,
+            evidence=evidence,
+            compiled=Given(verdict.certificate["question"]),
+            upper=bounds[0][1],
+            notes=notes,
+        )
+
+
+def _as_run(of: object) -> RunsQuestion | None:
+    """The question about running the function; None where it cannot be run on all its data."""
+    if isinstance(of, RunsQuestion):
+        return of
+    family, functions = getattr(of, "family", ""), getattr(of, "functions", ())
+    function = next((each for each in functions if isinstance(each, Mechanism)), None)
+    if function is None or family not in ("words", "program", "draws"):
+        return None
+    try:
+        return runs_question(replace(function, pin=None), size=_size(of, function))
+    except (LanguageError, QuestionError):
+        return None
+
+
+def _size(of: object, function: Mechanism) -> int | None:
+    opened = any(declared.shape == "list" and declared.size is None for declared in function.inputs.values())
+    found: int | None = getattr(of, "list_size", None)
+    return found if opened else None
+
+
+def _every_size(of: object) -> bool:
+    """Whether a question is about lists of every size."""
+    if isinstance(of, RunsQuestion):
+        return False
+    function = next((each for each in getattr(of, "functions", ()) if isinstance(each, Mechanism)), None)
+    if function is None:
+        return True
+    opened = any(declared.shape == "list" and declared.size is None for declared in function.inputs.values())
+    return opened and _size(of, function) is None
+
+
+@dataclass
+class _Running:
+    """What the runs of a function say about a measure."""
+
+    question: MeasuredQuestion
+    runs: Runs
+    monitor: Monitor
+
+    @cached_property
+    def document(self) -> dict[str, object]:
+        return runs_document(self.runs)
+
+    @cached_property
+    def pairs(self) -> list[Compared]:
+        ordered = [pair for i, j in self.runs.pairs for pair in ((i, j), (j, i))]
+        found = []
+        for i, j in distinct_pairs(ordered, self.document["runs"]):  # type: ignore[arg-type]
+            self.monitor.pause()
+            found.append(compared(i, j, (self.runs.trees[i], self.runs.trees[j])))
+        return found
+
+    def answer(self) -> Answer:
+        """The answer: a refutation by one pair, a proof for all of them, or the bounds that are known."""
+        bounds = [bounding(each.measure, self.pairs, self.monitor) for each in self.question.budgets]
+        if not self.question.claims:
+            return self._smallest(bounds[0])
+        values = [each.value for each in self.question.budgets if each.value is not None]
+        for each, value in zip(bounds, values, strict=True):
+            found = each.refuted(value)
+            if found is not None:
+                return self._known(
+                    "refuted", each, evidence=found.evidence, lower=found.value, details=self._told(found)
+                )
+        proofs = [each.proved(value) for each, value in zip(bounds, values, strict=True)]
+        if all(proof is not None for proof in proofs):
+            evidence = {"method": "divergences", "proofs": proofs}
+            found = bounds[0].largest
+            below = {} if len(bounds) > 1 or found is None else _below(found)
+            return self._known(
+                "proved",
+                bounds[0],
+                evidence=evidence,
+                more=below,
+                upper=values[0],
+                lower=found.value if below and found is not None else epsilon(0),
+                details=self._told(found),
+            )
+        found = bounds[0].largest
+        return self._known(
+            "unknown",
+            bounds[0],
+            reason=bounds[0].reason or "the value lies between what is proved and what is refuted",
+            lower=epsilon(0) if found is None else found.value,
+            details=self._told(found),
+        )
+
+    def _smallest(self, bounds: Bounding) -> Answer:
+        found = bounds.largest
+        if found is not None and found.value.infinite:
+            question = self.question.within(MeasuredBudget(bounds.measure, epsilon(bounds.beyond)))
+            return self._known(
+                "refuted",
+                bounds,
+                question=question,
+                evidence=found.evidence,
+                lower=INFINITE,
+                details=self._told(found),
+            )
+        upper, proof = bounds.smallest()
+        if upper is None:
+            lower = epsilon(0) if found is None else found.value
+            reason = bounds.reason or "no value is proved"
+            return self._known("unknown", bounds, reason=reason, lower=lower, details=self._told(found))
+        below = {} if found is None else _below(found)
+        return self._known(
+            "proved",
+            bounds,
+            question=self.question.within(MeasuredBudget(bounds.measure, upper)),
+            evidence={"method": "divergences", "proofs": [proof]},
+            more=below,
+            lower=found.value if below and found is not None else epsilon(0),
+            upper=upper,
+            details=self._told(found),
+        )
+
+    def _told(self, found: Found | None) -> MeasureDetails | None:
+        """The pair that is told apart best, and how well."""
+        if found is None:
+            return None
+        sides = [
+            {n: list(v) if isinstance(v, tuple) else v for n, v in self.runs.data[k].items()}
+            for k in (found.left, found.right)
+        ]
+        return MeasureDetails(sides[0], sides[1], found.text, found.amount)
+
+    def _known(self, status: str, bounds: Bounding, **more: object) -> Answer:
+        notes = Deciding(_plain(self.question.of), self.runs, Budget(INFINITE), tight=False, monitor=self.monitor).notes
+        return Answer(
+            **{  # type: ignore[arg-type]
+                "status": status,
+                "question": self.question,
+                "engine": ENGINE,
+                "compiled": self.document,
+                "notes": notes,
+                **more,
+            }
+        )
+
+
+def _plain(question: object) -> RunsQuestion:
+    assert isinstance(question, RunsQuestion)
+    return question
+
+
+def _below(found: Found) -> dict[str, object]:
+    """The member of a certificate that shows a lower bound; empty where there is none."""
+    if found.value.compare(epsilon(0)) <= 0:
+        return {}
+    return {"below": {"value": str(found.value), "evidence": found.evidence}}

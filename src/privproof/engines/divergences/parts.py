@@ -1,0 +1,136 @@
+"""Two trees of runs as pairs of laws: the parts of what is shown, each with its probability on both sides and how its numbers are moved.
+
+Two lists of parts are kept.  Those from *above* tell an observer at least as much as what is shown (which of several groups a number comes
+from, the numbers behind a rounded one); those from *below* tell at most as much (of outcomes that are not understood, only that they
+came).  By data processing every divergence lies between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import arb
+
+from privproof.engines.integrals.enclosures import BITS
+from privproof.engines.runs.divergence import height, told_apart
+from privproof.engines.runs.groups import Group, Spread, grouped, spread_of
+from privproof.engines.runs.likelihoods import Likelihoods, likelihoods, positive
+from privproof.exact import ZERO, Rational
+from privproof.exact.balls import precision
+from privproof.language.trees import Leaf
+
+_LAWS = 192
+"""The precision of the likelihoods of noise: above that of divergences."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that is shown with probabilities p and q, and numbers in it that are moved.
+
+    Attributes:
+        p: the probability on the left.
+        q: the probability on the right.
+        spread: how the numbers in it are moved; None where none is.
+        level: whether p and q are known to be the same fraction.
+    """
+
+    p: arb
+    q: arb
+    spread: Spread | None = None
+    level: bool = False
+
+    @property
+    def rate(self) -> Rational:
+        """What its Gaussian noise adds to a Rényi divergence, for each unit of the order."""
+        return ZERO if self.spread is None else self.spread.square / 2
+
+    @cached_property
+    def laws(self) -> tuple[Likelihoods, ...]:
+        """The other numbers that are moved, as precisely as anything is computed from them."""
+        with precision(_LAWS):
+            return () if self.spread is None else tuple(likelihoods(move) for move in self.spread.moves)
+
+    @property
+    def even(self) -> bool:
+        """Whether nothing but Gaussian noise tells the sides apart."""
+        return self.level and not self.laws
+
+    @property
+    def loss(self) -> arb | None:
+        """The largest loss apart from Gaussian noise; None where it is infinite, or may be."""
+        if not (self.p > 0 and self.q > 0):
+            return None
+        total = arb(0) if self.level else (self.p / self.q).log()
+        for law in self.laws:
+            if law.loss is None:
+                return None
+            total += law.loss
+        return total
+
+    def excess(self, bound: arb) -> tuple[arb, bool]:
+        """The largest excess of an event, and whether it is that or only a bound."""
+        if self.spread is None:
+            return positive(self.p - bound * self.q), True
+        return height(self.p, self.q, bound, self.spread)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two trees that are compared.
+
+    Attributes:
+        left: the number of a data set with the first.
+        right: the number of a data set with the second.
+        above: the parts from above; None where some part is impossible on the right, or may be.
+        below: the parts from below; empty where nothing is known.
+    """
+
+    left: int
+    right: int
+    above: tuple[Part, ...] | None
+    below: tuple[Part, ...]
+
+
+def compared(left: int, right: int, trees: tuple[Sequence[Leaf], Sequence[Leaf]]) -> Compared:
+    """The parts of two trees.
+
+    Raises:
+        LanguageError: noise is compared in ways for which there is no integral here, or shown after it was compared.
+    """
+    with precision(BITS):
+        one, two = (grouped(tree) for tree in trees)
+        above: list[Part] = []
+        below: list[Part] = []
+        bounded = True
+        for shape, mine in one.items():
+            others = two.get(shape, [])
+            exact = len(mine) == len(others) == 1
+            matched = list(zip(mine, others, strict=True)) if len(mine) == len(others) else []
+            for a, b in matched:
+                part = _part(a, b)
+                if part is None:
+                    bounded = exact = False
+                    continue
+                above.append(part)
+                exact = exact and not a.opaque
+            bounded = bounded and bool(matched)
+            p, q = (sum((g.p for g in side), arb(0)) for side in (mine, others))
+            below.append(above[-1] if exact else Part(p, q))
+        rest = [sum((g.p for g in groups), arb(0)) for shape, groups in two.items() if shape not in one]
+        below += [Part(arb(0), q) for q in rest]
+        seen = tuple(below) if told_apart(*trees) else ()
+        return Compared(left, right, tuple(above) if bounded else None, seen)
+
+
+def _part(mine: Group, other: Group) -> Part | None:
+    """Two groups as a part; None where no noise makes up for what differs."""
+    if mine.shown != other.shown:
+        return None
+    move = tuple(a - b for a, b in zip(mine.means, other.means, strict=True))
+    level = mine.weight is not None and mine.weight == other.weight
+    if not any(move):
+        return Part(mine.p, other.p, None, level)
+    spread = spread_of(mine.shown, move)
+    return None if spread is None else Part(mine.p, other.p, spread, level)

@@ -1,0 +1,290 @@
+"""What a certificate about another measure establishes: from the runs of a function, or from a proof of an epsilon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import arb
+
+from privproof.evidence.checker.claims import Claim, read_epsilon
+from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
+from privproof.evidence.checker.integrals.normal import normal_share
+from privproof.evidence.checker.measured.laws import Piece, from_above, from_below
+from privproof.evidence.checker.measured.orders import BITS, below_line, divergence, one_rate, read_schedules
+from privproof.evidence.checker.measured.tradeoffs import read_points, some_test_is_better, told_no_better
+from privproof.evidence.checker.outcomes import Accepted, Limits, Verdict, refuse, within
+from privproof.evidence.checker.runs import read_runs
+from privproof.evidence.checker.runs.shown import Observed, observed
+from privproof.evidence.checker.runs.ways import Ran
+from privproof.exact import INFINITE, Epsilon, Rational, epsilon
+from privproof.exact.balls import precision, rational_bounds
+
+_MEASURES = ("rho", "mu", "renyi")
+_PURE = ("program", "runs", "draws")
+"""Kinds of questions whose epsilon bounds all likelihood ratios of whole laws, both ways."""
+_CLAIMED = ("epsilon", "delta", "pointwise", "claim")
+"""The members of a question that say what is claimed."""
+_LARGEST_ORDER = 10**10
+"""Orders beyond this are refused."""
+_MOST_POINT = 20_000
+"""Epsilons at which tests are looked at; beyond, they are refused."""
+_MOST_LOSS = 1_000
+"""Beyond this epsilon nothing is concluded from it."""
+
+
+@dataclass(frozen=True)
+class _Budget:
+    order: Rational | None
+    value: Epsilon
+
+
+def check_measured(
+    verdict: Verdict, asked: dict[str, object], certificate: dict[str, object], limits: Limits
+) -> Accepted:
+    """Check a certificate whose question is about another measure."""
+    only_members(asked, ("kind", "measure", "budgets", "of"), "question")
+    measure = asked.get("measure")
+    if measure not in _MEASURES:
+        refuse(f"expected a measure among {', '.join(_MEASURES)}", "question.measure")
+    budgets = _budgets(str(measure), asked.get("budgets"), limits)
+    of = an_object(asked.get("of"), "question.of")
+    if any(name in of for name in (*_CLAIMED, "rate")):
+        refuse("the question below a measure claims nothing", "question.of")
+    evidence = an_object(certificate.get("evidence"), "evidence")
+    method = a_text(evidence.get("method"), "evidence.method")
+    with precision(BITS):
+        if (verdict, method) == ("proved", "pure"):
+            return _from_epsilon(str(measure), budgets, of, evidence, limits)
+        if of.get("kind") != "runs":
+            refuse(f"{method[:40]!r} is evidence about functions that were run", "evidence.method")
+        checking = _Checking(str(measure), read_runs(of, Claim(INFINITE, Rational(0), pointwise=False), limits), limits)
+        if (verdict, method) == ("proved", "divergences"):
+            return checking.proved(budgets, evidence, certificate.get("below"))
+        if verdict == "refuted":
+            return checking.refuted(budgets, evidence)
+    refuse(f"{method[:40]!r} is no evidence for {verdict}", "evidence.method")
+
+
+def _budgets(measure: str, value: object, limits: Limits) -> list[_Budget]:
+    found = []
+    for number, item in enumerate(a_list(value, "question.budgets")):
+        place = f"question.budgets[{number}]"
+        given = an_object(item, place)
+        only_members(given, ("order", "value"), place)
+        order = None if measure != "renyi" else a_number(given.get("order"), f"{place}.order", limits)
+        if order is not None and not 1 <= order <= _LARGEST_ORDER:
+            refuse(f"there is no order {text(order)} here", f"{place}.order")
+        if measure != "renyi" and "order" in given:
+            refuse("only Rényi divergences have an order", place)
+        bound = read_epsilon(given.get("value"), f"{place}.value", limits)
+        if bound.infinite:
+            refuse("an infinite value claims nothing", place)
+        found.append(_Budget(order, bound))
+    within(len(found), limits.symbols, "values", "question.budgets")
+    if not found or (measure != "renyi" and len(found) > 1):
+        refuse("expected a value, and of Rényi divergences one or several", "question.budgets")
+    return found
+
+
+def _told(measure: str, budgets: list[_Budget]) -> str:
+    return ", ".join(
+        f"{measure} = {each.value}"
+        if each.order is None
+        else f"Rényi divergence {each.value} of order {text(each.order)}"
+        for each in budgets
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ epsilons
+
+
+def _from_epsilon(
+    measure: str, budgets: list[_Budget], of: dict[str, object], evidence: dict[str, object], limits: Limits
+) -> Accepted:
+    """From a certificate of an epsilon: randomised response with it has the largest divergences, and is told apart best."""
+    from privproof.evidence.checker.front import checked
+
+    only_members(evidence, ("method", "certificate"), "evidence")
+    inner = an_object(evidence.get("certificate"), "evidence.certificate")
+    asked = an_object(inner.get("question"), "evidence.certificate.question")
+    if inner.get("verdict") != "proved" or "epsilon" not in asked or "rate" in asked:
+        refuse("expected a proof of one epsilon", "evidence.certificate")
+    if asked.get("delta", "0") not in ("0", 0):
+        refuse("an epsilon with a delta bounds no divergence", "evidence.certificate.question.delta")
+    if {name: part for name, part in asked.items() if name not in _CLAIMED} != of:
+        refuse("this is about another question", "evidence.certificate.question")
+    _whole_laws(asked)
+    accepted = checked(inner, limits)
+    loss = accepted.upper
+    if accepted.verdict != "proved" or loss is None or loss.compare(epsilon(_MOST_LOSS)) > 0:
+        refuse("no epsilon is established from which anything follows", "evidence.certificate")
+    most = loss.ball(BITS)
+    share = 1 / (1 + (-most).exp())
+    for each in budgets:
+        claimed = each.value.ball(BITS)
+        if measure == "mu":
+            holds = share <= normal_share(claimed / 2)
+        elif each.order is None or each.order == 1:
+            holds = most * (most / 2).tanh() <= claimed
+        else:
+            more = arb(each.order - 1)
+            total = share * (more * most).exp() + (1 - share) * (-more * most).exp()
+            holds = total.log() <= more * claimed
+        if not holds:
+            refuse(f"epsilon {loss} does not show {_told(measure, [each])}", "evidence")
+    return Accepted(
+        "proved",
+        f"{accepted.statement}; randomised response with this epsilon is within {_told(measure, budgets)}",
+        {"method": "pure", "epsilon": str(loss)},
+        lower=epsilon(0),
+        upper=budgets[0].value,
+    )
+
+
+def _whole_laws(asked: dict[str, object]) -> None:
+    """Refuse questions whose epsilon is not about whole laws of what is shown, compared both ways."""
+    kind = asked.get("kind")
+    scenario = asked.get("scenario")
+    ends = kind == "transducer" and asked.get("finish") is not None  # every run shows a word of the full length
+    if kind in _PURE or (ends and isinstance(scenario, dict) and "words" not in scenario and "pairs" not in scenario):
+        return
+    refuse("from an epsilon of this kind of question nothing is concluded here", "evidence.certificate.question")
+
+
+# ---------------------------------------------------------------------------------------------------------------- runs
+
+
+class _Checking:
+    """Checks evidence from the runs of a function."""
+
+    def __init__(self, measure: str, ran: Ran, limits: Limits) -> None:
+        self.measure, self.ran, self.limits = measure, ran, limits
+        self._seen: dict[int, Observed] = {}
+
+    def seen(self, number: int) -> Observed:
+        """What a tree shows."""
+        if number not in self._seen:
+            self._seen[number] = observed(self.ran.trees[number], f"question.of.trees[{number}]")
+        return self._seen[number]
+
+    def proved(self, budgets: list[_Budget], evidence: dict[str, object], below: object) -> Accepted:
+        """That every pair of neighbours is within all values."""
+        only_members(evidence, ("method", "proofs"), "evidence")
+        proofs = [an_object(each, "evidence.proofs") for each in a_list(evidence.get("proofs"), "evidence.proofs")]
+        if len(proofs) != len(budgets):
+            refuse("every value has its proof", "evidence.proofs")
+        for budget, proof in zip(budgets, proofs, strict=True):
+            self._holds(budget, proof)
+        lower = epsilon(0)
+        if below is not None:
+            given = an_object(below, "below")
+            only_members(given, ("value", "evidence"), "below")
+            lower = read_epsilon(given.get("value"), "below.value", self.limits)
+            if len(budgets) > 1 or lower.compare(budgets[0].value) > 0:
+                refuse(f"{lower} cannot be too small, as {budgets[0].value} is enough", "below.value")
+            shown = an_object(given.get("evidence"), "below.evidence")
+            self._exceeds(_Budget(budgets[0].order, lower), shown, strictly=False)
+        pairs = len(self.ran.neighbours.pairs)
+        return Accepted(
+            "proved",
+            f"{pairs} ordered pairs of neighbours are within {_told(self.measure, budgets)}",
+            {"method": "divergences", "pairs": pairs},
+            lower=lower,
+            upper=budgets[0].value,
+        )
+
+    def _holds(self, budget: _Budget, proof: dict[str, object]) -> None:
+        names = {"rho": ("schedules",), "mu": ("points",), "renyi": ()}[self.measure]
+        only_members(proof, names, "evidence.proofs")
+        schedules = read_schedules(proof.get("schedules"), self.limits) if self.measure == "rho" else []
+        points = read_points(proof.get("points"), self.limits) if self.measure == "mu" else []
+        for i, j in sorted(self.ran.compared):
+            pieces = from_above(self.seen(i), self.seen(j))
+            holds = False
+            if pieces and self.measure == "rho":
+                holds = below_line(pieces, budget.value, schedules)
+            elif pieces and self.measure == "mu":
+                holds = told_no_better(pieces, budget.value, points)
+            elif pieces and budget.order is not None:
+                rate = one_rate(pieces)
+                found = divergence(pieces, budget.order)
+                exact = rate is not None and budget.value.compare(epsilon(rate * budget.order)) >= 0
+                holds = exact or (found is not None and bool(found <= budget.value.ball(BITS)))
+            if not holds:
+                refuse(f"trees {i} and {j} are not shown to be within {_told(self.measure, [budget])}", "evidence")
+
+    def refuted(self, budgets: list[_Budget], evidence: dict[str, object]) -> Accepted:
+        """That some pair of neighbours is beyond some value."""
+        beyond = [each for each in budgets if self._exceeds(each, evidence, strictly=True)]
+        if not beyond:
+            refuse(f"no value of {_told(self.measure, budgets)} is exceeded", "evidence")
+        return Accepted(
+            "refuted",
+            f"two neighbours are beyond {_told(self.measure, beyond)}",
+            {"method": a_text(evidence.get("method"), "evidence.method")},
+            lower=max_value(beyond[0].value, self._needed(evidence)),
+            upper=INFINITE,
+        )
+
+    def _exceeds(self, budget: _Budget, evidence: dict[str, object], *, strictly: bool) -> bool:
+        """Whether a pair of neighbours is beyond a value; where that need not be strictly, it is refused if it is not at it or beyond."""
+        method = a_text(evidence.get("method"), "evidence.method")
+        left, right = (an_integer(evidence.get(side), f"evidence.{side}") for side in ("left", "right"))
+        if (left, right) not in self.ran.neighbours.pairs:
+            refuse("these are no neighbours", "evidence.right")
+        i, j = self.ran.places[left], self.ran.places[right]
+        pieces = from_below(self.seen(i), self.seen(j), (self.ran.trees[i], self.ran.trees[j]))
+        rate = one_rate(pieces)
+        if self.measure == "mu":
+            only_members(evidence, ("method", "left", "right", "epsilon"), "evidence")
+            e = a_number(evidence.get("epsilon"), "evidence.epsilon", self.limits)
+            if method != "point" or not 0 <= e <= _MOST_POINT:
+                refuse("expected an epsilon at which an event is beyond", "evidence")
+            found = some_test_is_better(pieces, budget.value, e)
+            if not found and not strictly and rate is not None and budget.value.ratio == 1:
+                found = bool(2 * rate == budget.value.shift**2)
+        else:
+            only_members(evidence, ("method", "left", "right", "order"), "evidence")
+            order = a_number(evidence.get("order"), "evidence.order", self.limits)
+            if method != "order" or not 1 <= order <= _LARGEST_ORDER or (self.measure == "rho" and order == 1):
+                refuse("expected an order, and for rho one above 1", "evidence.order")
+            if budget.order is not None and order != budget.order:
+                return False
+            found = self._divergence_beyond(pieces, order, budget.value)
+            if not found and not strictly and rate is not None:
+                exact = rate if self.measure == "rho" else rate * order
+                found = budget.value.compare(epsilon(exact)) <= 0
+        if not found and not strictly:
+            refuse(f"the measure is not shown to be {budget.value} or more", "below")
+        return found
+
+    def _divergence_beyond(self, pieces: list[Piece], order: Rational, value: Epsilon) -> bool:
+        if any(piece.p > 0 and piece.q.is_zero() for piece in pieces):
+            return True
+        found = divergence(pieces, order)
+        claimed = value.ball(BITS) * (arb(order) if self.measure == "rho" else arb(1))
+        return found is not None and bool(found > claimed)
+
+    def _needed(self, evidence: dict[str, object]) -> Epsilon:
+        """How large the measure is by a pair at least, rounded down."""
+        left, right = (an_integer(evidence.get(side), f"evidence.{side}") for side in ("left", "right"))
+        i, j = self.ran.places[left], self.ran.places[right]
+        pieces = from_below(self.seen(i), self.seen(j), (self.ran.trees[i], self.ran.trees[j]))
+        if any(piece.p > 0 and piece.q.is_zero() for piece in pieces):
+            return INFINITE
+        if self.measure == "mu":
+            return epsilon(0)
+        order = a_number(evidence.get("order"), "evidence.order", self.limits)
+        rate = one_rate(pieces)
+        if rate is not None:
+            return epsilon(rate if self.measure == "rho" else rate * order)
+        found = divergence(pieces, order)
+        if found is None:
+            return epsilon(0)
+        low, _ = rational_bounds(found / arb(order) if self.measure == "rho" else found)
+        return epsilon(max(Rational(int((low * 10**15).floor()), 10**15), Rational(0)))
+
+
+def max_value(one: Epsilon, other: Epsilon) -> Epsilon:
+    """The larger of two values."""
+    return one if one.compare(other) >= 0 else other
