@@ -229,7 +229,7 @@ def _step(value: object, noises: tuple[Law, ...], place: str, reader: _Reader) -
     if given[0] == "test":
         if not isinstance(about, Linear):
             refuse("a test is about a form", place)
-        refuse_ties(about, noises, place)
+        refuse_ties(about, tuple(law[:2] for law in noises), place)
     return Step(str(given[0]), about, int(a_flag(given[2], place)))
 
 
