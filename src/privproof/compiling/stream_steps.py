@@ -16,6 +16,7 @@ from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import OPERATIONS
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational, rational
+from privproof.exact.patience import pause
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.linear import Linear, deciding, exactly
@@ -346,6 +347,7 @@ class _Way:
 
     def decide(self, form: Linear, strict: bool) -> bool:  # noqa: FBT001
         """Whether a form is above zero: settled, or taken both ways."""
+        pause()
         high, low, constant = self.difference(form)
         if all(term is None or (isinstance(term, int) and self.samples[term].rate is None) for term in (high, low)):
             raise Unsupported(f"a number of the data is compared with a constant, without noise, at {self.place}")
