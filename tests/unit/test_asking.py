@@ -247,3 +247,13 @@ def test_what_runs_prove_at_some_sizes_is_told_and_is_no_proof_for_every_size() 
 def test_a_function_that_cannot_be_run_either_stays_unknown_or_refused() -> None:
     with pytest.raises(LanguageError):
         check(multiplied, 1, data=real_queries(0, 1), size=2)
+
+
+def test_a_quotient_of_noisy_numbers_that_cannot_be_refuted_exactly_is_unknown_and_no_error() -> None:
+    @mechanism(epsilon=1, neighbours="one")
+    def mean(q: real_queries()):  # type: ignore[valid-type]
+        total, size = laplace(sum(q), scale="1/2"), laplace(len(q), scale=1)
+        return total, total / size
+
+    assert check(mean).status == "unknown"
+    assert check(mean, 3).status == "proved"

@@ -46,7 +46,7 @@ STAGES = 2
 """How many stages the search at small sizes has."""
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, -1, -2, 2**10, 2**16)
 """How far along a corner data are tried: losses come near to their limit as data move away, and simple data come first."""
-_TOO_MANY = ("draws", "paths", "integral")
+_TOO_MANY = ("draws", "paths", "integral", "linear")
 _TIED = (2, 3, 4)
 """Sizes at which ties of geometric noise are looked at: with four values there may be two ties at once."""
 _FARTHEST = 2**10
@@ -73,7 +73,10 @@ _COMBINATIONS = 16
 
 @contextmanager
 def few_ways(told: Callable[[str], None] = lambda _: None) -> Iterator[None]:
-    """What is inside needs all ways through a mechanism; where there are too many, or no exact one, it is left, and that is told."""
+    """What is inside needs all ways through a mechanism, exactly; where there are too many, or none, it is left, and that is told.
+
+    There is no exact one where a quotient or a product of noisy numbers is shown.
+    """
     try:
         yield
     except LanguageError as problem:
