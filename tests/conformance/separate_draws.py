@@ -154,9 +154,32 @@ def tables(x: one_of("a", "b")):
     return choice({"l": "1/4", "m": "1/2", "r": "1/4"}), bernoulli("1/2")
 
 
+@mechanism
+def histogram_by_count(data: records("a", "b")):
+    return [geometric(data.count(cell), alpha="1/2") for cell in ("a", "b")]
+
+
+@mechanism
+def count_of_a_variable(data: records("a", "b"), wanted="a"):
+    if len(data) > 1:
+        wanted = "b"
+    return geometric(data.count(wanted), alpha="1/2"), len(data)
+
+
 SEPARATE = (
     *(count, count_beyond, count_on_all_integers, every_answer, monotone_answers, monotone_one_by_one, bits),
-    *(bits_of_one, running_parity, running_and_last, histogram, cells, sum_and_count, last_wins, last_draw),
+    *(
+        bits_of_one,
+        running_parity,
+        running_and_last,
+        histogram,
+        histogram_by_count,
+        count_of_a_variable,
+        cells,
+        sum_and_count,
+        last_wins,
+        last_draw,
+    ),
     *(leaks_the_sum, scores, no_data, whole, unary, tables),
 )
 

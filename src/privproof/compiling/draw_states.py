@@ -113,13 +113,21 @@ def count_marks(value: Any) -> int:
 
 
 def refuse_other_marks(before: Store, after: Store) -> None:
-    """Refuse to lose what was written, or to have it twice."""
-    if sum(map(count_marks, before.values())) != sum(map(count_marks, after.values())):
+    """Refuse to lose what was written, or to have it twice; what a turn has left alone has as many marks as before."""
+    gone = [value for name, value in before.items() if after.get(name) is not value]
+    come = [value for name, value in after.items() if before.get(name) is not value]
+    if sum(map(count_marks, gone)) != sum(map(count_marks, come)):
         raise NotSeparate("a list of noise is begun anew, or kept twice")
 
 
-def state_key(state: Store, names: list[str]) -> Any:
-    """What tells states apart: values, the laws of tokens and which tokens are the same."""
+def state_key(state: Store, names: list[str], known: dict[int, tuple[Any, Any]]) -> Any:
+    """What tells states apart: values, the laws of tokens and which tokens are the same.
+
+    Args:
+        state: the state.
+        names: the names that count.
+        known: tuples that were told before and hold no token, by their identity: most of a state does not change.
+    """
     seen: dict[int, int] = {}
 
     def told(value: Any) -> Any:
@@ -137,4 +145,13 @@ def state_key(state: Store, names: list[str]) -> Any:
             case _:
                 return key(value)
 
-    return tuple((name, told(state[name])) for name in names if name in state)
+    def once(value: Any) -> Any:
+        if not isinstance(value, tuple):
+            return told(value)
+        if id(value) not in known:
+            if next(tokens_in(value), None) is not None:
+                return told(value)
+            known[id(value)] = (value, told(value))  # the value, so that its identity stays its own
+        return known[id(value)][1]
+
+    return tuple((name, once(state[name])) for name in names if name in state)

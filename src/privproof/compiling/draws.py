@@ -484,7 +484,8 @@ class _Compiler:
         if self._emptied(first):
             raise NotSeparate("noise that was drawn before the data are read is in a list")
         states: list[Store] = [first]
-        numbers: dict[Any, int] = {state_key(first, names): 0}
+        known: dict[int, tuple[Any, Any]] = {}
+        numbers: dict[Any, int] = {state_key(first, names, known): 0}
         moves: list[tuple[int, ...]] = []
         written: list[tuple[tuple[int, ...], ...]] = []
         levels = [0]
@@ -504,7 +505,7 @@ class _Compiler:
                 new = self._state(after, names, hidden)
                 refuse_other_marks(state, new)
                 shown.append(self._emptied(new))
-                found = state_key(new, names)
+                found = state_key(new, names, known)
                 if found not in numbers:
                     numbers[found] = len(states)
                     states.append(new)
@@ -529,6 +530,7 @@ class _Compiler:
         ends: list[tuple[int, ...] | None] = []
         self.ended: list[Any] = []
         onward: tuple[int, Any, Store] | None = None
+        known: dict[int, tuple[Any, Any]] = {}
         for state, possible in zip(states, _at_the_end(moves, self.size), strict=True):
             if not possible:
                 ends.append(None)
@@ -543,7 +545,7 @@ class _Compiler:
                 new = {name: store[name] for name in names if name in store}
                 refuse_other_marks(state, new)
                 ends.append(self._emptied(new))
-                found = (at, state_key(new, names), {**new, self.name: Answers((UNREAD,) * self.size)})
+                found = (at, state_key(new, names, known), {**new, self.name: Answers((UNREAD,) * self.size)})
                 if onward is not None and onward[:2] != found[:2]:
                     raise _TakeApart(loop.head, [], self._count_passes())
             else:

@@ -27,7 +27,7 @@ from privproof.compiling.aggregates import walked
 from privproof.compiling.exploring import Explorer, Rest, State
 from privproof.compiling.largest import largest_kept
 from privproof.compiling.lengths import open_model
-from privproof.compiling.rewriting import Unsupported, hoisted
+from privproof.compiling.rewriting import Unsupported, counted, hoisted
 from privproof.compiling.steps import Outcome, Steps, aligned, input_values, transducer, with_ends
 from privproof.errors import BudgetError, LanguageError, QuestionError, ScenarioError
 from privproof.exact import ONE, ZERO, Budget, Rational, log, rational
@@ -101,7 +101,7 @@ def given_in_advance(question: Question) -> Question:
 
 
 def summing_flow(mechanism: Mechanism) -> Flow:
-    """The instructions of a mechanism, with ``sum`` of an input as a loop: then the sum so far is the state, and not all of the list."""
+    """The instructions of a mechanism, with ``sum`` and ``count`` of an input as loops: the sum so far is the state, and not the list."""
     summed = _summed_body(mechanism)
     if summed == mechanism.translated.body:
         return mechanism.flow
@@ -110,13 +110,16 @@ def summing_flow(mechanism: Mechanism) -> Flow:
 
 
 def _summed_body(mechanism: Mechanism) -> Block:
-    """The statements of a mechanism, with ``sum`` of an input as a loop where the input is only read."""
+    """The statements of a mechanism, with ``sum`` and ``count`` of an input as loops where the input is only read."""
     body = mechanism.translated.body
     lists = {name: declared for name, declared in mechanism.inputs.items() if declared.shape == "list"}
     numbers = all(
         isinstance(value, int | Fraction) for declared in lists.values() for value in declared.values or ("",)
     )
-    if not numbers or not all(_only_read(body, name) for name in lists):
+    if not all(_only_read(body, name) for name in lists):
+        return body
+    body = counted(body, lists)
+    if not numbers:
         return body
     try:
         return hoisted(body, mechanism)
@@ -202,6 +205,8 @@ def _only_read(body: Block, name: str) -> bool:
                 return fine(index)
             case Operation("sum" | "len" | "turns", (Variable(),)):
                 return True
+            case Operation("count", (Variable(), wanted)):
+                return fine(wanted)
             case _:
                 return all(map(fine, parts(expression)))
 

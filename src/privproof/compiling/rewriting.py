@@ -47,6 +47,7 @@ from privproof.language.walking import (
     with_blocks,
     with_reads,
     with_statements,
+    within,
     writes,
 )
 
@@ -356,6 +357,54 @@ def hoisted(body: Block, mechanism: Mechanism) -> Block:
         return tuple(result)
 
     return change(body)
+
+
+def counted(body: Block, lists: Collection[str]) -> Block:
+    """``q.count(x)`` of an input list, where x is a variable or a constant, as a loop before the statement: it goes through the list once.
+
+    In a statement that may not evaluate it, x might have no value: there, and in the test of a loop, it stays.
+    """
+    counter = iter(range(10**6))
+
+    def change(block: Block) -> Block:
+        result: list[Statement] = []
+        for statement in block:
+            loops: list[Statement] = []
+
+            def replaced(expression: Expression, loops: list[Statement] = loops) -> Expression | None:
+                match expression:
+                    case Operation("count", (Variable(name), Variable() | Constant() as wanted), place) if (
+                        name in lists
+                    ):
+                        number = next(counter)
+                        total, index = Variable(f"#count{number}", place), Variable(f"#to{number}", place)
+                        loops.append(Assign(total.name, Constant(0, place), place))
+                        loops.append(Assign(index.name, Constant(0, place), place))
+                        listed = Variable(name, place)
+                        equal = Operation("==", (Element(listed, index, place), wanted), place)
+                        more = Assign(total.name, Operation("+", (total, Constant(1, place)), place), place)
+                        onward = Assign(index.name, Operation("+", (index, Constant(1, place)), place), place)
+                        test = Operation("<", (index, Operation("turns", (listed,), place)), place)
+                        loops.append(While(test, (If(equal, (more,), (), place), onward), place))
+                        return total
+                    case _:
+                        return None
+
+            found = statement
+            if not isinstance(statement, While) and not any(map(_maybe, reads(statement))):
+                found = with_reads(statement, replaced)
+            result += [*loops, with_blocks(found, change)]
+        return tuple(result)
+
+    return change(body)
+
+
+def _maybe(expression: Expression) -> bool:
+    """Whether a part of an expression may not be evaluated."""
+    return any(
+        isinstance(part, Conditional) or (isinstance(part, Operation) and part.name in ("and", "or"))
+        for part in within(expression)
+    )
 
 
 def centred(body: Block) -> Block:
