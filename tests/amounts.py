@@ -7,19 +7,22 @@ A property has a number of examples (`examples`); a sweep over cases that differ
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import pytest
 from _pytest.mark import ParameterSet
 
+T = TypeVar("T")
+
 ALL = os.environ.get("PRIVPROOF_EXAMPLES") == "all"
 """Whether time does not matter."""
-_PART = 8
-_FEWEST = 6
+_PART = 16
+_FEWEST = 4
 
 
 def examples(most: int, *, fewest: int = _FEWEST) -> int:
-    """So many examples at most, an eighth of them in the suite, but never less than a few; fewer where each takes seconds."""
+    """So many examples at most, a sixteenth of them in the suite, but never less than a few; fewer where each takes seconds."""
     return most if ALL else max(min(most, fewest), most // _PART)
 
 
@@ -28,6 +31,13 @@ def selected(cases: Iterable[object], kept: int) -> list[object]:
     found = list(cases)
     chosen = {place * len(found) // kept for place in range(kept)} if kept < len(found) else {*range(len(found))}
     return [case if place in chosen else _slow(case) for place, case in enumerate(found)]
+
+
+def spread(cases: Sequence[T], kept: int) -> Sequence[T]:
+    """So many of the cases that one test goes through, the first and the last among them, in the suite; otherwise all."""
+    if ALL or kept >= len(cases):
+        return cases
+    return [cases[place * (len(cases) - 1) // (kept - 1)] for place in range(kept)]
 
 
 def _slow(case: object) -> ParameterSet:

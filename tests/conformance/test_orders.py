@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.amounts import examples
 from tests.cases import CASES
 from tests.commands import ROOT, environment
 
@@ -71,8 +72,8 @@ def assert_independent(listed):
 
 
 def test_answers_do_not_depend_on_what_was_asked_before():
-    """Every third of them: examples of one kind stand beside each other."""
-    assert_independent(names(slow=False)[::3])
+    """Every fifth of them: examples of one kind stand beside each other."""
+    assert_independent(names(slow=False)[::5])
 
 
 @pytest.mark.slow
@@ -100,10 +101,11 @@ def test_the_witness_of_a_search_by_a_solver():
 def test_fresh_interpreters_give_the_same_answers():
     code = "import sys, json\nfrom tests.conformance.test_orders import answer\nprint(json.dumps([answer(n) for n in sys.argv[1:]]))"
     here = [answer(name) for name in FEW]
-    for seed, listed in (("1", FEW), ("2", FEW[::-1])):
+    for seed in range(1, examples(16, fewest=1) + 1):
+        listed = FEW[::-1] if seed % 2 else FEW
         done = subprocess.run(
             [sys.executable, "-c", code, *listed],
-            env={**environment(), "PYTHONHASHSEED": seed},
+            env={**environment(), "PYTHONHASHSEED": str(seed)},
             cwd=ROOT,
             capture_output=True,
             encoding="utf-8",

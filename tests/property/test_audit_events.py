@@ -145,7 +145,7 @@ def event(chance: Random, values: Sequence[Any]) -> Any:
     return HalfSpace(form, weights, chance.randint(-8, 8) / 4)
 
 
-@pytest.mark.parametrize("seed", selected(range(90), 20))
+@pytest.mark.parametrize("seed", selected(range(90), 10))
 def test_what_occurs_is_what_happens_in_every_run(seed):
     chance = Random(seed)
     pool = [value(chance) for _ in range(12)]
@@ -300,7 +300,7 @@ def test_events_of_mechanisms_are_counted_as_they_occur(made, left, right):
 # --------------------------------------------------------------------------------------------------------------- forms
 
 
-@pytest.mark.parametrize("seed", selected(range(100), 20))
+@pytest.mark.parametrize("seed", selected(range(100), 10))
 def test_a_form_filled_with_its_numbers_is_the_output(seed):
     made = tabled(value(Random(seed), 3), [])
     assert repr(filled(form_of(made), list(numbers_of(made)))) == repr(made)

@@ -40,7 +40,7 @@ def mechanisms(draw):
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@settings(max_examples=examples(40, fewest=6), deadline=None)
+@settings(max_examples=examples(40, fewest=3), deadline=None)
 @given(model=mechanisms())
 def test_no_bound_for_every_length_is_contradicted_by_short_lists(relation, model):
     longest = 6 if len(model.inputs) == 2 and relation != "each" else 4

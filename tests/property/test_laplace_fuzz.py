@@ -145,12 +145,12 @@ def confirmed(seed, folder, kind=None):
             assert check(mechanism, less, size=size, monitor=soon()).status != "proved"
 
 
-@pytest.mark.parametrize("seed", selected(SEEDS, 12))
+@pytest.mark.parametrize("seed", selected(SEEDS, 6))
 def test_a_verdict_is_confirmed_by_exact_probabilities_and_by_runs(folder, seed):
     confirmed(seed, folder)
 
 
-@pytest.mark.parametrize("seed", selected(range(5000, 5100), 5))
+@pytest.mark.parametrize("seed", selected(range(5000, 5100), 3))
 def test_a_verdict_on_a_selection_is_confirmed(folder, seed):
     confirmed(seed, folder, "selecting")
 
@@ -178,7 +178,7 @@ def agrees(seed, folder):
                 assert refusal.hint
 
 
-@pytest.mark.parametrize("seed", selected(range(100, 180), 20))
+@pytest.mark.parametrize("seed", selected(range(100, 180), 8))
 def test_the_program_that_is_proved_does_what_the_function_does(folder, seed):
     agrees(seed, folder)
 
@@ -210,7 +210,7 @@ def whole(seed, folder):
         assert abs(frequency(samples, word(leaf.output)) - expected) <= slack
 
 
-@pytest.mark.parametrize("seed", selected(range(200, 240), 12))
+@pytest.mark.parametrize("seed", selected(range(200, 240), 6))
 def test_the_probabilities_of_all_leaves_add_up_to_one_and_agree_with_runs(folder, seed):
     whole(seed, folder)
 

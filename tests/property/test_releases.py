@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from math import log
 from random import Random
 
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from flint import arb
 from scipy.stats import chi2
-from tests.amounts import examples
+from tests.amounts import ALL, examples
 from tests.property import release_brute as brute
 from tests.property.release_brute import Answer, Influences, Kernel, Law, Matrix, Model, Row, homogeneous
 
@@ -184,15 +184,15 @@ def _blocks_hold(found: object, told: Influences, length: int, epsilon: Fraction
 
 
 def test_quilts_are_the_literal_algorithm() -> None:
-    seen = _quilts_agree(Random(10), 150)
-    assert seen["all values possible"] > 60
-    assert seen["tight"] > 60
+    seen = _quilts_agree(Random(10), 75)
+    assert seen["all values possible"] > 30
+    assert seen["tight"] > 30
 
 
 def test_quilts_of_longer_series() -> None:
     """Long enough for blocks of entries, and for starts that are forgotten."""
     random = Random(12)
-    for number in range(9):
+    for number in range(9 if ALL else 3):
         matrix = tuple(brute.random_row(random, 2, zeros=False) for _ in range(2))
         chain = chain_of(
             matrix,
@@ -353,8 +353,8 @@ def _tells(case: Case) -> bool:
 
 
 def test_no_method_leaks() -> None:
-    largest, tried = _nothing_leaks(Random(20), 55)
-    assert tried["exact and tight"] == tried["exact and able to tell"] > 10
+    largest, tried = _nothing_leaks(Random(20), 30)
+    assert tried["exact and tight"] == tried["exact and able to tell"] > 5
     assert largest["exact"] > 0.999999
     assert largest["quilt"] == pytest.approx(1)
     assert largest["wasserstein"] == pytest.approx(1)
@@ -503,7 +503,7 @@ def test_tails_below_the_range_of_floats_count() -> None:
     rows = {"a": {"a": "1/41", "b": "20/41", "c": "20/41"}, "b": {"a": 1}, "c": {"a": "1/14", "b": "5/14", "c": "4/7"}}
     chain = Chain.of(rows, initial={"a": "1/10", "b": "1/10", "c": "4/5"})
     query = weighted_sum({"a": 3, "c": 1})
-    at = list(chain_laws(chain, 800, query))[399]
+    at = next(islice(chain_laws(chain, 800, query), 399, None))
     exact = [{Fraction(c): fraction(p) for c, p in enumerate(law) if p != 0} for law in at.exactly()]
     assert max(brute.moved(left, right) for left, right in combinations(exact, 2)) == 3
     try:
@@ -628,7 +628,7 @@ def _bands(random: Random, number: int) -> Iterator[tuple[float, str]]:
 
 
 def test_bands_cover_chains_that_change() -> None:
-    shares = list(_bands(Random(42), 40))
+    shares = list(_bands(Random(42), 20))
     assert max(share for share, method in shares if method == "contraction") > 0.9
 
 

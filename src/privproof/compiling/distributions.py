@@ -59,13 +59,16 @@ def output_distribution(mechanism: Mechanism, /, *args: Any, **kwargs: Any) -> d
     return dict(sorted(result.items(), key=lambda item: (str(type(item[0])), str(item[0]))))
 
 
-def output_classes(mechanism: Mechanism, arguments: Mapping[str, Any]) -> list[tuple[Any, Rational]]:
+def output_classes(
+    mechanism: Mechanism, arguments: Mapping[str, Any], explorer: Explorer | None = None
+) -> list[tuple[Any, Rational]]:
     """Every output on the given inputs with its probability; a tail stands for all outputs from there on.
 
-    For a generator, or on a stream, an output is the tuple of all that is written.
+    For a generator, or on a stream, an output is the tuple of all that is written.  Who asks about many inputs gives the explorer of
+    the mechanism's flow.
     """
     store, fed = initial_store(mechanism, arguments)
-    explorer = Explorer(mechanism.flow)
+    explorer = explorer or Explorer(mechanism.flow)
     begun = explorer.settle(explorer.state(0, store)).items()
     level = {(rest, told_apart(rest.written)): (rest.written, p) for rest, p in begun}
     for value in fed:

@@ -114,12 +114,13 @@ def _of_functions(question: PufferfishQuestion) -> Compared:
     shown: dict[str, list[tuple[Any, Rational]]] = {}
     grouped: dict[tuple[frozenset[str], str], tuple[Polynomial, str]] = {}
     zero = Polynomial.constant(0, question.prior.region.names)
+    explorer = Explorer(question.mechanism.flow)
     for value, weight in data:
         held = frozenset(s for s in names if _asked(question.secrets[s], value, f"secrets.{s}"))
         arguments = _read(question, value)
         key = repr(arguments)
         if key not in shown:
-            shown[key] = _outputs(question.mechanism, arguments)
+            shown[key] = _outputs(question.mechanism, arguments, explorer)
         before, example = grouped.get((held, key), (zero, repr(value)))
         grouped[held, key] = (before + weight, example)
     outputs, values = named_rows(shown)
@@ -213,11 +214,11 @@ def _read(question: PufferfishQuestion, value: Any) -> dict[str, Any]:
     return dict(asked)
 
 
-def _outputs(mechanism: Mechanism, arguments: dict[str, Any]) -> list[tuple[Any, Rational]]:
+def _outputs(mechanism: Mechanism, arguments: dict[str, Any], explorer: Explorer) -> list[tuple[Any, Rational]]:
     """The outputs on a data set; where there are public inputs, for each of their values by itself."""
     public = {n: i for n, i in mechanism.inputs.items() if i.public}
     if not public:
-        return output_classes(mechanism, arguments)
+        return output_classes(mechanism, arguments, explorer)
     raise LanguageError(
         "input",
         f"{mechanism.name} has public inputs ({', '.join(public)})",

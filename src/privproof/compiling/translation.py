@@ -71,13 +71,13 @@ def agreement(program: Program) -> Covered:
     Raises:
         LanguageError: the function itself fails.
     """
-    conditions = Conditions(program.code)
-    covered = cover(conditions.sides(), lambda choices, watch: _by_choice(program, conditions, choices, watch))
-    told = covered.told or _on_every_way(program)
+    conditions, least = Conditions(program.code), _least_size(program)
+    covered = cover(conditions.sides(), lambda choices, watch: _by_choice(program, least, conditions, choices, watch))
+    told = covered.told or _on_every_way(program, least)
     return replace(covered, told=told)
 
 
-def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch: Watch) -> str | None:
+def _by_choice(program: Program, least: int, conditions: Conditions, choices: Choices, watch: Watch) -> str | None:
     """How the program and the function differ on chosen data and noise, in words; None if they do not."""
 
     def noise(law: Law) -> Any:
@@ -90,7 +90,7 @@ def _by_choice(program: Program, conditions: Conditions, choices: Choices, watch
             case Table():
                 return exactly(choices.choice(law.ranked)[0])
 
-    size = program.size if program.size is not None else choices.randint(_least_size(program), 5)
+    size = program.size if program.size is not None else choices.randint(least, 5)
     return _difference(program, _arguments(program.inputs, size, choices), noise, conditions, watch)
 
 
@@ -98,14 +98,13 @@ _SIZES = (0, 1, 2)
 """Lists of these lengths are gone through on every way."""
 
 
-def _on_every_way(program: Program) -> str | None:
+def _on_every_way(program: Program, least: int) -> str | None:
     """How the program and the function differ on some data and noise for every way through the function at small sizes.
 
     Equal outputs that print differently are one output to the program, and two to an observer.
     """
     shown: dict[str, str] = {}
     conditions, watch = Conditions(program.code), Watch(frozenset())
-    least = _least_size(program)
     for size in [each for each in _SIZES if each >= least] if program.size is None else (program.size,):
         for way in ways(program.mechanism, size, Chance(1)):
             told = _difference(program, way.arguments, _along(way), conditions, watch)
@@ -220,9 +219,9 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
     Raises:
         LanguageError: it does not end.
     """
-    chance = Chance(seed)
+    chance, least = Chance(seed), _least_size(program)
     for _ in range(runs):
-        size = program.size if program.size is not None else chance.randint(_least_size(program), 5)
+        size = program.size if program.size is not None else chance.randint(least, 5)
         arguments = _arguments(program.inputs, size, chance)
         try:
             _Follower(program, arguments, None, chance).output()

@@ -66,7 +66,7 @@ def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, 
             break
     least = Fraction(1)
     for arguments in tried.values():
-        told, left_over = _disagreement(origin.mechanism, arguments)
+        told, left_over = _disagreement(origin.mechanism, arguments, trials.explorer)
         if told is None and trials.model.of_every_length:
             told = trials.open_disagreement(arguments)
         if told is not None:
@@ -77,9 +77,9 @@ def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, 
     return None, f"{said}, and so do {found.runs} runs with the same noise{told_coverage(found)}"
 
 
-def _disagreement(mechanism: Mechanism, arguments: dict[str, Any]) -> tuple[str | None, Fraction]:
+def _disagreement(mechanism: Mechanism, arguments: dict[str, Any], explorer: Explorer) -> tuple[str | None, Fraction]:
     """How the probabilities of outputs differ (None: they do not), and the mass of the runs not made."""
-    classes = output_classes(mechanism, arguments)
+    classes = output_classes(mechanism, arguments, explorer)
     runs = outputs(mechanism, arguments, most=_RUNS)
     seen = [Fraction(0)] * len(classes)
     for ran, p in runs.runs:
@@ -113,8 +113,9 @@ class _Trials:
         assert isinstance(question.model, Transducer)
         self.question, self.model = question, question.model
         self.origin, self.mechanism = origin, origin.mechanism
-        self.explorer = Explorer(self.mechanism.flow)
-        self.conditions = Conditions(self.mechanism.flow.code)
+        flow = self.mechanism.flow  # looked up once: each time the whole record of what would run is made anew
+        self.code, self.explorer = flow.code, Explorer(flow)
+        self.conditions = Conditions(self.code)
         self.evaluators: dict[int, Evaluate] = {}
         self.longest: int | None = None
         if self.mechanism.stream is not None:
@@ -198,7 +199,7 @@ class _Trials:
     def followed(self, arguments: Mapping[str, Any], drawn: list[tuple[Law, Any]], watch: Watch) -> Any:
         """What the translation shows on given data and noise, in the form of `output_classes`."""
         store, fed = initial_store(self.mechanism, arguments)
-        code, steps = self.mechanism.flow.code, self.explorer.steps
+        code, steps = self.code, self.explorer.steps
         stream, noise = iter(fed), iter(drawn)
         written: list[Any] = []
         both = self.mechanism.stream is not None or self.mechanism.generator
