@@ -94,7 +94,7 @@ def agree(mechanism, seconds):
     return here, there
 
 
-@pytest.mark.parametrize("mechanism", selected(LIBRARY, 12), ids=lambda m: m.name)
+@pytest.mark.parametrize("mechanism", selected(LIBRARY, 6), ids=lambda m: m.name)
 def test_the_engines_never_contradict_each_other(mechanism):
     here, _ = agree(mechanism, 0.7)
     assert here.status != "unknown"
@@ -325,7 +325,7 @@ def confirmed(mechanism, verdict, *, longest=12):
         assert closed[1].ball(1, BITS).overlaps(right)
 
 
-@pytest.mark.parametrize("mechanism", selected(LIBRARY, 12), ids=lambda m: m.name)
+@pytest.mark.parametrize("mechanism", selected(LIBRARY, 8), ids=lambda m: m.name)
 def test_the_function_itself_confirms_every_refutation(mechanism):
     tight = tight_epsilon(mechanism, engine="streams", monitor=within(20))
     budgets = (
