@@ -8,12 +8,15 @@ the quick selection.
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
 
+from privproof.evidence import gate
 from tests.amounts import ALL
+from tests.certificates import remembering
 
 collect_ignore_glob = ["corpus/*/*.py"]
 """Programs that tests read, none of them a test."""
@@ -38,6 +41,14 @@ LONG_CASES = _long_cases()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="one test of each file, and none that takes long")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _accepted_documents_are_remembered() -> Iterator[None]:
+    """See `tests.certificates`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gate, "recheck", remembering(gate.recheck))
+        yield
 
 
 def pytest_collection_finish() -> None:

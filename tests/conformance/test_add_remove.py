@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import (
     bernoulli,
@@ -15,7 +16,6 @@ from privproof import (
     mechanism,
     privacy_profile,
     public,
-    recheck,
     records,
     stream,
     tight_epsilon,

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from tests.amounts import selected
+from tests.certificates import recheck
 from tests.conformance import separate_draws as cases
 from tests.programs import HEADER, load
 
-from privproof import Mechanism, check, recheck, tight_epsilon
+from privproof import Mechanism, check, tight_epsilon
 from privproof.asking import ask
 from privproof.compiling.draws import draws_question, separate_draws
 from privproof.compiling.programs import mechanism_question

@@ -9,10 +9,11 @@ import pytest
 from tests.amounts import ALL
 from tests.brute import INFINITE, hmm_ratio, transducer_ratio
 from tests.cases import CASES
+from tests.certificates import recheck
 
 from privproof import check, epsilon, log, rational, tight_epsilon
 from privproof.engines import ENGINES, Request
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.exact import Budget, fraction
 from privproof.library import EXAMPLES
 from privproof.models import Transducer

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from tests.amounts import examples
+from tests.certificates import recheck
 
 from privproof import (
     check,
@@ -19,7 +20,6 @@ from privproof import (
     laplace,
     mechanism,
     queries,
-    recheck,
     records,
     smallest_delta,
     tight_epsilon,

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.certificates import recheck
 from tests.conformance.ordinary.idioms import CASES, LISTED
 from tests.conformance.ordinary.kept import TRAPS
 
 from privproof import LanguageError, check, integer, mechanism, one_of, queries, real_queries, records
 from privproof.compiling.posing import bare
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 
 RUN = (
     *("shape_of_an_array", "exponential_mechanism_for_a_median", "histogram_with_private_keys", "zipped", "sorted_top"),

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 from tests.amounts import spread
 from tests.cases import CASES
+from tests.certificates import recheck
 from tests.commands import MODELS
 
 from privproof import check, parse_formula, read_question
@@ -16,7 +17,7 @@ from privproof.asking import ask
 from privproof.engines import ENGINES, Monitor, Request
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.evidence.gate import first_admitted
 from privproof.evidence.verdicts import Verdict
 from privproof.exact import Budget, epsilon

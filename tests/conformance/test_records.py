@@ -6,6 +6,7 @@ import copy
 import time
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import (
     Row,
@@ -19,7 +20,6 @@ from privproof import (
     queries,
     real,
     real_queries,
-    recheck,
     records,
     rows,
     tight_epsilon,

@@ -13,10 +13,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.certificates import recheck
 from tests.conformance.ordinary.idioms import CASES
 
 from privproof import LanguageError, check, integer, one_of, records, tight_epsilon
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.exact import epsilon
 from privproof.language.trees import leaves, shares
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 import pytest
 from flint import arb
 from tests.amounts import selected
+from tests.certificates import recheck
 from tests.conformance.stream_programs import (
     Late,
     automaton_probability,
@@ -28,7 +29,7 @@ from tests.conformance.stream_programs import (
     source,
 )
 
-from privproof import check, output_probability, recheck, tight_epsilon
+from privproof import check, output_probability, tight_epsilon
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.streams import stream_question
 from privproof.engines import Monitor

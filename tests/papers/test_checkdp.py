@@ -6,9 +6,10 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
+from tests.certificates import recheck
 from tests.laplace_programs import frequency
 
-from privproof import Mechanism, check, recheck, sample, tight_epsilon
+from privproof import Mechanism, check, sample, tight_epsilon
 from privproof.engines.laplace.events import event_probability
 from privproof.engines.laplace.refuting import Loss
 from privproof.evidence.checker.outcomes import Accepted

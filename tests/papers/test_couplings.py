@@ -6,8 +6,9 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from tests.certificates import recheck
 
-from privproof import Mechanism, check, recheck, tight_epsilon
+from privproof import Mechanism, check, tight_epsilon
 from privproof.compiling.streams import stream_question
 from privproof.engines.streams.executions import hardest
 from privproof.engines.streams.losses import loss

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from tests.certificates import recheck
 
-from privproof import Horizon, check, epsilon, log, model_check, rational, recheck
+from privproof import Horizon, check, epsilon, log, model_check, rational
 from privproof.evidence.checker import Accepted
 from privproof.library import FORMULAS
 from privproof.library.above_threshold import above_threshold as above_threshold_stream

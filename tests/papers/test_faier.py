@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples, selected
 from tests.brute import word_probability
+from tests.certificates import recheck
 
 from privproof import check, epsilon, log, tight_epsilon, word_probabilities
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.exact import fraction
 from privproof.library import (
     above_threshold,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import Horizon, check, output_distribution, tight_epsilon
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.library.mechanisms import discrete_above_threshold, improved_noisy_max, naive_noisy_max
 
 AGREES = "running the function itself on all its random choices gives the same two probabilities"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import check, tight_epsilon
 from privproof.compiling.pufferfish import compared
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.exact.polynomials import Polynomial
 from privproof.library import secrets
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import check, log
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.library.satisfiability import assignment, ratio_if_unsatisfiable, satisfiability
 
 z3 = pytest.importorskip("z3")

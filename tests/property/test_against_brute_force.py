@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
 from tests.brute import INFINITE, hmm_ratio, largest, transducer_ratio
+from tests.certificates import recheck
 from tests.strategies import hmm_questions, transducer_questions
 
 from privproof import check, tight_epsilon
 from privproof.engines import ENGINES, Request
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.exact import Budget, fraction, log, rational
 
 MANY = settings(

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
+from tests.certificates import recheck
 from tests.every_length import largest_ratio, law_of, list_reader
 
-from privproof import Question, recheck, tight_epsilon
+from privproof import Question, tight_epsilon
 from privproof.evidence.checker import Accepted
 from privproof.exact import fraction
 from privproof.scenarios import Neighbours, Scenario

@@ -13,9 +13,10 @@ from random import Random
 
 import pytest
 from tests.amounts import selected
+from tests.certificates import recheck
 from tests.programs import load
 
-from privproof import check, recheck
+from privproof import check
 from privproof.engines import Monitor
 from privproof.errors import LanguageError
 from privproof.language.laws import Geometric, Table

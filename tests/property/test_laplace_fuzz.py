@@ -13,10 +13,11 @@ from random import Random
 
 import pytest
 from tests.amounts import selected
+from tests.certificates import recheck
 from tests.corpus import programs
 from tests.laplace_programs import Author, frequency, load, losses, neighbours, relation_of, streams
 
-from privproof import check, recheck, sample, tight_epsilon
+from privproof import check, sample, tight_epsilon
 from privproof.compiling.relational import Unsupported, relational
 from privproof.compiling.translation import agreement
 from privproof.engines import Monitor

@@ -6,13 +6,14 @@ from itertools import product
 
 import pytest
 from tests.amounts import selected
+from tests.certificates import recheck
 from tests.list_programs import list_program, longer_program
 from tests.programs import load
 
 from privproof import PrivproofError, check, mechanism_question, tight_epsilon
 from privproof.compiling.distributions import output_classes
 from privproof.compiling.lengths import OpenModel, list_law
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.language.values import Cells, text
 
 LONGEST = 6

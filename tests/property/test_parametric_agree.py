@@ -9,11 +9,12 @@ from itertools import product
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
+from tests.certificates import recheck
 from tests.tables import proved_certificate, refuted_certificate
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.parametric import Proof, Undecided, Violation, prove, supremum
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.evidence.documents.tables import table_document
 from privproof.exact import Budget, Rational, log
 from privproof.exact.polynomials import Polynomial

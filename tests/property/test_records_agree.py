@@ -9,9 +9,10 @@ from random import Random
 
 import pytest
 from tests.amounts import selected
+from tests.certificates import recheck
 from tests.laplace_programs import load, losses
 
-from privproof import check, recheck
+from privproof import check
 from privproof.engines import Monitor
 from privproof.engines.laplace.proving import AlignmentProof, prove
 from privproof.engines.laplace.solver import own_context

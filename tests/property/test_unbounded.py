@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import ALL, examples
 from tests.brute import INFINITE, prefix_ratio
+from tests.certificates import recheck
 from tests.strategies import hmm_questions, pumped_questions, transducers, transient_questions
 
 from privproof import check, tight_epsilon
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.exact import Budget, log, rational
 from privproof.models import Horizon
 from privproof.scenarios import Neighbours, Question, Scenario

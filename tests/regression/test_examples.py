@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.certificates import recheck
 from tests.commands import apart
 from tests.regression.consoles import PAGES, ROOT, commands, run
 
-from privproof import check, read_question, recheck, tight_epsilon
+from privproof import check, read_question, tight_epsilon
 from privproof.evidence.checker import Accepted
 
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))

@@ -6,10 +6,11 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import bernoulli, check, mechanism, privacy_profile, records, tight_epsilon
 from privproof.compiling import mechanism_question
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.exact import epsilon, fraction
 from privproof.language.running import outputs
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import exp, log
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import (
     LanguageError,
@@ -24,7 +25,6 @@ from privproof import (
     randomized_response,
     real,
     real_queries,
-    recheck,
     runnable,
     stream,
 )

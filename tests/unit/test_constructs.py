@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.certificates import recheck
 
-from privproof import check, integer, laplace, mechanism, public, real, real_queries, recheck
+from privproof import check, integer, laplace, mechanism, public, real, real_queries
 from privproof.compiling.relational import relational
 from privproof.compiling.translation import agreement
 from privproof.engines.laplace import horn

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import (
     Horizon,
@@ -17,7 +18,6 @@ from privproof import (
     one_of,
     public,
     randomized_response,
-    recheck,
     stream,
     stream_of,
     tight_epsilon,

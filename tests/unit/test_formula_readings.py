@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import examples
+from tests.certificates import recheck
 from tests.unit.test_formulas import formulas
 
-from privproof import model_check, recheck
+from privproof import model_check
 from privproof.evidence.checker import Accepted, Limits
 from privproof.evidence.checker.logic.formulas import Reader, written
 from privproof.evidence.documents.formulas import structured

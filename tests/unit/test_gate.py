@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.cases import CASES
+from tests.certificates import recheck
 
 import privproof
 from privproof import check, epsilon, tight_epsilon
@@ -20,9 +21,9 @@ from privproof.engines.logic.engine import model_check
 from privproof.engines.parametric import Proof
 from privproof.engines.words.findings import EnumerationProof, Finding, TensorProof
 from privproof.errors import CertificateRefused
-from privproof.evidence import Proved, Refuted, Unknown, answers, gate
+from privproof.evidence import Proved, Refuted, Unknown, answers, checker, gate
 from privproof.evidence.answers import Answer
-from privproof.evidence.checker import Accepted
+from privproof.evidence.checker import Accepted, Rejected
 from privproof.exact import INFINITE, Budget
 from privproof.formats import read_question
 from privproof.library.laplace.noisy_max import noisy_max_little_noise
@@ -459,3 +460,15 @@ def test_what_does_not_pass_keeps_nothing_but_the_reason():
         verdict = gate.admit(answer)
     assert isinstance(verdict, Unknown)
     assert (verdict.lower, verdict.upper, verdict.certificate) == (epsilon(0), INFINITE, None)
+
+
+def test_the_memory_of_the_tests_holds_whole_documents(monkeypatch):
+    """What the gate had checked is known again in a copy; what differs in one number is checked, and refused."""
+    certificate = json.loads(json.dumps(check(noisy_max_question(2, improved=False), "ln(4)").certificate))
+    monkeypatch.setattr(checker, "recheck", lambda document, limits: (asked.append(document), real(document))[1])
+    asked, real = [], checker.front.recheck
+    assert isinstance(recheck(certificate), Accepted)
+    assert asked == []
+    certificate["question"]["epsilon"] = "ln(2)"
+    assert isinstance(recheck(certificate), Rejected)
+    assert asked == [certificate]

@@ -6,6 +6,7 @@ import copy
 import warnings
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import (
     check,
@@ -22,7 +23,7 @@ from privproof import (
     truncated_geometric,
 )
 from privproof.errors import BudgetError, CertificateRefused
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.exact import epsilon
 from privproof.exact.affine import read_affine
 

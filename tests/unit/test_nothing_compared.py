@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.certificates import recheck
 
 from privproof import (
     HiddenMarkovModel,
@@ -28,7 +29,7 @@ from privproof import (
     stream,
     tight_epsilon,
 )
-from privproof.evidence.checker import Rejected, recheck
+from privproof.evidence.checker import Rejected
 from privproof.formats import question_from_document
 
 

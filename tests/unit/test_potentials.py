@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from tests.certificates import recheck
 
-from privproof import Horizon, check, recheck
+from privproof import Horizon, check
 from privproof.compiling import word_problem
 from privproof.engines.words.potentials import potential_of
 from privproof.engines.words.vectors import Reached

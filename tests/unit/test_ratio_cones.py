@@ -6,6 +6,7 @@ import copy
 from fractions import Fraction
 
 import pytest
+from tests.certificates import recheck
 from tests.every_length import largest_ratio, list_reader
 
 from privproof import (
@@ -14,7 +15,6 @@ from privproof import (
     check,
     choice,
     mechanism,
-    recheck,
     records,
     tight_epsilon,
     truncated_geometric,

@@ -10,8 +10,9 @@ from math import comb, exp, log
 from types import MappingProxyType
 
 import pytest
+from tests.certificates import recheck
 
-from privproof import PrivproofError, bernoulli, check, choice, prior, recheck, release, tight_epsilon
+from privproof import PrivproofError, bernoulli, check, choice, prior, release, tight_epsilon
 from privproof.errors import BudgetError, QuestionError, ScenarioError
 from privproof.evidence.checker import Accepted, Rejected
 from privproof.exact import fraction

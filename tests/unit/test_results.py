@@ -11,11 +11,12 @@ from fractions import Fraction
 from multiprocessing import get_context
 
 import pytest
+from tests.certificates import recheck
 from tests.commands import MODELS, environment
 
 import privproof
 from privproof import check, parse_formula, read_question, tight_epsilon
-from privproof.evidence.checker import Accepted, recheck
+from privproof.evidence.checker import Accepted
 from privproof.evidence.gate import with_bounds
 from privproof.exact import epsilon
 from privproof.exact.probabilities import loss_of

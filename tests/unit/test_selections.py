@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.certificates import recheck
 
 from privproof import (
     check,
@@ -17,7 +18,6 @@ from privproof import (
     public,
     queries,
     real_queries,
-    recheck,
     records,
 )
 from privproof.compiling.relational import relational

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from tests.amounts import selected
+from tests.certificates import recheck
 
-from privproof import Mechanism, Transducer, check, mechanism, queries, recheck, tight_epsilon, truncated_geometric
+from privproof import Mechanism, Transducer, check, mechanism, queries, tight_epsilon, truncated_geometric
 from privproof.compiling import mechanism_question, word_problem
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.worst_way import largest_product

@@ -1,0 +1,44 @@
+"""The checker with a memory: a document that the gate has just had accepted is not checked again.
+
+A verdict carries the very document that the checker accepted for the gate, so a test that wants to see it accepted would repeat what is
+often the longest part of its question.  The memory goes by the whole text: a document that differs anywhere is checked, and so is
+every one that did not come through the gate.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+
+from privproof.evidence import checker
+from privproof.evidence.checker import Accepted, Outcome
+from privproof.evidence.checker.outcomes import DEFAULT_LIMITS, Limits
+
+_MOST = 64
+"""So many documents are remembered, the newest: a test looks at its own."""
+_ACCEPTED: dict[bytes, Accepted] = {}
+
+
+def recheck(document: object, *, limits: Limits = DEFAULT_LIMITS) -> Outcome:
+    """What the checker says of a document; what it said for the gate, where it was asked there with the same limits."""
+    known = _ACCEPTED.get(_digest(document)) if limits is DEFAULT_LIMITS else None
+    return known or checker.recheck(document, limits=limits)
+
+
+def remembering(check: Callable[[object], Outcome]) -> Callable[[object], Outcome]:
+    """The checker as the gate asks it, with what it accepts remembered."""
+
+    def asked(document: object) -> Outcome:
+        outcome = check(document)
+        if isinstance(outcome, Accepted):
+            _ACCEPTED[_digest(document)] = outcome
+            if len(_ACCEPTED) > _MOST:
+                del _ACCEPTED[next(iter(_ACCEPTED))]
+        return outcome
+
+    return asked
+
+
+def _digest(document: object) -> bytes:
+    return sha256(json.dumps(document, sort_keys=True, default=repr).encode()).digest()
