@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from privproof.language.constants import constant_text, typed_document
@@ -106,8 +107,12 @@ class Program:
 
     def same(self, other: Program) -> bool:
         """Whether two records say the same, the places included."""
-        mine, theirs = ([(f.file, f.qualified) for f in program.functions] for program in (self, other))
-        return mine == theirs and self.document() == other.document()
+        return self is other or self._told == other._told
+
+    @cached_property
+    def _told(self) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+        """What tells records apart; kept, because a record is compared each time that its program is looked up."""
+        return [(function.file, function.qualified) for function in self.functions], self.document()
 
     def change(self, earlier: Program) -> str:
         """The first thing that is different from an earlier record, in words."""
