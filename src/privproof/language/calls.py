@@ -61,7 +61,8 @@ class Calls(Tables):
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
-        if not isinstance(root, ast.Name) or (root.id in self.names and not isinstance(root, BuiltIn)):
+        inside = isinstance(root, ast.Name) and root.id in self.names and root.id not in self.generators
+        if not isinstance(root, ast.Name) or (inside and not isinstance(root, BuiltIn)):
             return None
         try:
             return self.meaning(node)
@@ -239,7 +240,13 @@ class Calls(Tables):
         if isinstance(generator, ast.GeneratorExp) and name in ("sum", "any", "all"):
             return self.fold(node, name, generator, out)
         measured = name == "len" and (self.known(given[0], "range") or isinstance(given[0], ast.Name))
-        if name in _EAGER or measured:
+        floats = [type(self.foreseen(each)) is float for each in given]
+        if name in ("max", "min") and len(given) > 1 and any(floats):
+            others = [self.expression(each, out) for each, known in zip(given, floats, strict=True) if not known]
+            read = self.number if self.is_noisy(*others) else self.expression  # which refuses a float
+            rest = iter(others)
+            arguments = [read(each, out) if known else next(rest) for each, known in zip(given, floats, strict=True)]
+        elif name in _EAGER or measured:
             arguments = [self.sequence(each, out) if len(given) == 1 else self.expression(each, out) for each in given]
         else:
             arguments = [self.expression(each, out) for each in given]

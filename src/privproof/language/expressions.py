@@ -223,6 +223,13 @@ class Expressions(Calls):
             return self.expression(left, out), self.expression(right, out)
         first: list[Statement] = []
         second: list[Statement] = []
+        for number, beside in ((left, right), (right, left)):
+            if type(self.foreseen(number)) is float and type(self.foreseen(beside)) is not float:
+                value = self.expression(beside, out)
+                if self.is_noisy(value):  # the sum is a real number, as noise is
+                    known = self.number(number, out)
+                    return (known, value) if number is left else (value, known)
+                self.expression(number, out)  # which refuses it
         one, other = self.expression(left, first), self.expression(right, second)
         if second:
             one = self.kept(one, first, here)
@@ -381,7 +388,7 @@ class Expressions(Calls):
             root = node.func
             while isinstance(root, ast.Attribute):
                 root = root.value  # type: ignore[assignment]
-            if not isinstance(root, ast.Name) or root.id in self.names:
+            if not isinstance(root, ast.Name) or (root.id in self.names and root.id not in self.generators):
                 return self.method(node, node.func, out)
         try:
             found = self.meaning(node.func)

@@ -64,9 +64,17 @@ def _goes(node: Any, frame: FrameType) -> Literal["returned", "printed"] | None:
         if _prints(above, frame) and node is not above.func:
             node = above
             continue
-        if not isinstance(above, _DISPLAYS):
+        if not isinstance(above, _DISPLAYS) and not _joins_texts(above, node):
             return None
         node = above
+
+
+def _joins_texts(above: ast.AST, node: ast.AST) -> bool:
+    """Whether an expression puts a text that is written out before or behind another one."""
+    if not isinstance(above, ast.BinOp) or not isinstance(above.op, ast.Add):
+        return False
+    other = above.right if above.left is node else above.left
+    return isinstance(other, ast.Constant) and isinstance(other.value, str)
 
 
 def _plain(node: ast.AST, frame: FrameType) -> bool:

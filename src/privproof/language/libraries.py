@@ -87,6 +87,8 @@ _CLASSES: Final = {
     defaultdict: "collections.defaultdict",
     itertools.accumulate: "itertools.accumulate",
     warnings.catch_warnings: "warnings.catch_warnings",
+    random.Random: "random.Random",
+    random.SystemRandom: "random.SystemRandom",
     contextlib.nullcontext: "contextlib.nullcontext",
 }
 _FUNCTIONS: Final = {
@@ -121,6 +123,9 @@ def library_name(value: object) -> str | None:
         return _method(value, owner, value.__name__)  # type: ignore[attr-defined]
     if value is _RANDBELOW:
         return "secrets.randbelow"
+    generators = sys.modules.get("numpy.random._generator")
+    if generators is not None and value is generators.default_rng:
+        return "numpy.random.default_rng"
     numpy = sys.modules.get("numpy")
     if numpy is not None and kind.__module__ == "numpy" and getattr(value, "__module__", "numpy") == "numpy":
         name = str(getattr(value, "__name__", ""))
@@ -190,6 +195,13 @@ def generator_method(holder: object, attribute: str) -> Any:
     if type(holder) in kinds and attribute not in getattr(holder, "__dict__", {}):
         return getattr(holder, attribute, None)
     return None
+
+
+def made_generator(name: str) -> Any:
+    """A generator of the kind that a library's function makes; None where it makes none."""
+    if name == "numpy.random.default_rng":
+        return sys.modules["numpy.random._generator"].default_rng()
+    return {"random.Random": random.Random, "random.SystemRandom": random.SystemRandom}.get(name, lambda: None)()
 
 
 def load_part(holder: object, attribute: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from privproof.errors import LanguageError
 from privproof.language.constants import NotPlain
 from privproof.language.folding import Unfoldable, folded, unchanging
+from privproof.language.libraries import library_name, made_generator
 from privproof.language.resolving import Found, Running, Unusable, signature
 from privproof.language.sources import Reading
 
@@ -45,6 +46,8 @@ class Built:
 class Objects(Reading):
     """Reads what makes objects of constants, and what these hold."""
 
+    generators: dict[str, Any]
+    """Names that stand for a generator of random numbers that the function makes."""
     objects: dict[str, Built]
     """Names that stand for an object that was made of constants."""
 
@@ -54,7 +57,48 @@ class Objects(Reading):
                 held = self.objects[name].attributes
                 if attribute in held:
                     return Found("constant", held[attribute])
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in self.generators:
+                drawing = library_name(getattr(self.generators[name], attribute, None))
+                if drawing is not None:
+                    return Found("library", drawing)
         return super().meaning(node)
+
+    def generator_made(self, name: str, value: ast.expr) -> bool:
+        """``rng = np.random.default_rng()``, where the name stands for nothing else and is only drawn from; no seed has an effect."""
+        match value:
+            case ast.BoolOp(op=ast.Or(), values=[given, last]) if self.foreseen(given) is None:
+                value = last
+        if not isinstance(value, ast.Call) or value.args or value.keywords or name not in self.steady:
+            return False
+        if self.nested or self.branches or not self.shared.ordinary:
+            return False
+        try:
+            found = super().meaning(value.func)
+        except (LanguageError, Unusable):
+            return False
+        made = made_generator(str(found.value)) if found.kind == "library" else None
+        uses = [part for part in self.parts if isinstance(part, ast.Name) and part.id == name]
+        drawn = [part.value for part in self.parts if isinstance(part, ast.Attribute)]
+        loaded = [
+            use for use in uses if isinstance(use.ctx, ast.Load) and not any(use is each for each in ast.walk(value))
+        ]
+        asked = [use for use in loaded if not any(use is each for each in drawn)]
+        if made is None or any(not self.only_tested(use) for use in asked):
+            return False
+        self.generators[name] = made
+        self.constants.pop(name, None)
+        return True
+
+    def only_tested(self, use: ast.Name) -> bool:
+        """Whether a name is only compared with None, or stands before ``or``, where it has its value yet to get."""
+        for part in self.parts:
+            match part:
+                case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+                    if left is use:
+                        return True
+                case ast.BoolOp(op=ast.Or(), values=[first, _]) if first is use:
+                    return True
+        return False
 
     def called_object(self, function: ast.expr) -> tuple[Built, str] | None:
         """The object whose method a call calls, and the name of the method; None for any other call."""

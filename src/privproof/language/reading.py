@@ -176,6 +176,7 @@ class _Reader(Loops):
         self.counted: dict[tuple[str, str], str] = {}
         self.uniforms: dict[str, Kept] = {}
         self.objects: dict[str, Built] = {}
+        self.generators: dict[str, Any] = {}
         self.lazy: set[ast.AST] = set()
         self.known_arrays: dict[int, tuple[ast.stmt, dict[str, object], dict[str, object]]] = {}
         stored = {n.id for n in self.parts if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
@@ -356,7 +357,9 @@ class _Reader(Loops):
             case ast.AugAssign(target=target, op=op, value=value):
                 self.augment(node, target, op, value, out)
             case ast.If(test=test, body=body, orelse=orelse) if self.decided(node):
-                out.extend(self.block(body if self.compute(test) else orelse))
+                taken = body if self.compute(test) else orelse
+                self.settle_test(node, taken)
+                out.extend(self.block(taken))
             case ast.Assert(test=test):
                 known = self.foreseen(test)
                 if known is UNFORESEEN:
@@ -435,7 +438,14 @@ class _Reader(Loops):
         guards = any(
             isinstance(part, ast.Raise) for branch in (node.body, node.orelse) for s in branch for part in ast.walk(s)
         )
-        return (guards or self.shared.ordinary) and self.foreseen(node.test) is not UNFORESEEN
+        if not guards and not self.shared.ordinary:
+            return False
+        first = self.first_values(node)
+        self.constants |= first
+        known = self.foreseen(node.test) is not UNFORESEEN
+        if not known:
+            self.constants = {name: value for name, value in self.constants.items() if name not in first}
+        return known
 
     def tells(self, node: ast.Call) -> bool:
         """Whether a call prints or logs, which is no output here."""
@@ -497,7 +507,9 @@ class _Reader(Loops):
                 return
         if len(targets) == 1 and isinstance(targets[0], ast.Name):
             only = targets[0].id
-            if self.object_made(only, value) or self.table_made(only, value, out, here):
+            if self.generator_made(only, value) or self.object_made(only, value):
+                return
+            if self.table_made(only, value, out, here):
                 return
             if self.uniform_kept(only, value, out, here):
                 return

@@ -113,8 +113,40 @@ class Reading:
         self.around = dict(names)
         self.parts = list(ast.walk(read.tree))
         self.branches = 0
-        self.steady = local - _wavering(read.tree) | names.keys() - local
-        self.constants = {n: v for n, v in (constants or {}).items() if n in self.steady and unchanging(v)}
+        self.own_block = list(read.tree.body)
+        self.steady = local - _wavering(self.own_block) | names.keys() - local
+        self.first = dict(constants or {})
+        self.constants = {n: v for n, v in self.first.items() if n in self.steady and unchanging(v)}
+
+    def first_values(self, node: ast.If) -> dict[str, Any]:
+        """The parameters in a test of the function's own block that still have the values that they were given."""
+        here = (node.lineno, node.col_offset)
+        places = [i for i, each in enumerate(self.own_block) if (each.lineno, each.col_offset) == here]
+        if self.branches or self.nested or len(places) != 1 or not self.shared.ordinary:
+            return {}
+        before = [part for statement in self.own_block[: places[0]] for part in ast.walk(statement)]
+        stored = {part.id for part in before if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+        asked = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+        return {
+            name: value
+            for name, value in self.first.items()
+            if name in asked - stored - self.constants.keys() and unchanging(value)
+        }
+
+    def settle_test(self, node: ast.If, taken: list[ast.stmt]) -> None:
+        """A test of the function's own block that is known: what it guards stands in the block, and what it does not is not there."""
+        here = (node.lineno, node.col_offset)
+        places = [i for i, each in enumerate(self.own_block) if (each.lineno, each.col_offset) == here]
+        if self.branches or self.nested or len(places) != 1:
+            return
+        self.own_block[places[0] : places[0] + 1] = taken
+        stored = {
+            part.id
+            for statement in self.own_block
+            for part in ast.walk(statement)
+            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+        }
+        self.steady |= stored - _wavering(self.own_block)
 
     # ------------------------------------------------------------------------------------------------------ constants
 
@@ -212,13 +244,14 @@ class Reading:
         self.refuse(node, f"`{text[:60]}`", "see the language reference for what is")
 
 
-def _wavering(tree: ast.FunctionDef) -> set[str]:
-    """The names that are assigned anywhere but in a plain statement of the function's own block: in loops, branches, comprehensions."""
-    plain = [statement for statement in tree.body if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)]
+def _wavering(body: list[ast.stmt]) -> set[str]:
+    """The names that are assigned anywhere but in a plain statement of a function's own block: in loops, branches, comprehensions."""
+    plain = [statement for statement in body if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)]
     targets = [target for each in plain for target in (each.targets if isinstance(each, ast.Assign) else [each.target])]
     settled = {id(target) for target in targets if isinstance(target, ast.Name)}
     return {
         node.id
-        for node in ast.walk(tree)
+        for statement in body
+        for node in ast.walk(statement)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and id(node) not in settled
     }

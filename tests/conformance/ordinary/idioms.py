@@ -162,6 +162,31 @@ def index_of_the_largest(data):
     return max(noisy, key=noisy.get)
 
 
+@case("proved", 1, data=BITS)
+def generator_made_inside(data, rng=None):
+    if rng is None:
+        rng = np.random.default_rng()
+    return sum(data) + rng.laplace(0, 1.0)
+
+
+@case("proved", 1, data=queries(0, 1), size=2, idiom=9)
+def threshold_that_is_a_float(data, threshold=0.5):
+    noisy_threshold = threshold + np.random.laplace(0, 2.0)
+    for i, answer in enumerate(data):
+        if max(answer + np.random.laplace(0, 4.0), 0.0) >= noisy_threshold:
+            return i
+    return None
+
+
+@case("refuted", "1/2", data=BITS, size=2)
+def too_little_noise_at_a_size(data, mode="count", epsilon=1.0):
+    if mode == "count":
+        scale = 1 / epsilon
+    else:
+        scale = 2 / epsilon
+    return sum(data) + np.random.laplace(0, scale)
+
+
 def laplace_mechanism(data, query, sensitivity, epsilon):
     return query(data) + np.random.laplace(loc=0, scale=sensitivity / epsilon)
 

@@ -76,6 +76,31 @@ def uniform_number_compared_with_data_and_again(bit):
     return u < 0.5 if u < p else None
 
 
+@trap("refuted", "1/2", data=BITS, size=2)
+def scale_that_a_loop_sets(data, scale=None):
+    for _ in data:
+        scale = 1.0
+    if scale is None:
+        scale = 100.0
+    return sum(data) + np.random.laplace(0, scale)
+
+
+@trap("refuted", "1/2", data=BITS, size=1)
+def scale_that_data_change(data, scale=None):
+    if scale is None:
+        scale = 100.0
+    if data[0]:
+        scale = 1.0
+    return sum(data) + np.random.laplace(0, scale)
+
+
+@trap("refuted", 5, data=BITS, size=1)
+def flag_that_becomes_data(data, flag=True):
+    if flag:
+        flag = data[0]
+    return sum(data) if flag else np.random.laplace(0, 100.0)
+
+
 class Release:
     def __init__(self, epsilon):
         self.scale = 1.0 / epsilon

@@ -198,7 +198,7 @@ class Refuter:
         if number == 0 and (found := self.tied(size)) is not None:
             return found
         if last is not None and blocks is not None:
-            found = self.from_run(last, blocks)
+            found = self.from_run(last, blocks, size)
             if found is not None:
                 return found
         sizes = self.sizes(size)
@@ -296,14 +296,14 @@ class Refuter:
         names = private_names(self.mechanism, size)
         return worst(self.mechanism, self.relation, found, names, self.monitor.pause)
 
-    def from_run(self, last: Counterexample, blocks: Blocks) -> Loss | None:
-        """The data at which the last alignment failed."""
+    def from_run(self, last: Counterexample, blocks: Blocks, asked: int | None) -> Loss | None:
+        """The data at which the last alignment failed, if they are of the size that is asked about."""
         sides = data(last, blocks)
         if sides is None:
             return None
         left, right = sides
         size = max((len(v) for v in left.values() if isinstance(v, list)), default=0)
-        if size > LARGEST or size < self.least:
+        if size > LARGEST or size < self.least or (asked is not None and size != asked):
             return None
         public = {n: v for n, v in left.items() if self.mechanism.inputs[n].public}
         with few_ways():
