@@ -10,7 +10,7 @@ import pytest
 from tests.commands import ROOT, apart
 
 SCRIPTS = sorted((ROOT / "benchmarks").glob("*.py"))
-QUICK = ("laplace", "lengths", "release", "streams")
+QUICK = ("gaussian", "laplace", "lengths", "release", "streams")
 """Those that the suite runs; the others take seconds."""
 
 

@@ -45,7 +45,9 @@ from privproof.language.syntax import (
 from privproof.language.values import MISSING
 
 _MOST_REGISTERS = 3
-"""Registers while the program runs; of those that are left at the end two can be integrated over."""
+"""Registers while the program runs: one more than can be integrated over, because one of them may go."""
+_MOST_INTEGRATED = 2
+"""Registers that are left at the end: integrals over more are not computed."""
 _MOST_STATES = 20_000
 """States that wait at loop heads at one time; noisy max has as many as there were answers, more tell that paths are enumerated."""
 _MOST_ROUNDS = 20_000
@@ -431,6 +433,8 @@ class _Running:
             for state in states:
                 groups.setdefault(state.registers, []).append(state)
             made = [each for group in groups.values() for each in _added_up(group, ended=True)]
+            if any(each.registers > _MOST_INTEGRATED for each in made):
+                _refuse(f"an output depends on the order of more than two noisy numbers, {self.mechanism.place}")
             outcomes.append(Outcome(output, tuple(Term(each.registers, each.tuples, each.cells) for each in made)))
         return Registers(self.program, tuple(self.noises), tuple(outcomes), tuple(self.entries))
 

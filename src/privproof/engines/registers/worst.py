@@ -90,9 +90,20 @@ class Worst:
             self.kind = _Alike(roles, alphabet)
         except _OtherKind:
             self.kind = _InOrder(roles, alphabet)
+        for each in self.kind.sums():
+            for monomial, _ in each:
+                laws = (*monomial.densities, *(factor[0] for factor, _ in monomial.powers))
+                if len(monomial.densities) > 1 and any(roles.laws[law].kind != "gaussian" for law in laws):
+                    raise Unsupported(
+                        "two noisy numbers are kept, and not all noise that is compared with them is Gaussian"
+                    )
+        first = [letters[0] for letters in alphabet.letters]
+        whole = [roles.sum(each, roles.counted(each, first)) for each in roles.shaped]
         with precision(BITS):
-            roles.evaluate(self.kind.sums(), pause)
+            roles.evaluate((*self.kind.sums(), *whole), pause)
             self.balls = {each: roles.value(each) for each in self.kind.sums()}
+            if not sum((roles.value(each) for each in whole), arb(0)).overlaps(arb(1)):
+                raise Unsupported("the probabilities of all outcomes do not sum up to 1: an outcome was forgotten")
         self.rounded = {each: _outward(ball) for each, ball in self.balls.items()}
 
     def at(self, bound: arb) -> Most:
