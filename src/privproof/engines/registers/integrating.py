@@ -129,11 +129,9 @@ class _Split:
         """The sums over all entries of the products of a left and a right part: as a table, or one by one."""
         powers: dict[Factor, list[Vector]] = {}
         for factor, highest in self.factors.items():
-            row = [arb(1)] * length
-            powers[factor] = [row]
-            for _ in range(highest):
-                row = _times(row, factors[factor])
-                powers[factor].append(row)
+            powers[factor] = [[arb(1)] * length, factors[factor]]
+            for _ in range(highest - 1):
+                powers[factor].append(_times(powers[factor][-1], factors[factor]))
         lefts = []
         begun: dict[object, Vector] = {}
         for law, rest in self.lefts:

@@ -31,9 +31,11 @@ from privproof.exact import Rational
 
 _REACH = {"gaussian": 9, "laplace": 60, "exponential": 60}
 """So many scales from its center a density is followed; what lies beyond, less than 10^-18, is added as a ball."""
+_NEAR = 8
+"""The same for two numbers with Gaussian laws: less than 10^-14 lies beyond."""
 _ACROSS = Rational(3, 4)
 """Half the width of the strip, in the smallest deviation: 100 distribution functions are at most 3000 there together."""
-_SINGLE, _DOUBLE = 56, 40
+_SINGLE, _DOUBLE = 56, 34
 """Exponents: the step is such that the rule is off by e to minus the first on one number, by e to minus the second on two, times its
 bound."""
 _MOST_NODES = 20_000
@@ -96,8 +98,9 @@ def _nodes(laws: Sequence[Law], group: Sequence[Product], exponent: int, limit: 
     used = {law for product in group for law in (*product[0], *(j for (j, _), _ in product[1]))}
     hubs = {law for product in group for law in product[0]}
     strip = _ACROSS * min(laws[j].scale for j in used)
-    low = min(laws[j].center - _REACH["gaussian"] * laws[j].scale for j in hubs)
-    high = max(laws[j].center + _REACH["gaussian"] * laws[j].scale for j in hubs)
+    reach = _REACH["gaussian"] if limit == _MOST_NODES else _NEAR
+    low = min(laws[j].center - reach * laws[j].scale for j in hubs)
+    high = max(laws[j].center + reach * laws[j].scale for j in hubs)
     step = strip * Rational(22, 7) / exponent
     count = int(((high - low) / step).ceil()) + 1
     within(count, limit, "nodes of the trapezoidal rule", "evidence")
@@ -145,8 +148,8 @@ class _Rows:
     ) -> Callable[[int, int], arb]:
         raised: dict[tuple[int, int], list[list[arb]]] = {}
         for factor, top in self.tops.items():
-            rows = [[arb(1)] * len(factors[factor])]
-            for _ in range(top):
+            rows = [[arb(1)] * len(factors[factor]), factors[factor]]
+            for _ in range(top - 1):
                 rows.append([a * b for a, b in zip(rows[-1], factors[factor], strict=True)])
             raised[factor] = rows
         lefts = []
@@ -205,7 +208,6 @@ def _double(laws: Sequence[Law], group: Sequence[Product]) -> dict[Product, arb]
     steps = [half + (arb.pi() * d).si() / arb.pi() for d in range(count)]
     totals = {product: arb(0) for product in group}
     for k in range(count):
-        # a node j more than a third of the nodes above h has a weight of at most 1/(pi^2 (j - k)), with its sign: all are kept
         weights = [steps[k - j] if j <= k else 1 - steps[j - k] for j in range(count)]
         starts = {law: [w * v for w, v in zip(weights, bells[law], strict=True)] for law in {p[0][0] for p in group}}
         factors = {}

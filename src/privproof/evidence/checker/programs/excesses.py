@@ -405,7 +405,6 @@ def refuted_by_outcomes(program: Program, evidence: dict[str, object], limits: L
     only_members(evidence, ("method", "left", "right", "outputs"), "evidence")
     declared = program.declared
     bound = _bound(declared)
-    sides = []
     arguments = [read_arguments(evidence.get(s), declared, f"evidence.{s}", limits) for s in ("left", "right")]
     neighbouring(declared, arguments[0], arguments[1])
     unfolded = unfold(program)
@@ -414,16 +413,15 @@ def refuted_by_outcomes(program: Program, evidence: dict[str, object], limits: L
     numbers = [known.index(output) for output in event if output in unfolded.shown]
     if len(numbers) < len(event):
         refuse("an output is never shown", "evidence.outputs")
+    entries = [[value for values in given.values() for value in values] for given in arguments]
+    if any(not isinstance(v, Rational) for data in entries for v in data):
+        refuse("an entry is no number", "evidence")
+    letters = tuple(sorted({v for data in entries for v in data if isinstance(v, Rational)}))
     with precision(_BITS):
-        for given in arguments:
-            data = [value for values in given.values() for value in values]
-            letters = tuple(sorted({v for v in data if isinstance(v, Rational)}))
-            if len(data) != len(unfolded.entries) or any(not isinstance(v, Rational) for v in data):
-                refuse("an entry is no number", "evidence")
-            table = Table(unfolded, letters)
-            sums = [table.on(number, [letters.index(v) for v in data]) for number in numbers]
-            table.evaluate()
-            sides.append(sum((table.balls[each] for each in sums), arb(0)))
+        table = Table(unfolded, letters)
+        sums = [[table.on(number, [letters.index(v) for v in data]) for number in numbers] for data in entries]
+        table.evaluate()
+        sides = [sum((table.balls[each] for each in side), arb(0)) for side in sums]
         p, q = sides
         less = p - arb(declared.delta)
         if not less > bound.ball(_BITS).exp() * q:
