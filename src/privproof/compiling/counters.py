@@ -98,7 +98,7 @@ def counting(body: Block, fed: str, counters: frozenset[str]) -> Block:
 
 
 def reading_on(flow: Flow, names: frozenset[str]) -> tuple[bool, ...]:
-    """For every instruction whether an element of the list may still be read from there on; of its length alone this is not said."""
+    """For every instruction whether a loop may still go on to an element from there on; that its length is read does not count."""
     found = [_uses(instruction, names) for instruction in flow.code]
     changed = True
     while changed:
@@ -122,12 +122,14 @@ def _onward(number: int, instruction: Instruction, count: int) -> tuple[int, ...
 
 
 def _uses(instruction: Instruction, names: frozenset[str]) -> bool:
-    """Whether an instruction uses a list otherwise than by its length."""
+    """Whether an instruction uses a list otherwise than by its length, or counts its elements."""
 
     def used(expression: Expression) -> bool:
         match expression:
-            case Operation("len" | "turns" | "not" | "first turn", (Variable(name), *rest)) if name in names:
-                return any(map(used, rest))
+            case Operation("first turn" | "next turn"):
+                return True
+            case Operation("len" | "turns" | "not", (Variable(name),)) if name in names:
+                return False
             case Variable(name):
                 return name in names
             case _:

@@ -51,6 +51,8 @@ _MOST_STATES = 1_000
 """States between two elements; with more of them a counter or a list is taken to grow with the length, and a size is asked for."""
 _MOST_MOVES = 30_000
 """States times values of an element: each is a run that is followed through all its random choices."""
+_MOST_RESUMED = 5_000
+"""Runs that are resumed with an element kept ahead of the loop: with many such elements each state has as many as they have outcomes."""
 _LATEST = 24
 """The largest index that is known exactly: every one of them multiplies the states."""
 _MOST_MARKS = 2
@@ -115,6 +117,7 @@ def open_model(
         counters = loop_counters(form, fed)
         listed = None if generator else written_list(form, fed)
         shown = yielding(form) if generator else form if listed is None else writing(form, listed)
+        problem = None
         for chosen in dict.fromkeys((counters, counters | own_counters(form))):
             explorer = Explorer(flow(counting(shown, fed, chosen), lists, given=given))
             try:
@@ -182,6 +185,7 @@ class _Search:
         self.ends: dict[Node, list[tuple[Any, Rational]]] = {}
         self.writes = any(isinstance(step, Emit) for step in explorer.flow.code)
         self.kept_ahead = False
+        self.resumed = 0
 
     def explore(self, stores: Sequence[Mapping[str, Any]]) -> None:
         """Follow the loop from every beginning until nothing is new."""
@@ -259,6 +263,7 @@ class _Search:
                     between = self._with(rest.state, self._resolved)
                     ahead = self._list(between).ahead
                     if ahead:
+                        self._resume()
                         waiting.append((self._turned(self._shorter(between), *ahead[0]), shown, mass * p))
                         continue
                     found = Rest.of(between, None, shown)
@@ -340,7 +345,18 @@ class _Search:
                     continue
                 if not any(isinstance(i, Turn) and i.offset == 0 for v in found.state.values for i in indices(v)):
                     raise LanguageError("length", "the list is read beyond its end", hint="--size 3")
+                self._resume()
                 waiting.append((found.state, False, shown, mass * p))
+
+    def _resume(self) -> None:
+        """Count a run that goes on with what was kept ahead."""
+        self.resumed += 1
+        if self.resumed > _MOST_RESUMED:
+            raise LanguageError(
+                "length",
+                f"the length is compared with {self.known}, and too much is kept until so many elements are read",
+                hint="--size 3, or compare it with a smaller number",
+            )
 
     def _put(self, value: Any) -> Any:
         """A value that is put into the list that is written on the way.
