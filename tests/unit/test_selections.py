@@ -304,7 +304,7 @@ def instructions(function):
 def test_noisy_max_is_one_selection_however_it_is_written(function):
     assert instructions(function) == [
         ("#place1", "place"),
-        ("#value2", "others"),
+        ("#others", "others"),
         ("#value1", "laplace"),
         ("#ranked", "ranked"),
         ("return", "#place1"),

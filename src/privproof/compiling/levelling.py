@@ -50,7 +50,7 @@ _NOWHERE = Place("", 0, 0)
 
 def common_draws(body: Block) -> Block:
     """Noise of the same laws in both branches of a test that no noise has a part in, drawn outside of the branches."""
-    noisy = _noisy(body)
+    noisy = noisy_variables(body)
     counter = iter(range(10**6))
 
     def change(block: Block) -> Block:
@@ -158,7 +158,7 @@ def renamed(body: Block, mechanism: Mechanism) -> Block:
     return with_names(body, names)
 
 
-def _noisy(body: Block) -> set[str]:
+def noisy_variables(body: Block) -> set[str]:
     """The variables that noise flows into."""
     return carried(body, (s.name for s in statements(body) if isinstance(s, Sample)), reads_any)
 

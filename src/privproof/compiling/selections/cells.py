@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from privproof.compiling.levelling import noisy_variables
 from privproof.compiling.needs import read_counts
 from privproof.compiling.selections.ranks import nowhere
 from privproof.compiling.sorts import PURE
@@ -65,12 +66,15 @@ def _filled(body: Block, begin: Assign) -> tuple[Block, Cells] | None:
     if len(appended) < 2 or len(appended) != len(changing):
         return None
     drawn: list[Sample] = []
+    noisy = noisy_variables(body)
     reads, writers = read_counts(body), [writes(s) for s in statements(body)]
     for each in appended:
         assert isinstance(each.value, Variable)
         source = each.value.name
         sample = next((s for s in body if isinstance(s, Sample) and s.name == source), None)
         if sample is None or sample.noise not in PURE or reads[source] != 1 or writers.count(source) != 1:
+            return None
+        if noisy.intersection(variables(sample.arguments[0])):
             return None
         drawn.append(sample)
     if len({(s.noise, tuple(map(nowhere, s.arguments[1:]))) for s in drawn}) > 1:

@@ -440,8 +440,14 @@ class _Evaluation(Lists):
         known.need(winners + 1)
         if winners > known.count and not known.many:
             winners = known.count
-        others = known.count > winners or known.many
-        return (*self.drawn(sample, center, length, winners, number, others=others), *made)
+        largest = Variable("#others" if number == 1 else f"#others of {number}", sample.place)
+        last = value(winners + 1, number).name
+
+        def named(expression: Expression) -> Expression | None:
+            return largest if isinstance(expression, Variable) and expression.name == last else None
+
+        others = largest if known.count > winners or known.many else None
+        return (*self.drawn(sample, center, length, winners, number, others), *mapped(made, named))
 
     def supported(self, center: Expression, loop: While) -> None:
         """Refuse centres that speak of more than data and the place."""
@@ -452,7 +458,7 @@ class _Evaluation(Lists):
             raise NoSelection
 
     def drawn(
-        self, sample: Sample, center: Expression, length: Expression, winners: int, number: int, *, others: bool
+        self, sample: Sample, center: Expression, length: Expression, winners: int, number: int, others: Variable | None
     ) -> Block:
         """The draws of a selection with so many places."""
         here = sample.place
@@ -466,9 +472,9 @@ class _Evaluation(Lists):
             block.append(Sample(where.name, PLACE, (length, *places[:k]), next(self.sites), here))
         for where, middle in zip(places, centers, strict=True):
             block.append(Assign(middle.name, _at(center, where, here), here))
-        if others:
-            values.append(replace(value(winners + 1, number), place=here))
-            block.append(Sample(values[-1].name, OTHERS, (length, centers[0], *places), next(self.sites), here))
+        if others is not None:
+            values.append(others)
+            block.append(Sample(others.name, OTHERS, (length, centers[0], *places), next(self.sites), here))
         for middle, drawn in zip(centers, values, strict=False):
             arguments = (middle, *sample.arguments[1:])
             block.append(replace(sample, name=drawn.name, arguments=arguments, site=next(self.sites)))
