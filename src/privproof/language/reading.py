@@ -784,7 +784,7 @@ class _Reader(Loops):
             self.refuse(node, f"calling {name}, which changes a list around it,", "pass the list and return it")
         unassigned = Constant(MISSING, here)
         begun = tuple(Assign(names[each], unassigned, here) for each in sorted(own - set(parameters)))
-        kept = self.shared.name("r")
+        kept = self.result_of(read)
         out.append(Inline(kept, (*begun, *read, Result(Constant(None, here), here)), here))
         return Variable(kept, here)
 
@@ -876,9 +876,17 @@ class _Reader(Loops):
             self.refuse(node, f"calling {name}, which changes a list, inside a larger expression", f"y = {name}(xs)")
         unassigned = Constant(MISSING, here)
         body = (*(Assign(v, unassigned, here) for v in dict.fromkeys(names.values()) if v not in passed), *body)
-        kept = self.shared.name("r")
+        kept = self.result_of(body)
         out.append(Inline(kept, (*body, Result(Constant(None, here), here)), here))
         return Variable(kept, here)
+
+    def result_of(self, body: Block) -> str:
+        """A name for what a call returns; it is noisy if all that it may return is."""
+        kept = self.shared.name("r")
+        results = [statement.value for statement in statements(body) if isinstance(statement, Result)]
+        if results and all(map(self.is_noisy, results)):
+            self.shared.noisy.add(kept)
+        return kept
 
     def given_function(self, node: ast.expr) -> Given | None:
         """The function that an argument is: a lambda, or the name of a function that is known here; None for any other argument."""
