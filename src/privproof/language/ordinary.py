@@ -370,12 +370,23 @@ class Ordinary(Objects):
 
     def is_noisy(self, *values: Expression) -> bool:
         """Whether continuous noise of a library has a part in a value, so that Python's rounding is no matter."""
-        return any(name in self.shared.noisy for value in values for name in variables(value))
+        noisy = self.shared.noisy - self.shared.mixed
+        return any(name in noisy for value in values for name in variables(value))
 
     def note_noise(self, name: str, value: Expression) -> None:
-        """Remember that a variable is noisy, if what it is given is."""
-        if self.is_noisy(value):
-            self.shared.noisy.add(name)
+        """Remember whether a variable is noisy; if it may be data on some ways, Python's rounding matters there."""
+        noisy, shared = self.is_noisy(value), self.shared
+        plain = not noisy and not isinstance(value, Constant)
+        if self.branches:
+            if (noisy and name in shared.exact) or (plain and name in shared.noisy):
+                shared.mixed.add(name)
+        else:
+            for names in (shared.noisy, shared.exact, shared.mixed):
+                names.discard(name)
+        if noisy:
+            shared.noisy.add(name)
+        elif plain:
+            shared.exact.add(name)
 
     def chosen(self, node: ast.Call, given: dict[str, ast.expr], out: list[Statement], here: Place) -> Expression:
         """``np.random.choice(values, p=probabilities)``."""

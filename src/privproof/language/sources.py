@@ -51,6 +51,8 @@ class Shared:
         drawn: whether such noise was met.
         object_fields: the fields of the objects that were met.
         noisy: the variables in which continuous noise of a library has a part.
+        exact: the variables that were given something else.
+        mixed: the variables in which it has a part on some ways, and on others not.
         arrays: whether arrays of numpy were met.
         array_lengths: the arguments that are arrays, each with what its length is.
     """
@@ -78,6 +80,8 @@ class Shared:
         self.calls: list[Running] = []
         self.object_fields: set[str] = set()
         self.noisy: set[str] = set()
+        self.exact: set[str] = set()
+        self.mixed: set[str] = set()
         self.arrays = False
         self.array_lengths: dict[str, object] = {}
 

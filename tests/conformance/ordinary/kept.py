@@ -101,6 +101,14 @@ def flag_that_becomes_data(data, flag=True):
     return sum(data) if flag else np.random.laplace(0, 100.0)
 
 
+@trap("refuted", 9, data=BITS, size=1)
+def number_that_is_noisy_on_one_way(data):
+    shown = sum(data) + np.random.laplace(0, 1)
+    if data[0]:
+        shown = sum(data)
+    return shown / 3
+
+
 class Release:
     def __init__(self, epsilon):
         self.scale = 1.0 / epsilon
