@@ -25,9 +25,14 @@ from privproof import (
     randomized_response,
     real,
     recheck,
+    seeded,
+    smallest_delta,
+    staircase,
     tight_mu,
     tight_renyi,
     tight_rho,
+    truncated_laplace,
+    uniform_real,
 )
 from privproof.engines.runs.likelihoods import Move, likelihoods
 from privproof.evidence.checker.outcomes import Accepted, Rejected
@@ -268,3 +273,64 @@ def test_rho_of_random_tables(weights):
     assert found.status == "proved"
     assert float(found.upper.decimal(digits=15)) >= known * (1 - 1e-9) - 1e-11
     assert float(found.upper.decimal(digits=15)) <= known * (1 + 2e-3) + 1e-9
+
+
+@mechanism
+def flat(n: integer(0, 1)):
+    return uniform_real(n, width=10)
+
+
+@mechanism
+def cut_off(n: integer(0, 1)):
+    return truncated_laplace(n, scale=1, bound="4.46492017589")
+
+
+@mechanism
+def stairs(n: integer(0, 1)):
+    return staircase(n, epsilon=1, share="1/3")
+
+
+@mechanism
+def flat_and_gaussian(n: integer(0, 1)):
+    return uniform_real(n, width=10), gaussian(n, sigma=2)
+
+
+@mechanism
+def compared_flat(n: integer(0, 1)):
+    return uniform_real(n, width=10) > 0
+
+
+@pytest.mark.parametrize(
+    ("f", "delta"), [(flat, 0.1), (cut_off, 0.01), (flat_and_gaussian, 0.1 + 0.9 * 0.006829594983)], ids=str
+)
+def test_deltas_of_noise_of_other_shapes(f, delta):
+    """Supports differ, so there is a delta at every epsilon, and no rho."""
+    found = smallest_delta(f, 1)
+    assert float(found.lower) == pytest.approx(delta, abs=1e-11)
+    assert float(found.upper) == pytest.approx(delta, abs=1e-11)
+    assert isinstance(recheck(found.proof.certificate), Accepted)
+    assert isinstance(recheck(found.refutation.certificate), Accepted)
+    assert isinstance(recheck(changed(dict(found.refutation.certificate), ("question", "delta"), "0.2")), Rejected)
+    assert tight_rho(f).lower.infinite
+
+
+def test_the_staircase_is_private_within_its_epsilon():
+    assert check(stairs, epsilon="1.000001", delta="1e-20").status == "proved"
+    assert check(stairs, epsilon="0.9", delta="1e-3").status == "refuted"
+    assert tight_rho(stairs).status == "proved"
+
+
+def test_noise_of_other_shapes_is_not_compared():
+    verdict = check(compared_flat, epsilon=1, delta="1/2")
+    assert verdict.status == "unknown"
+    assert "uniform_real noise is compared" in verdict.reason
+
+
+def test_samples_of_noise_of_other_shapes():
+    with seeded(1):
+        drawn = [[f(0) for _ in range(2000)] for f in (flat, cut_off, stairs)]
+    assert max(map(abs, drawn[0])) <= 5
+    assert max(map(abs, drawn[1])) <= 4.465
+    inside = [sum(abs(x) <= part for x in drawn[2]) / 2000 for part in (1 / 3, 1)]
+    share = (1 / 3) * (1 - math.exp(-1)) / (1 / 3 + math.exp(-1) * 2 / 3)
+    assert inside == pytest.approx([share, 1 - math.exp(-1)], abs=0.05)

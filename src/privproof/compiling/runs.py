@@ -80,9 +80,10 @@ class Runs:
     made: int
 
     @property
-    def gaussian(self) -> bool:
-        """Whether Gaussian noise is drawn."""
-        return any(noise.kind == "gaussian" for tree in self.trees for leaf in tree for noise in leaf.noises)
+    def in_balls(self) -> bool:
+        """Whether noise is drawn whose probabilities are enclosed in balls: Gaussian noise, or noise of another shape."""
+        exact = ("laplace", "exponential", "geometric", "uniform")
+        return any(noise.kind not in exact for tree in self.trees for leaf in tree for noise in leaf.noises)
 
     @property
     def closed(self) -> bool:

@@ -24,8 +24,11 @@ from .noise import (
     geometric,
     laplace,
     randomized_response,
+    staircase,
     truncated_geometric,
+    truncated_laplace,
     uniform,
+    uniform_real,
 )
 from .priors import Prior, prior
 from .randomness import seeded
@@ -58,8 +61,11 @@ __all__ = [
     "records",
     "rows",
     "seeded",
+    "staircase",
     "stream",
     "stream_of",
     "truncated_geometric",
+    "truncated_laplace",
     "uniform",
+    "uniform_real",
 ]

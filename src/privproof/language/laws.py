@@ -73,7 +73,22 @@ class Continuous:
     scale: Any
 
 
-Law: TypeAlias = "Table | Geometric | Continuous"
+@dataclass(frozen=True)
+class Shaped:
+    """Continuous noise of another shape.
+
+    Attributes:
+        kind: ``uniform_real``, ``truncated_laplace`` or ``staircase``.
+        center: the number that it is added to.
+        parameters: its width; its scale and bound; the length of its steps, their loss, and the share after which the density falls.
+    """
+
+    kind: str
+    center: Any
+    parameters: tuple[Fraction, ...]
+
+
+Law: TypeAlias = "Table | Geometric | Continuous | Shaped"
 
 
 def geometric(value: object, alpha: object, epsilon: object, sensitivity: object) -> Law:
@@ -180,6 +195,24 @@ def laplace(value: object, scale: object) -> Law:
 def exponential(value: object, scale: object) -> Law:
     """The law of `privproof.exponential`."""
     return Continuous("exponential", value, scale)
+
+
+def uniform_real(value: object, width: object) -> Law:
+    """The law of `privproof.uniform_real`."""
+    return Shaped("uniform_real", value, (_positive(width, "width"),))
+
+
+def truncated_laplace(value: object, scale: object, bound: object) -> Law:
+    """The law of `privproof.truncated_laplace`."""
+    return Shaped("truncated_laplace", value, (_positive(scale, "scale"), _positive(bound, "bound")))
+
+
+def staircase(value: object, epsilon_: object, sensitivity: object, share: object) -> Law:
+    """The law of `privproof.staircase`."""
+    loss, part = _epsilon(epsilon_), _probability(share, "share")
+    if loss.infinite or loss.ratio != 1 or loss.shift <= 0:
+        raise LanguageError("noise", f"epsilon={loss} is no fraction above 0", hint='epsilon="1/2"')
+    return Shaped("staircase", value, (_positive(sensitivity, "sensitivity"), fraction(loss.shift), part))
 
 
 def gaussian(value: object, sigma: object) -> Law:

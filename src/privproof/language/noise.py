@@ -8,6 +8,7 @@ because the gaps between floats can leak (Mironov 2012).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,9 +20,9 @@ from typing import Any, TypeVar
 from privproof.errors import LanguageError
 from privproof.exact import EpsilonLike, Number
 from privproof.language import laws
-from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.laws import Continuous, Geometric, Law, Shaped, Table
 from privproof.language.linear import Linear, Opaque, noted
-from privproof.language.randomness import coin, exponential_unit, failures, normal_unit, pick
+from privproof.language.randomness import coin, exponential_unit, failures, normal_unit, pick, source
 from privproof.language.values import key
 
 Value = TypeVar("Value")
@@ -116,6 +117,31 @@ def gaussian(value: Any, *, sigma: Any) -> float:
     return drawn
 
 
+def uniform_real(value: Any, *, width: Any) -> float:
+    """The value plus noise that is uniform on an interval of the given width around 0."""
+    drawn: float = _drawn(laws.uniform_real, value, width)
+    return drawn
+
+
+def truncated_laplace(value: Any, *, scale: Any, bound: Any) -> float:
+    """The value plus Laplace noise that is known to lie between -bound and bound (Geng, Ding, Guo and Kumar 2020)."""
+    drawn: float = _drawn(laws.truncated_laplace, value, scale, bound)
+    return drawn
+
+
+def staircase(value: Any, *, epsilon: EpsilonLike, sensitivity: Number = 1, share: Number = "1/2") -> float:
+    """The value plus staircase noise (Geng and Viswanath 2014): its density falls by e^-epsilon over every sensitivity.
+
+    Args:
+        value: a number.
+        epsilon: a fraction above 0.
+        sensitivity: by how much the value may differ between neighbours: the length of a step.
+        share: after which share of each step the density falls.
+    """
+    drawn: float = _drawn(laws.staircase, value, epsilon, sensitivity, share)
+    return drawn
+
+
 @dataclass(frozen=True)
 class Noise:
     """A noise function and the law behind it; the law takes the function's arguments in the order of its signature."""
@@ -152,11 +178,30 @@ def sample(law: Law) -> Any:
                 return center
             distance = 1 + failures(alpha)
             return center + distance if coin(laws.HALF) else center - distance
+        case Shaped(kind, center, parameters):
+            return float(center) + _shaped(kind, parameters)
         case Continuous("gaussian", center, scale):
             return float(center) + normal_unit() * float(Fraction(scale))
         case Continuous(kind, center, scale):
             size = exponential_unit() * float(Fraction(scale))
             return float(center) + (size if kind == "exponential" or coin(laws.HALF) else -size)
+
+
+def _shaped(kind: str, parameters: tuple[Fraction, ...]) -> float:
+    """A float from noise of another shape, around 0."""
+    if kind == "uniform_real":
+        return (source().unit() - 0.5) * float(parameters[0])
+    if kind == "truncated_laplace":
+        scale, bound = map(float, parameters)
+        while (size := exponential_unit() * scale) > bound:
+            pass
+    else:
+        step, loss, share = map(float, parameters)
+        later = (1 - share) * math.exp(-loss)
+        begin = source().unit() < share / (share + later) if share else False
+        inside = share * source().unit() if begin else share + (1 - share) * source().unit()
+        size = step * (math.floor(exponential_unit() / loss) + inside)
+    return size if coin(laws.HALF) else -size
 
 
 _drawer: ContextVar[Callable[[Law], Any]] = ContextVar("drawer", default=sample)

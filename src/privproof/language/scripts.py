@@ -21,7 +21,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
-from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.laws import Continuous, Geometric, Law, Shaped, Table
 from privproof.language.linear import Linear, Opaque, calling_frame, deciding, exactly, refuse
 from privproof.language.noise import drawing
 
@@ -299,7 +299,7 @@ class _Script:
                 return center + _outward(self.count(_weight(rational(alpha))))
             case Continuous(kind, center, scale) if self.open_noise:
                 return self.leave_open(kind, center, scale_of(scale))
-            case Continuous(kind):
+            case Continuous(kind) | Shaped(kind):
                 raise LanguageError("continuous", f"{kind} noise is continuous: its runs cannot be listed")
 
     def leave_open(self, kind: str, center: Any, scale: Rational) -> Any:

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeAlias
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.formatting import reaches
-from privproof.language.laws import Continuous, Geometric, Law, Table
+from privproof.language.laws import Continuous, Geometric, Law, Shaped, Table
 from privproof.language.linear import Linear, Opaque, calling_frame, controlled, deciding, refuse
 from privproof.language.noise import drawing
 from privproof.language.outcomes import Outcome, Part, outcome
@@ -325,6 +325,9 @@ class _Player:
                 return self._open("geometric", center, rational(alpha))
             case Continuous(kind, center, scale):
                 return self._open(kind, center, scale_of(scale))
+            case Shaped(kind, center, parameters):
+                first, *more = map(rational, parameters)
+                return self._open(kind, center, first, tuple(more))
 
     def unit(self) -> Linear:
         """A uniform number between 0 and 1."""
@@ -339,7 +342,7 @@ class _Player:
         chances = tuple(probabilities)
         return self.choose(len(chances), lambda chosen: Draw(chances, chosen))
 
-    def _open(self, kind: str, center: Any, scale: Rational) -> Any:
+    def _open(self, kind: str, center: Any, scale: Rational, more: tuple[Rational, ...] = ()) -> Any:
         if isinstance(center, Opaque):
             refuse(
                 "noise",
@@ -350,7 +353,7 @@ class _Player:
         if middle is None:
             refuse("noise", f"{kind} noise is added to {center!r}, which is no number", hint=f"{kind}(0, ...)")
         noise = Linear({len(self.noises): ONE}, ZERO, int if kind == "geometric" else float)
-        self.noises.append(Drawn(kind, scale, calling_frame().f_lineno))
+        self.noises.append(Drawn(kind, scale, calling_frame().f_lineno, more))
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
         return middle + noise

@@ -256,7 +256,7 @@ class Mu(Bounding):
                 if near >= 0 and (mu := needed_mu(parts, rational(near))) > best:
                     best, point = mu, near
             width /= 2
-        if any(part.p > 0 and part.q.is_zero() for part in parts):
+        if any(part.certain for part in parts):
             return self._certain(pair, parts)
         rate = _even_rate(parts)
         value = mu_of_rate(rate) if rate is not None else None
@@ -309,7 +309,7 @@ def _at_order(pair: Compared, order: Rational, *, per_order: bool) -> Found | No
     if rate is not None:
         value = epsilon(fraction(rate if per_order else rate * order))
         return Found(value, pair.left, pair.right, evidence, said, Ball.of(arb(rate * order)))
-    if any(part.p > 0 and part.q.is_zero() for part in pair.below):
+    if any(part.certain for part in pair.below):
         return Found(INFINITE, pair.left, pair.right, evidence, "the divergence is infinite", None)
     found = divergence(pair.below, order)
     if found is None:

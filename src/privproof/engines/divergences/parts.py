@@ -58,6 +58,13 @@ class Part:
         return self.level and not self.laws
 
     @property
+    def certain(self) -> bool:
+        """Whether something in it is possible on the left and impossible on the right."""
+        if not self.p > 0:
+            return False
+        return self.q.is_zero() or any(p > 0 and q.is_zero() for law in self.laws for p, q in law.cells)
+
+    @property
     def loss(self) -> arb | None:
         """The largest loss apart from Gaussian noise; None where it is infinite, or may be."""
         if not (self.p > 0 and self.q > 0):

@@ -61,7 +61,7 @@ def _leaf(leaf: Leaf, tables: dict[tuple[Any, ...], int]) -> dict[str, Any]:
     opened = open_noises(leaf)
     number = {atom: k for k, atom in enumerate(opened)}
     return {
-        "noises": [[leaf.noises[j].kind, str(leaf.noises[j].scale)] for j in opened],
+        "noises": [[leaf.noises[j].kind, *map(str, leaf.noises[j].law[1:])] for j in opened],
         "steps": [_step(step, number, tables) for step in leaf.steps],
         "shape": leaf.outcome.shape,
         "parts": [_part(part, number) for part in leaf.outcome.parts],
@@ -121,6 +121,11 @@ def _moved(moved: Moved, leaf: Leaf) -> dict[str, Any]:
 def divergence_evidence() -> dict[str, Any]:
     """The evidence that no event is beyond epsilon by more than delta: nothing, the bounds are computed again."""
     return {"method": "divergence"}
+
+
+def excess_evidence(left: int, right: int) -> dict[str, Any]:
+    """The evidence of a refutation: two neighbours, whose excess is computed again."""
+    return {"method": "excess", "left": left, "right": right}
 
 
 def region_evidence(left: int, right: int, regions: Sequence[Region]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from privproof.engines.runs.certificates import divergence_evidence, region_evidence
+from privproof.engines.runs.certificates import divergence_evidence, excess_evidence, region_evidence
 from privproof.engines.runs.deciding import Deciding, max_of
 from privproof.engines.runs.divergence import Divergence, Excess, distinct_pairs
 from privproof.errors import LanguageError
@@ -76,7 +76,9 @@ class DeltaDeciding(Deciding):
         bound = self.budget.epsilon
         upper, (i, j, excess) = self.most(bound)
         with precision(_BITS):
-            below = excess.lower(bound.ball(_BITS).exp())
+            event = excess.lower(bound.ball(_BITS).exp())
+            shown = bool(event > self.budget.delta)
+            below = event if shown else excess.least
             proved, refuted = upper <= self.budget.delta, below > self.budget.delta
             details = delta_details(below, upper)
         if proved:
@@ -92,9 +94,9 @@ class DeltaDeciding(Deciding):
             yield self.known(
                 status="refuted",
                 question=self.question.under(self.budget),
-                evidence=region_evidence(i, j, excess.regions),
-                lower=_epsilon_of(excess, self.budget.delta, bound),
-                witness=witness,
+                evidence=region_evidence(i, j, excess.regions) if shown else excess_evidence(i, j),
+                lower=_epsilon_of(excess, self.budget.delta, bound) if shown else bound,
+                witness=witness if shown else None,
                 details=details,
             )
             return
@@ -107,7 +109,9 @@ class DeltaDeciding(Deciding):
     def least_within_delta(self) -> Iterator[Answer]:
         """The smallest epsilon at a delta, between two numbers that differ by little."""
         if self.budget.delta == 0:
-            yield self.unknown("Gaussian noise has no epsilon without a delta: ask with one (--delta 1e-6)")
+            yield self.unknown(
+                "with Gaussian, uniform or truncated noise there is no epsilon without a delta: ask with one (--delta 1e-6)"
+            )
             return
         low = high = Fraction(0)
         while not self._holds(high):

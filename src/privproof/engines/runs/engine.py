@@ -125,7 +125,7 @@ class _Deciding(Deciding):
     def answers(self) -> Iterator[Answer]:
         """Exact probabilities where there are any, alignments and events otherwise."""
         rows: list[dict[str, ExponentialSum]] | None = None
-        if self.runs.gaussian:
+        if self.runs.in_balls:
             yield from DeltaDeciding(self.question, self.runs, self.budget, self.tight, self.monitor).answers()
             return
         if self.runs.closed:

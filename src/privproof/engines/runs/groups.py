@@ -106,6 +106,9 @@ def _share(leaf: Leaf) -> arb:
         alphas = [leaf.noises[j].scale for j in sorted(whole)]
         result *= arb(rational(geometric_probability(alphas, moved, [False] * len(moved))))
     others = [form for form in forms if not whole & form.terms.keys()]
+    unknown = {leaf.noises[atom].kind for form in others for atom in form.terms} - set(_CONTINUOUS)  # type: ignore[index]
+    if unknown:
+        raise LanguageError("integral", f"{min(unknown)} noise is compared", hint="show the number, and compare later")
     return result * _continuous(
         tuple((noise.kind if noise.kind in _CONTINUOUS else "gaussian", noise.scale) for noise in leaf.noises),
         tuple((tuple(sorted(form.terms.items(), key=str)), form.constant) for form in others),

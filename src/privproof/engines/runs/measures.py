@@ -104,6 +104,10 @@ def form(value: object) -> Linear:
     return made
 
 
+_EXACT = ("geometric", "laplace", "exponential")
+"""Kinds of noise with exact probabilities."""
+
+
 def share(leaf: Leaf, also: Sequence[Linear] = ()) -> ExponentialSum:
     """The probability of the noise that leads to a leaf and keeps some forms at zero or above.
 
@@ -113,8 +117,8 @@ def share(leaf: Leaf, also: Sequence[Linear] = ()) -> ExponentialSum:
     forms = [test.halfspace for test in leaf.tests] + list(also)
     geometric = [j for j, noise in enumerate(leaf.noises) if noise.kind == "geometric"]
     continuous = [j for j, noise in enumerate(leaf.noises) if noise.kind in ("laplace", "exponential")]
-    if any(noise.kind == "gaussian" for noise in leaf.noises):
-        raise LanguageError("noise", "Gaussian noise has no exact probabilities", hint="a delta")
+    if any(noise.kind not in (*_EXACT, "uniform") for noise in leaf.noises):
+        raise LanguageError("noise", "this noise has no exact probabilities", hint="a delta")
     result = ExponentialSum.constant(leaf.weight)
     for mine, others in ((geometric, continuous), (continuous, geometric)):
         place = {j: k for k, j in enumerate(mine)}

@@ -51,6 +51,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("measured", "order"): ("witnessed", "an order, whose divergence was enclosed again from the trees of runs"),
     ("measured", "point"): ("witnessed", "an epsilon, at which an excess was enclosed again from the trees of runs"),
     ("measured", "pure"): ("witnessed", "a proof of an epsilon, which was checked again"),
+    ("runs", "excess"): ("recomputed", "the excess of two neighbours, from the trees of runs"),
     ("draws", "product"): ("recomputed", "the largest ratio of every part, and their products over all changes"),
     ("draws", "outcome"): ("witnessed", "two data sets and an output, whose two probabilities were computed again"),
     ("logic", "logic"): ("recomputed", "the probabilities behind the formula"),

@@ -259,7 +259,7 @@ class _Checking:
         return found
 
     def _divergence_beyond(self, pieces: list[Piece], order: Rational, value: Epsilon) -> bool:
-        if any(piece.p > 0 and piece.q.is_zero() for piece in pieces):
+        if any(piece.certain for piece in pieces):
             return True
         found = divergence(pieces, order)
         claimed = value.ball(BITS) * (arb(order) if self.measure == "rho" else arb(1))
@@ -270,7 +270,7 @@ class _Checking:
         left, right = (an_integer(evidence.get(side), f"evidence.{side}") for side in ("left", "right"))
         i, j = self.ran.places[left], self.ran.places[right]
         pieces = from_below(self.seen(i), self.seen(j), (self.ran.trees[i], self.ran.trees[j]))
-        if any(piece.p > 0 and piece.q.is_zero() for piece in pieces):
+        if any(piece.certain for piece in pieces):
             return INFINITE
         if self.measure == "mu":
             return epsilon(0)

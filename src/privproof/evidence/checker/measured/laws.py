@@ -11,13 +11,15 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from privproof.evidence.checker.outcomes import refuse
+from privproof.evidence.checker.documents import an_integer, only_members, text
+from privproof.evidence.checker.outcomes import Accepted, refuse
 from privproof.evidence.checker.programs.trees import Linear
 from privproof.evidence.checker.runs.divergence import excess
 from privproof.evidence.checker.runs.moved import Pairing, pairing
-from privproof.evidence.checker.runs.shown import Apart, Observed, Seen, between, matched
-from privproof.evidence.checker.runs.ways import Tree
+from privproof.evidence.checker.runs.shown import BITS, Apart, Observed, Seen, between, matched, observed
+from privproof.evidence.checker.runs.ways import Ran, Tree
 from privproof.exact import ZERO, Rational
+from privproof.exact.balls import precision
 
 _NOWHERE = Apart(ZERO, ())
 WHOLE = ("geometric", "discrete_gaussian")
@@ -47,6 +49,11 @@ class Piece:
     def normal(self) -> bool:
         """Whether nothing but Gaussian noise tells the sides apart."""
         return self.equal and not self.distance.moved
+
+    @property
+    def certain(self) -> bool:
+        """Whether something in it is possible on the left and impossible on the right."""
+        return bool(self.p > 0) and (self.q.is_zero() or any(each.one_sided for each in self.pairings))
 
     def loss(self) -> arb | None:
         """The largest loss apart from Gaussian noise; None where it is infinite."""
@@ -136,3 +143,28 @@ def _shapes_differ(left: Tree, right: Tree) -> None:
         not isinstance(part, Linear) for leaf in everything for part in leaf.parts
     ):
         refuse("whole or opaque numbers may be shown in more than one way", "evidence")
+
+
+def refuted_by_excess(ran: Ran, evidence: dict[str, object]) -> Accepted:
+    """Check that two neighbours have an event beyond an epsilon by more than delta: the sum of the excesses of all pieces from below."""
+    only_members(evidence, ("method", "left", "right"), "evidence")
+    left, right = (an_integer(evidence.get(side), f"evidence.{side}") for side in ("left", "right"))
+    if (left, right) not in ran.neighbours.pairs:
+        refuse("these are no neighbours", "evidence.right")
+    claim = ran.claim
+    if claim.epsilon.infinite or (claim.pointwise and claim.delta != 0):
+        refuse("this is evidence about events at a finite epsilon", "evidence.method")
+    trees = ran.trees[ran.places[left]], ran.trees[ran.places[right]]
+    with precision(BITS):
+        one, two = (observed(tree, "question.trees") for tree in trees)
+        pieces = from_below(one, two, trees)
+        bound = claim.epsilon.ball(BITS).exp()
+        found = sum((piece.least(bound) for piece in pieces), arb(0))
+        if not found > claim.delta:
+            refuse(f"an excess of {found.str(8)} is not shown to be above {text(claim.delta)}", "evidence")
+    return Accepted(
+        "refuted",
+        f"an event is {found.str(10)} beyond what epsilon allows, more than {text(claim.delta)}",
+        {"method": "excess", "excess": found.str(20)},
+        lower=claim.epsilon,
+    )

@@ -47,8 +47,12 @@ def check_runs(verdict: str, asked: dict[str, object], certificate: dict[str, ob
         return proved_by_divergence(ran, evidence)
     if (verdict, method) == ("refuted", "regions"):
         return refuted_by_region(ran, evidence, limits)
-    if ran.gaussian:
-        refuse(f"{method[:40]!r} is no evidence about Gaussian noise", "evidence.method")
+    if (verdict, method) == ("refuted", "excess"):
+        from privproof.evidence.checker.measured.laws import refuted_by_excess
+
+        return refuted_by_excess(ran, evidence)
+    if ran.in_balls:
+        refuse(f"{method[:40]!r} is no evidence about Gaussian noise and the like", "evidence.method")
     if (verdict, method) == ("proved", "table"):
         return proved_by_table(ran, evidence)
     if (verdict, method) == ("proved", "alignment"):

@@ -8,10 +8,11 @@ many steps: beyond some of them its mass is added as a ball.  Integer noise has 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
-from flint import arb, arb_series
+from flint import arb, arb_series, ctx
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.exact import ZERO, Rational
@@ -54,6 +55,13 @@ class Pairing:
     points: tuple[tuple[arb, arb], ...]
     rest: arb
     loss_of_rest: arb
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether something is possible on the left and impossible on the right."""
+        if any(p > 0 and q.is_zero() for p, q in self.points):
+            return True
+        return self.rest.is_zero() and any(each.left is not None and each.right is None for each in self.intervals)
 
     def excess(self, c: arb) -> arb:
         """The largest ``P(E) - c Q(E)``."""
@@ -171,6 +179,12 @@ def _moment(both: _Both, left: tuple[arb, Rational], right: tuple[arb, Rational]
 
 def pairing(moved: Moved, place: str) -> Pairing:
     """The two laws of a number: the left one moved, the other around 0."""
+    return _paired(moved, place, ctx.prec)
+
+
+@lru_cache(maxsize=256)
+def _paired(moved: Moved, place: str, bits: int) -> Pairing:
+    """The same, made once for each precision."""
     (kind, *parameters), by = moved
     if kind == "geometric":
         return _integers(parameters[0], by, place)

@@ -20,7 +20,7 @@ from privproof.evidence.checker.documents import (
     only_members,
 )
 from privproof.evidence.checker.outcomes import Limits, refuse, within
-from privproof.evidence.checker.programs.trees import Linear, read_chances, read_form, read_law, refuse_ties
+from privproof.evidence.checker.programs.trees import Linear, moderate, read_chances, read_form, read_law, refuse_ties
 from privproof.evidence.checker.runs.data import Neighbours
 from privproof.exact import ONE, ZERO, Rational
 
@@ -31,6 +31,8 @@ _MOST_STEPS = 5_000
 _MOST_DIGITS = 1_000
 """The digits of a numerator or denominator in a form or a law; beyond, its exponential might not be told from 0, and it is refused."""
 _KINDS = ("laplace", "exponential", "geometric", "gaussian")
+_SHAPES = {"uniform_real": 1, "truncated_laplace": 2, "staircase": 3}
+"""Kinds of noise of other shapes, with how many numbers each has: width; scale and bound; step, loss and share."""
 _DEEPEST = 60
 """How deep opaque values are nested; beyond, they are refused."""
 
@@ -106,9 +108,11 @@ class Ran:
     places: tuple[int, ...]
 
     @property
-    def gaussian(self) -> bool:
-        """Whether Gaussian noise is drawn."""
-        return any(law[0] == "gaussian" for tree in self.trees for leaf in tree for law in leaf.noises)
+    def in_balls(self) -> bool:
+        """Whether noise is drawn whose probabilities are enclosed in balls."""
+        return any(
+            law[0] == "gaussian" or law[0] in _SHAPES for tree in self.trees for leaf in tree for law in leaf.noises
+        )
 
     @property
     def compared(self) -> set[tuple[int, int]]:
@@ -200,10 +204,7 @@ def _mentioned(part: Part) -> list[int]:
 def _leaf(value: object, place: str, reader: _Reader) -> Leaf:
     given, limits = an_object(value, place), reader.limits
     only_members(given, ("noises", "steps", "shape", "parts"), place)
-    noises = tuple(
-        read_law(item, f"{place}.noises", limits, _MOST_DIGITS, _KINDS)
-        for item in a_list(given.get("noises"), f"{place}.noises")
-    )
+    noises = tuple(_law(item, f"{place}.noises", limits) for item in a_list(given.get("noises"), f"{place}.noises"))
     listed = a_list(given.get("steps"), f"{place}.steps")
     within(max(len(listed), len(noises)), _MOST_STEPS, "steps", place)
     steps = tuple(_step(item, noises, f"{place}.steps[{i}]", reader) for i, item in enumerate(listed))
@@ -211,6 +212,20 @@ def _leaf(value: object, place: str, reader: _Reader) -> Leaf:
         _part(item, noises, f"{place}.parts", limits, 0) for item in a_list(given.get("parts"), f"{place}.parts")
     )
     return Leaf(noises, steps, a_text(given.get("shape"), f"{place}.shape"), parts)
+
+
+def _law(value: object, place: str, limits: Limits) -> Law:
+    """The kind of a noise and its numbers."""
+    given = a_list(value, place)
+    kind = given[0] if given else None
+    if not isinstance(kind, str) or kind not in _SHAPES:
+        return read_law(value, place, limits, _MOST_DIGITS, _KINDS)
+    first, *more = (moderate(each, place, limits, _MOST_DIGITS) for each in given[1:] or [0])
+    if 1 + len(more) != _SHAPES[kind] or first <= 0 or any(each <= 0 for each in more[:1]):
+        refuse(f"{kind} noise has {_SHAPES[kind]} numbers, above 0", place)
+    if kind == "staircase" and not 0 <= more[1] <= 1:
+        refuse("the density of a staircase falls after a share of a step, from 0 to 1", place)
+    return (kind, first, *more)
 
 
 def _step(value: object, noises: tuple[Law, ...], place: str, reader: _Reader) -> Step:
