@@ -78,7 +78,7 @@ class DeltaDeciding(Deciding):
         with precision(_BITS):
             event = excess.lower(bound.ball(_BITS).exp())
             shown = bool(event > self.budget.delta)
-            below = event if shown else excess.least
+            below = event if shown or event.lower() >= excess.least.lower() else excess.least
             proved, refuted = upper <= self.budget.delta, below > self.budget.delta
             details = delta_details(below, upper)
         if proved:
