@@ -4,7 +4,7 @@
 
 Every row is one question without a size, from the function to the checked verdict.  "seconds" is processor time, and "ratio" is that
 time as a multiple of a baseline in the same run: a thousand runs of the function itself on lists of five.  A row whose verdict is not
-the known one ends in an exclamation mark.
+the known one ends in an exclamation mark; "short" is a proof for short lists alone.
 """
 
 # mypy: ignore-errors
@@ -262,12 +262,13 @@ def timed(call):
 
 
 def answered(asked, claim, neighbours, seconds) -> tuple[str, str]:
-    """The verdict on a row and the engine, or that the question is refused."""
+    """The verdict on a row and the engine; or that the question is refused, or proved for short lists alone."""
     try:
         verdict = check(asked, claim, neighbours=neighbours, time_limit=seconds)
     except PrivproofError:
         return "refused", "none"
-    return verdict.status, verdict.engine
+    some = verdict.status == "proved" and bool(getattr(verdict.question, "sizes", ()))
+    return "short" if some else verdict.status, verdict.engine
 
 
 def sampled(asked) -> None:
