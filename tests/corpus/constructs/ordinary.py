@@ -81,7 +81,7 @@ def m(q: queries(0, 1), x: integer(0, 1)):
 def m(q: queries(0, 1), x: integer(0, 1)):
     return random.random() < 1.5
 
-# %% coin kept | refused
+# %% coin kept | agrees
 @mechanism
 def m(q: queries(0, 1), x: integer(0, 1)):
     u = random.random()
