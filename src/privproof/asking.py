@@ -330,6 +330,11 @@ def delta_of(
             )
         (low, high), question = asked.delta_bounds, asked.question
     proof = asked_with(high) if high < 1 else None
+    if (
+        0 == low < high and (few := run_instead(question, "")) is not None
+    ):  # from below, at the sizes that there is time for
+        found = ask(Request(few.under(Budget(bound, rational(1)))), None, watch)
+        low = min(high, Fraction(0) if found.delta_bounds is None else found.delta_bounds[0])
     refutation = asked_with(low if low < high else low * _JUST_BELOW) if low > 0 else None
     return SmallestDelta(
         bound,
@@ -433,7 +438,8 @@ def _run(request: Request, verdict: Unknown, watch: Monitor) -> Verdict:
         return verdict
     if found.status == "unknown":
         return verdict
-    if found.status == "refuted" or other.sized or ordinary_mechanism(request.question) is not None:
+    unsupported = verdict.engine == "none"
+    if found.status == "refuted" or other.sized or unsupported or ordinary_mechanism(request.question) is not None:
         return found
     said = f"at {found.question.name}, {found.upper.show()} is proved by running it"
     return replace(verdict, notes=(*verdict.notes, said))

@@ -12,6 +12,7 @@ from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
+from privproof.compiling.sorts import OTHERS, PLACE, RANKED
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact.patience import Stopped
 from privproof.language import Mechanism, mechanism
@@ -119,7 +120,7 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
         return runs_question(subject, size=size)
     try:
         if is_gaussian(subject):
-            if horizon is None and keeps_few(subject, size):
+            if horizon is None and (keeps_few(subject, size) or is_settled(subject)):
                 return program_question(subject, size=size)
             raise LanguageError(
                 "gaussian",
@@ -171,6 +172,22 @@ def keeps_few(subject: Mechanism, size: int | None) -> bool:
     except (Unsupported, LanguageError):
         return False
     return True
+
+
+def is_settled(subject: Mechanism) -> bool:
+    """Whether a mechanism with Gaussian noise is one that alignments are about, for lists of every length."""
+    private = [declared for declared in subject.inputs.values() if not declared.public]
+    if subject.stream is not None or not any(
+        (d.shape == "list" and d.size is None) or d.values is None for d in private
+    ):
+        return False
+    if any(declared.within is None and declared.shape != "list" for declared in private):
+        return False
+    try:
+        program = relational(subject)
+    except (Unsupported, LanguageError):
+        return False
+    return not any(step.noise in (PLACE, OTHERS, RANKED) for step in program.sites)
 
 
 def is_aligned(subject: Mechanism) -> bool:

@@ -213,7 +213,7 @@ def continuous_variables(body: Block) -> frozenset[str]:
     """The variables in whose value continuous noise has a part."""
 
     def flows(statement: Statement, found: set[str]) -> bool:
-        drawn = isinstance(statement, Sample) and statement.noise in ("laplace", "exponential")
+        drawn = isinstance(statement, Sample) and statement.noise in ("laplace", "exponential", "gaussian")
         return drawn or reads_any(statement, found)
 
     return frozenset(carried(body, (), flows))
@@ -414,7 +414,11 @@ def centred(body: Block) -> Block:
     def change(statement: Statement) -> tuple[Statement, ...] | None:
         match statement:
             case Sample(
-                _, "laplace" | "exponential" | "geometric", (Operation() | Conditional() as center, *rest), _, place
+                _,
+                "laplace" | "exponential" | "gaussian" | "geometric",
+                (Operation() | Conditional() as center, *rest),
+                _,
+                place,
             ):
                 name = f"#center{next(counter)}"
                 drawn = replace(statement, arguments=(Variable(name, place), *rest))

@@ -21,8 +21,17 @@ Node = TypeVar("Node", bound=ast.AST)
 SAME_LENGTH = "size"
 """What all input lists of open length share."""
 _COMBINED: dict[type[ast.operator], type[ast.boolop]] = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}
-_NOISE = ("numpy.random.laplace", "numpy.random.exponential", "scipy.stats.laplace.rvs", "scipy.stats.expon.rvs")
-_SIZE_AT = {"numpy.random.laplace": 2, "numpy.random.exponential": 1, "scipy.stats.laplace.rvs": 2}
+_CENTERED = ("numpy.random.laplace", "numpy.random.normal")
+_NOISE = (
+    *_CENTERED,
+    "numpy.random.exponential",
+    "scipy.stats.laplace.rvs",
+    "scipy.stats.norm.rvs",
+    "scipy.stats.expon.rvs",
+)
+_SIZE_AT = {"numpy.random.exponential": 1, "scipy.stats.laplace.rvs": 2, "scipy.stats.norm.rvs": 2} | dict.fromkeys(
+    _CENTERED, 2
+)
 _PLACES = ("numpy.argmax", "numpy.argmin", "numpy.argsort")
 _TOTALS = {"sum": "numpy.sum", "max": "numpy.max", "min": "numpy.min", "any": "numpy.any", "all": "numpy.all"}
 
@@ -359,7 +368,7 @@ class Arrays:
             sizes.append(args.pop(place))
         if len(sizes) != 1:
             centers = [*args[:1], *(k.value for k in node.keywords if k.arg == "loc")]
-            if len(sizes) == 0 and called == "numpy.random.laplace" and len(centers) == 1:
+            if len(sizes) == 0 and called in _CENTERED and len(centers) == 1:
                 center = self.vector(centers[0])
                 if center is not None and not center.mask and not center.tests:
                     rest = [self.plain(each) for each in args[1:]]

@@ -23,6 +23,7 @@ from typing import Any, Final
 
 _RANDOM: Final = (
     *("random", "randint", "randrange", "choice", "choices", "expovariate", "getrandbits", "_randbelow", "uniform"),
+    *("gauss", "normalvariate"),
 )
 _METHODS: Final = {name: vars(random.Random).get(name) for name in _RANDOM} | {
     name: getattr(random.Random, name) for name in ("random", "getrandbits")
@@ -35,6 +36,7 @@ _LOGGED: Final = ("debug", "info", "warning", "error", "critical", "log")
 _NUMPY: Final = (
     *(
         "laplace",
+        "normal",
         "exponential",
         "standard_exponential",
         "random",
@@ -102,7 +104,7 @@ _FUNCTIONS: Final = {
 }
 """Functions and classes of Python's own libraries, as they came."""
 _PARTS: Final = {"random": "numpy", "stats": "scipy"}
-_STATISTICS: Final = {"laplace_gen": "laplace", "expon_gen": "expon"}
+_STATISTICS: Final = {"laplace_gen": "laplace", "norm_gen": "norm", "expon_gen": "expon"}
 """Distributions of ``scipy.stats`` by the names of their classes."""
 
 

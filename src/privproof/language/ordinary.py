@@ -36,6 +36,10 @@ from privproof.language.walking import variables
 
 _SIGNATURES: dict[str, tuple[str, ...]] = {
     "numpy.random.laplace": ("loc", "scale", "size"),
+    "numpy.random.normal": ("loc", "scale", "size"),
+    "scipy.stats.norm.rvs": ("loc", "scale", "size"),
+    "random.gauss": ("mu", "sigma"),
+    "random.normalvariate": ("mu", "sigma"),
     "numpy.random.exponential": ("scale", "size"),
     "numpy.random.standard_exponential": ("size",),
     "numpy.random.randint": ("low", "high", "size"),
@@ -185,7 +189,7 @@ class Ordinary(Objects):
         """Noise, in a statement of its own."""
         self.shared.drawn = True
         kept = self.shared.name("z")
-        if noise in ("laplace", "exponential"):
+        if noise in ("laplace", "exponential", "gaussian"):
             self.shared.noisy.add(kept)
         out.append(Sample(kept, noise, arguments, self.shared.sites, here))
         self.shared.sites += 1
@@ -214,6 +218,12 @@ class Ordinary(Objects):
             case "numpy.random.laplace" | "scipy.stats.laplace.rvs":
                 scale = self.scale(node, arguments.get("scale", one))
                 return self.draw("laplace", (arguments.get("loc", zero), scale), out, here)
+            case "numpy.random.normal" | "scipy.stats.norm.rvs":
+                scale = self.scale(node, arguments.get("scale", one))
+                return self.draw("gaussian", (arguments.get("loc", zero), scale), out, here)
+            case "random.gauss" | "random.normalvariate":
+                scale = self.scale(node, arguments.get("sigma", one))
+                return self.draw("gaussian", (arguments.get("mu", zero), scale), out, here)
             case "numpy.random.exponential" | "numpy.random.standard_exponential" | "scipy.stats.expon.rvs":
                 scale = self.scale(node, arguments.get("scale", one))
                 return self.draw("exponential", (arguments.get("loc", zero), scale), out, here)
@@ -428,7 +438,22 @@ class Ordinary(Objects):
         return Operation("table of", tuple(entries), here)
 
 
-_NUMBERS = ("loc", "scale", "lambd", "a", "b", "start", "stop", "low", "high", "k", "n", "exclusive_upper_bound")
+_NUMBERS = (
+    "loc",
+    "scale",
+    "mu",
+    "sigma",
+    "lambd",
+    "a",
+    "b",
+    "start",
+    "stop",
+    "low",
+    "high",
+    "k",
+    "n",
+    "exclusive_upper_bound",
+)
 
 
 def _exchanged(node: Any, old: ast.expr, new: ast.expr) -> Any:

@@ -88,7 +88,7 @@ class Translated:
 def draws_continuously(translated: Translated) -> bool:
     """Whether noise is drawn that may be any real number."""
     drawn = (s for s in statements(translated.body) if isinstance(s, Sample))
-    return any(s.noise in ("laplace", "exponential") for s in drawn)
+    return any(s.noise in ("laplace", "exponential", "gaussian") for s in drawn)
 
 
 def translate(

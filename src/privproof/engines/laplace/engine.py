@@ -21,7 +21,7 @@ from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Answers, Request
 from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence
 from privproof.engines.laplace.events import tree
-from privproof.engines.laplace.explaining import explanation
+from privproof.engines.laplace.explaining import explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import SETTLED, AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
@@ -40,9 +40,8 @@ from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 from privproof.language.branching import Leaf
 from privproof.language.inputs import Input
-from privproof.language.taint import samples
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.programs import claim_in_numbers, is_geometric, rational_below
+from privproof.scenarios.programs import claim_in_numbers, is_gaussian, is_geometric, rational_below
 
 ENGINE = "laplace"
 _LARGE = 5
@@ -56,6 +55,9 @@ class AlignmentEngine:
 
     def supports(self, request: Request) -> str | None:
         """Why the engine does not answer the request, or None if it does."""
+        question = request.question
+        if request.tight and isinstance(question, ProgramQuestion) and is_gaussian(question.mechanism):
+            return "alignments of Gaussian noise are for a claim with a delta"
         return None
 
     def answers(self, request: Request, monitor: Monitor) -> Answers:
@@ -73,7 +75,7 @@ class AlignmentEngine:
         with own_context():
             program = _in_class(question.mechanism)
             search: _Tight | _Search | _Settled
-            if any(sample.noise == "gaussian" for sample in samples(question.mechanism.translated.body)):
+            if is_gaussian(question.mechanism):
                 search = _Settled(question, program, monitor)
             else:
                 search = (_Tight if request.tight else _Search)(question, program, monitor)
@@ -318,7 +320,7 @@ def aligned(
         compiled=proof.program,
         lower=epsilon(0) if best is None else best.lower(),
         witness=None if best is None else witnessed(best),
-        details=ProgramDetails(proof.budget if proof.budget.terms else None, explanation),
+        details=ProgramDetails(proof.budget if proof.budget.terms else None, explanation, delta=given_away_by(proof)),
     )
 
 

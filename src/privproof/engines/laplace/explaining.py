@@ -30,12 +30,14 @@ from privproof.engines.laplace.proving import AlignmentProof
 from privproof.engines.laplace.squares import given_away
 from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import fraction
-from privproof.exact.balls import precision
+from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.texts import rounded
 from privproof.language.syntax import Sample
 
 _BITS = 128
 """Bits of a delta that is shown."""
+_GRID = 10**30
+"""A delta is rounded up to a multiple of its inverse, so that it can be written down."""
 
 
 def explanation(proof: AlignmentProof) -> Explanation:
@@ -60,13 +62,29 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
     return f"noise whose scale grows with {' * '.join(group)} costs at most {limit}"
 
 
+def _left(proof: AlignmentProof) -> Fraction:
+    """What other noise leaves of epsilon to Gaussian noise."""
+    others = sum((fraction(bound.limit.constant) for bound in proof.bounds if bound.group != SQUARES), Fraction(0))
+    return fraction(proof.budget.constant) - others
+
+
 def _given_away(proof: AlignmentProof, squares: Fraction) -> str:
     """What Gaussian noise gives away."""
-    others = sum((fraction(bound.limit.constant) for bound in proof.bounds if bound.group != SQUARES), Fraction(0))
-    left = fraction(proof.budget.constant) - others
+    left = _left(proof)
     with precision(_BITS):
         delta = rounded(given_away(squares, arb(left.numerator) / left.denominator))
     return f"Gaussian noise: squares of at most {squares} give away {delta} where {left} is left of epsilon"
+
+
+def given_away_by(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
+    """Between which numbers the smallest delta lies; None where there is no Gaussian noise."""
+    squares = next((fraction(bound.limit.constant) for bound in proof.bounds if bound.group == SQUARES), None)
+    if squares is None:
+        return None
+    left = _left(proof)
+    with precision(_BITS):
+        _, high = rational_bounds(given_away(squares, arb(left.numerator) / left.denominator))
+        return Fraction(0), min(Fraction(1), Fraction(-int(-high.p * _GRID // high.q), _GRID))
 
 
 def _charges(proof: AlignmentProof, writer: Writer) -> Iterator[Charge]:

@@ -20,6 +20,8 @@ _SHARES = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))
 """The parts of epsilon that are set aside for Gaussian noise, one after the other; all of it where there is no other noise."""
 _BITS = 128
 """Bits of the balls; the checker decides with its own."""
+_SLACK = Fraction(1, 10**9)
+"""How much more than what gives away delta squares may be in the search."""
 _STEPS = 60
 """Bisections for the largest mu: it is only looked for, what it gives away is decided by balls."""
 
@@ -57,7 +59,7 @@ def allowances(epsilon: Epsilon, delta: Rational, *, alone: bool) -> Iterator[Al
 
 
 def _most(left: Fraction, delta: Rational) -> Fraction:
-    """About the largest square that gives away no more than delta."""
+    """About the largest square that gives away no more than delta, and a little more: what costs exactly as much is not excluded."""
     below, above = Fraction(0), Fraction(1)
     with precision(_BITS):
         free = arb(Rational(left.numerator, left.denominator))
@@ -69,4 +71,4 @@ def _most(left: Fraction, delta: Rational) -> Fraction:
                 below = middle
             else:
                 above = middle
-    return below
+    return below * (1 + _SLACK)

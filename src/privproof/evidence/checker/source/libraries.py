@@ -3,6 +3,7 @@
 | written | law |
 | --- | --- |
 | ``numpy.random.laplace``, ``scipy.stats.laplace.rvs`` | Laplace noise of the scale around the location |
+| ``numpy.random.normal``, ``random.gauss``, ``random.normalvariate``, ``scipy.stats.norm.rvs`` | Gaussian noise |
 | ``numpy.random.exponential``, ``random.expovariate``, ``scipy.stats.expon.rvs`` | exponential noise |
 | ``random.random() < p`` | true with probability p, which counts with the exact value that it has |
 | ``random.randint``, ``randrange``, ``secrets.randbelow``, ``numpy.random.randint`` ... | one of the whole numbers, each alike |
@@ -47,6 +48,10 @@ LIBRARY: Mapping[str, Signature] = {
     "numpy.random.binomial": Signature(("n", "p", "size"), 3, {"size": None}),
     "random.choices": Signature(("population", "weights"), 2, {"weights": None}),
     "numpy.random.laplace": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": None}),
+    "numpy.random.normal": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": None}),
+    "scipy.stats.norm.rvs": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": 1}),
+    "random.gauss": Signature(("mu", "sigma"), 2, {"mu": 0, "sigma": 1}),
+    "random.normalvariate": Signature(("mu", "sigma"), 2, {"mu": 0, "sigma": 1}),
     "numpy.random.exponential": Signature(("scale", "size"), 2, {"scale": 1, "size": None}),
     "numpy.random.standard_exponential": Signature(("size",), 1, {"size": None}),
     "scipy.stats.laplace.rvs": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": 1}),
@@ -78,6 +83,10 @@ def library_law(name: str, a: Mapping[str, Value]) -> Law:
             return [(value, rational(q)) for value, q in ((True, p), (False, 1 - p)) if q]
         case "numpy.random.laplace" | "scipy.stats.laplace.rvs":
             return Continuous("laplace", _center(a["loc"]), _scale(a["scale"]))
+        case "numpy.random.normal" | "scipy.stats.norm.rvs":
+            return Continuous("gaussian", _center(a["loc"]), _scale(a["scale"]))
+        case "random.gauss" | "random.normalvariate":
+            return Continuous("gaussian", _center(a["mu"]), _scale(a["sigma"]))
         case "numpy.random.exponential" | "numpy.random.standard_exponential":
             return Continuous("exponential", 0, _scale(a.get("scale", 1)))
         case "scipy.stats.expon.rvs":
@@ -122,6 +131,10 @@ def noise_meant(name: str, a: Mapping[str, Value]) -> tuple[str, Mapping[str, Va
             return "bernoulli", {"p": a["p"]}
         case "numpy.random.laplace" | "scipy.stats.laplace.rvs":
             return "laplace", {"value": _center(a["loc"]), "scale": _center(a["scale"])}
+        case "numpy.random.normal" | "scipy.stats.norm.rvs":
+            return "gaussian", {"value": _center(a["loc"]), "sigma": _center(a["scale"])}
+        case "random.gauss" | "random.normalvariate":
+            return "gaussian", {"value": _center(a["mu"]), "sigma": _center(a["sigma"])}
         case "numpy.random.exponential" | "numpy.random.standard_exponential" | "scipy.stats.expon.rvs":
             return "exponential", {"value": _center(a.get("loc", 0)), "scale": _center(a.get("scale", 1))}
         case "random.expovariate":
