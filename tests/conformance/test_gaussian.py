@@ -309,13 +309,22 @@ def test_several_numbers_with_laplace_noise_are_bounded():
 # ------------------------------------------------------------------------------------------------ where it is not decided
 
 
-def test_answers_without_bounds_are_refused_with_a_way_out():
+def test_answers_without_bounds_are_aligned():
     @mechanism
     def released(x: integer()):
         return gaussian(x, sigma=2)
 
-    with pytest.raises(LanguageError, match="finitely many"):
-        check(released, 1, "0.01")
+    verdict = check(released, 1, "0.01")
+    assert (verdict.status, verdict.engine) == ("proved", "laplace")
+
+
+def test_a_count_of_every_length_has_the_delta_of_one_record():
+    def released(data):
+        return sum(data) + random.gauss(0, 2)
+
+    found = smallest_delta(released, 1, data=BITS)
+    assert enclosed(found, 0.006829594983)
+    assert found.proof.engine == "laplace"
 
 
 def test_a_mechanism_samples():

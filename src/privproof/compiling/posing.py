@@ -120,7 +120,7 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
         return runs_question(subject, size=size)
     try:
         if is_gaussian(subject):
-            if horizon is None and (keeps_few(subject, size) or is_settled(subject)):
+            if horizon is None and (keeps_few(subject, size) or is_settled(subject, size)):
                 return program_question(subject, size=size)
             raise LanguageError(
                 "gaussian",
@@ -174,12 +174,11 @@ def keeps_few(subject: Mechanism, size: int | None) -> bool:
     return True
 
 
-def is_settled(subject: Mechanism) -> bool:
-    """Whether a mechanism with Gaussian noise is one that alignments are about, for lists of every length."""
+def is_settled(subject: Mechanism, size: int | None) -> bool:
+    """Whether a mechanism with Gaussian noise is one that alignments are about, with more data sets than can be run."""
     private = [declared for declared in subject.inputs.values() if not declared.public]
-    if subject.stream is not None or not any(
-        (d.shape == "list" and d.size is None) or d.values is None for d in private
-    ):
+    opened = size is None and _open_lists(subject)
+    if subject.stream is not None or not (opened or any(declared.values is None for declared in private)):
         return False
     if any(declared.within is None and declared.shape != "list" for declared in private):
         return False
