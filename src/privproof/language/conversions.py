@@ -14,7 +14,7 @@ import ast
 import linecache
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from privproof.language.linear import Linear, Opaque, refuse
@@ -112,7 +112,7 @@ def numbers_of(names: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _STANDS[name] for name in _replaceable("".join(lines))} if lines else {}
 
 
-@lru_cache(maxsize=64)
+@cache  # a project may have any number of modules, and all of them are asked about before every run
 def _replaceable(text: str) -> tuple[str, ...]:
     """Which of ``int`` and ``float`` a text does nothing with but what its stand-in does as well."""
     try:
