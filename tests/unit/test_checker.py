@@ -517,8 +517,9 @@ def test_a_cone_for_each_output_by_itself() -> None:
     cone = {"method": "cone", "nodes": nodes, "starts": starts}
     accepted(recheck(certificate(survey("ln(3)"), cone)))
     rejected(recheck(certificate(survey("ln(299/100)"), cone)))
-    for i in range(3):
+    for i in range(2):
         assert "no start" in rejected(recheck(certificate(survey("ln(3)"), without(cone, ("starts", i))))).reason
+    accepted(recheck(certificate(survey("ln(3)"), without(cone, ("starts", 2)))))  # no word ends in this output
     swapped = replaced(cone, ("starts", 0, "finish"), "N")
     rejected(recheck(certificate(survey("ln(3)"), swapped)))
     rejected(recheck(certificate(survey("ln(3)"), replaced(cone, ("starts", 0, "finish"), "x"))))

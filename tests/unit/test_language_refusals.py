@@ -82,7 +82,7 @@ CONSTRUCTS = {
     "else after for": ("for v in q:\n    pass\nelse:\n    return 2", 1, 5, "else after for"),
     "float": ("return q[0] * 0.5", 1, 19, "0.5 is a float"),
     "random.random": ("return random.random()", 1, 12, "random.random"),
-    "random.gauss": ("return random.gauss(0, 1)", 1, 12, "random.gauss"),
+    "random.betavariate": ("return random.betavariate(1, 1)", 1, 12, "random.betavariate"),
     "a float and noise of a library": ("return random.randint(0, 1) + q[0] * 0.5", 1, 42, "0.5 is a float"),
     "matrices": ("return q[0] @ 1", 1, 12, "the operator @"),
     "yield as a value": ("x = yield 1", 1, 9, "yield inside an expression"),

@@ -38,7 +38,10 @@ def rho(
     report: ReportOut = None,
     time_limit: TimeLimit = None,
 ) -> None:
-    """The smallest rho for which the mechanism is rho-zCDP, enclosed: proved from above, refuted from below."""
+    """The smallest rho of zCDP, enclosed.
+
+    Proved from above, refuted from below.
+    """
     _smallest(RHO, target, size, settings, inputs, neighbours, as_json, certificate, report, time_limit)
 
 
@@ -54,7 +57,10 @@ def mu(
     report: ReportOut = None,
     time_limit: TimeLimit = None,
 ) -> None:
-    """The smallest mu for which the mechanism is mu-GDP, enclosed: proved from above, refuted from below."""
+    """The smallest mu of Gaussian differential privacy, enclosed.
+
+    Proved from above, refuted from below.
+    """
     _smallest(MU, target, size, settings, inputs, neighbours, as_json, certificate, report, time_limit)
 
 
@@ -95,7 +101,10 @@ def renyi(
     as_json: AsJson = False,
     time_limit: TimeLimit = None,
 ) -> None:
-    """Rényi divergences at some orders, the largest over all neighbours, enclosed."""
+    """Rényi divergences at some orders, enclosed.
+
+    The largest over all neighbours.
+    """
     begin(target, time_limit, as_json=as_json)
     question = loaded(target, one_size(size), None, None, settings, inputs, neighbours)
     with monitored() as monitor:

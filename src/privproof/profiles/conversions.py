@@ -23,7 +23,7 @@ def delta_of_rho(rho: EpsilonLike, at: EpsilonLike) -> arb:
     """A delta that rho-zCDP implies at an epsilon, as a ball; at most 1.
 
     >>> round(float(delta_of_rho("1/8", 2)), 6)
-    0.001493
+    3.9e-05
     """
     with precision(_BITS):
         value, e = epsilon(rho).ball(_BITS), epsilon(at).ball(_BITS)

@@ -334,6 +334,7 @@ def p_words(audit: Audit) -> str:
 def loss_words(loss: Epsilon) -> str:
     """A loss: exactly where that is short, otherwise rounded down.
 
+    >>> from privproof.exact import epsilon
     >>> loss_words(epsilon("ln(24/7)")), loss_words(epsilon("2394264978076667/1000000000000000"))
     ('ln(24/7) ≈ 1.23214', '≈ 2.394264')
     """

@@ -184,7 +184,8 @@ class _Search:
         try:
             return look(*given)
         except LanguageError as problem:
-            followed = self.program is not None or self.mechanism.translated.ordinary
+            ordinary = self.mechanism.translated.ordinary  # only there a float is a number like any other
+            followed = ordinary or (self.program is not None and problem.code != "float")
             if not followed or problem.code not in _PROCESSED:
                 raise
             place = "" if problem.place is None else f", {problem.place}"

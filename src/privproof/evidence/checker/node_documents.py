@@ -98,7 +98,9 @@ def read_starts(
     question: Question, evidence: dict[str, object], reading: Reading[M], limits: Limits
 ) -> list[Beginning[M]]:
     """The starts of a certificate, each with the ordered pairs that it names; refuses those that leave one out."""
-    outputs = frozenset(question.system.compared_outputs if isinstance(question.system, Machine) else ())
+    machine = question.system if isinstance(question.system, Machine) else None
+    outputs = frozenset(() if machine is None else machine.compared_outputs)
+    known = outputs if machine is None or machine.finish is None else outputs | set(machine.outputs)
     result: list[Beginning[M]] = []
     for i, item in enumerate(a_list(evidence.get("starts"), "evidence.starts")):
         place = f"evidence.starts[{i}]"
@@ -108,7 +110,7 @@ def read_starts(
         node = reading.target(given, place)
         multipliers = reading.read(given.get("multipliers"), reading.known[node], f"{place}.multipliers")
         finish = a_text_or_null(given.get("finish"), f"{place}.finish")
-        if finish is not None and finish not in outputs:
+        if finish is not None and finish not in known:
             refuse("no word ends by writing this output", f"{place}.finish")
         starts = matching_starts(question, given, place, limits)
         result.extend(Beginning(start, finish, node, multipliers, place) for start in starts)
