@@ -26,10 +26,10 @@ EPSILON = "1/2"
 
 
 @mechanism
-def sparse_vector(q: queries(0, 1)):
-    threshold = gaussian(0, sigma=4)
+def sparse_vector(q: queries(0, 1), t=4, s=8):
+    threshold = gaussian(0, sigma=t)
     for i, a in enumerate(q):
-        if gaussian(a, sigma=8) >= threshold:
+        if gaussian(a, sigma=s) >= threshold:
             return i
     return -1
 

@@ -6,9 +6,10 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from benchmarks.gaussian import k_min_max, m_range, mix_one, mix_two, noisy_max, sparse_laplace, sparse_vector
 from tests.amounts import selected
 
-from privproof import check, gaussian, laplace, mechanism, queries, real_queries, recheck, smallest_delta, tight_epsilon
+from privproof import check, gaussian, mechanism, real_queries, recheck, smallest_delta, tight_epsilon
 from privproof.asking import delta_of
 from privproof.compiling.posing import pose_question
 from privproof.compiling.registers import registers
@@ -23,93 +24,21 @@ from privproof.loading import load
 WIDTH = 1e-9
 
 
-@mechanism
-def above_threshold(q: queries(0, 1), t=4, s=8):
-    threshold = gaussian(0, sigma=t)
-    for i, a in enumerate(q):
-        if gaussian(a, sigma=s) >= threshold:
-            return i
-    return -1
-
-
-@mechanism
-def laplace_threshold(q: queries(0, 1)):
-    threshold = laplace(0, scale=4)
-    for i, a in enumerate(q):
-        if gaussian(a, sigma=8) >= threshold:
-            return i
-    return -1
-
-
-@mechanism
-def laplace_alone(q: queries(0, 1)):
-    threshold = laplace(0, scale=4)
-    for i, a in enumerate(q):
-        if laplace(a, scale=8) >= threshold:
-            return i
-    return -1
-
-
-@mechanism
-def laplace_answers(q: queries(0, 1)):
-    threshold = gaussian(0, sigma=4)
-    for i, a in enumerate(q):
-        if laplace(a, scale=8) >= threshold:
-            return i
-    return -1
-
-
-@mechanism
-def noisy_max(q: queries(0, 1)):
-    best, winner = None, 0
-    for i, a in enumerate(q):
-        noisy = gaussian(a, sigma=4)
-        if best is None or noisy > best:
-            best, winner = noisy, i
-    return winner
-
-
-@mechanism
-def in_range(q: queries(0, 1)):
-    low = gaussian(0, sigma=2)
-    high = gaussian(1, sigma=2)
-    for i, a in enumerate(q):
-        noisy = gaussian(a, sigma=1)
-        if noisy < low or noisy > high:
-            return i
-    return -1
-
-
-@mechanism
-def min_max(q: queries(0, 1), k=2):
-    low = high = 0
-    for i, a in enumerate(q):
-        noisy = gaussian(a, sigma=1)
-        if i == 0:
-            low = high = noisy
-        elif i < k:
-            low = min(low, noisy)
-            high = max(high, noisy)
-        elif noisy < low or noisy > high:
-            return i
-    return -1
-
-
 KNOWN = [
-    (above_threshold, 11, "1/2", 0.00137963318589),
-    (above_threshold, 25, "1/2", 0.00175174940097),
-    (above_threshold, 25, "1.24", 0),
-    (above_threshold.having(t=1, s=2), 4, "1/2", 0.102144461667714),
+    (sparse_vector, 11, "1/2", 0.00137963318589),
+    (sparse_vector, 25, "1/2", 0.00175174940097),
+    (sparse_vector, 25, "1.24", 0),
+    (sparse_vector.having(t=1, s=2), 4, "1/2", 0.102144461667714),
     (noisy_max, 5, "1/2", 0.02069196285075),
     (noisy_max, 20, "1/2", 0.0741271334639),
-    (min_max, 4, "1/2", 0.0230450957444),
-    pytest.param(above_threshold, 100, "1/2", 0.00180512179245, marks=pytest.mark.slow),
-    pytest.param(above_threshold, 100, "1.24", 1.13182713e-6, marks=pytest.mark.slow),
-    pytest.param(laplace_alone, 11, "1/5", 0.01409363507290, marks=pytest.mark.slow),
-    pytest.param(laplace_threshold, 11, "1/5", 0.01632114326152, marks=pytest.mark.slow),
-    pytest.param(in_range, 5, "1/2", 0.00069124983066, marks=pytest.mark.slow),
-    pytest.param(in_range, 10, "1/2", 0.00434522935663, marks=pytest.mark.slow),
-    pytest.param(min_max.having(k=5), 10, "1/2", 0.0871789051783, marks=pytest.mark.slow),
+    (k_min_max, 4, "1/2", 0.0230450957444),
+    pytest.param(sparse_vector, 100, "1/2", 0.00180512179245, marks=pytest.mark.slow),
+    pytest.param(sparse_vector, 100, "1.24", 1.13182713e-6, marks=pytest.mark.slow),
+    pytest.param(sparse_laplace, 11, "1/5", 0.01409363507290, marks=pytest.mark.slow),
+    pytest.param(mix_one, 11, "1/5", 0.01632114326152, marks=pytest.mark.slow),
+    pytest.param(m_range, 5, "1/2", 0.00069124983066, marks=pytest.mark.slow),
+    pytest.param(m_range, 10, "1/2", 0.00434522935663, marks=pytest.mark.slow),
+    pytest.param(k_min_max.having(k=5), 10, "1/2", 0.0871789051783, marks=pytest.mark.slow),
 ]
 
 
@@ -126,16 +55,16 @@ def test_known_deltas_on_all_neighbours_of_zeros_and_ones(function, size, at, de
 
 
 def test_laplace_answers_below_a_gaussian_threshold_agree_with_running():
-    run = delta_of(pose_question(laplace_answers, size=2, run=True), epsilon("1/5"))
-    found = smallest_delta(laplace_answers, "1/5", size=2)
+    run = delta_of(pose_question(mix_two, size=2, run=True), epsilon("1/5"))
+    found = smallest_delta(mix_two, "1/5", size=2)
     assert (found.verdict.engine, run.verdict.engine) == ("registers", "runs")
     assert abs(found.upper - run.upper) < Fraction(WIDTH)
 
 
 @pytest.mark.parametrize("relation", ["one", "monotone"])
 def test_other_neighbours_agree_with_running(relation):
-    found = smallest_delta(above_threshold, "1/10", size=2, neighbours=relation)
-    run = delta_of(pose_question(above_threshold, size=2, neighbours=relation, run=True), epsilon("1/10"))
+    found = smallest_delta(sparse_vector, "1/10", size=2, neighbours=relation)
+    run = delta_of(pose_question(sparse_vector, size=2, neighbours=relation, run=True), epsilon("1/10"))
     assert (found.verdict.engine, run.verdict.engine) == ("registers", "runs")
     assert abs(found.upper - run.upper) < Fraction(WIDTH)
     assert abs(found.lower - run.lower) < Fraction(WIDTH)
@@ -167,7 +96,7 @@ def test_a_refutation_names_the_pair_and_the_event():
 
 @pytest.fixture(scope="module")
 def proof():
-    return smallest_delta(above_threshold, "1/10", size=4)
+    return smallest_delta(sparse_vector, "1/10", size=4)
 
 
 def _samples(certificate):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from privproof.compiling.counters import other_names
 from privproof.language.syntax import Append, Assign, Block, Constant, Expression, Operation, Statement, Variable
 from privproof.language.walking import mapped, parts, reads, statements, variables, with_blocks, writes
 
@@ -113,16 +114,9 @@ class _Group:
 
 def _counters(body: Block) -> Iterator[_Group]:
     for grown in dict.fromkeys(name for s in statements(body) if (name := _added(s)) is not None):
-        names = {grown}
-        count = 0
-        while count != len(names):
-            count = len(names)
-            for statement in statements(body):
-                match statement:
-                    case Assign(name, Variable(other)) if other in names:
-                        names.add(name)
+        names = other_names(body, grown)
         if all(_begins_or_grows(s, grown, names) for s in statements(body) if writes(s) in names):
-            yield _Group(grown, frozenset(names))
+            yield _Group(grown, names)
 
 
 def _added(statement: Statement) -> str | None:
@@ -133,7 +127,7 @@ def _added(statement: Statement) -> str | None:
     return None
 
 
-def _begins_or_grows(statement: Statement, grown: str, names: set[str]) -> bool:
+def _begins_or_grows(statement: Statement, grown: str, names: frozenset[str]) -> bool:
     match statement:
         case Assign(_, Constant(value)):
             return type(value) is int

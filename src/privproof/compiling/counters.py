@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from privproof.language.flow import Flow, Instruction, Jump, Next, Test
-from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Return, Statement, Variable
+from privproof.language.flow import Flow, Instruction, Jump, Next, Test, following
+from privproof.language.syntax import Assign, Block, Constant, Expression, Operation, Statement, Variable
 from privproof.language.walking import parts, reads, statements, with_blocks, within
 
 
 def other_names(body: Block, fed: str) -> frozenset[str]:
-    """The variables that may stand for a list: its name, and those that it is assigned to."""
+    """The variables that may stand for a list or a number: its name, and those that it is assigned to."""
     names = {fed}
     count = 0
     while count != len(names):
@@ -104,21 +104,11 @@ def reading_on(flow: Flow, names: frozenset[str]) -> tuple[bool, ...]:
     while changed:
         changed = False
         for number, instruction in enumerate(flow.code):
-            if not found[number] and any(found[after] for after in _onward(number, instruction, len(found))):
+            if not found[number] and any(
+                found[after] for after in following(number, instruction) if after < len(found)
+            ):
                 found[number] = changed = True
     return tuple(found)
-
-
-def _onward(number: int, instruction: Instruction, count: int) -> tuple[int, ...]:
-    match instruction:
-        case Jump(target):
-            return (target,)
-        case Test(_, then, otherwise):
-            return (then, otherwise)
-        case Return():
-            return ()
-        case _:
-            return (number + 1,) if number + 1 < count else ()
 
 
 def _uses(instruction: Instruction, names: frozenset[str]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.inputs import Input
+from privproof.language.laws import CONTINUOUS
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -213,7 +214,7 @@ def continuous_variables(body: Block) -> frozenset[str]:
     """The variables in whose value continuous noise has a part."""
 
     def flows(statement: Statement, found: set[str]) -> bool:
-        drawn = isinstance(statement, Sample) and statement.noise in ("laplace", "exponential", "gaussian")
+        drawn = isinstance(statement, Sample) and statement.noise in CONTINUOUS
         return drawn or reads_any(statement, found)
 
     return frozenset(carried(body, (), flows))

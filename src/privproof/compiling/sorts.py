@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from privproof.compiling.rewriting import Unsupported
+from privproof.language import laws
 from privproof.language.flow import Instruction, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
@@ -34,7 +35,7 @@ Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 PURE = ("laplace", "exponential")
 """The noises on the line that are shifted at a cost in epsilon alone."""
-CONTINUOUS = (*PURE, "gaussian")
+CONTINUOUS = laws.CONTINUOUS
 SHIFTED = (*CONTINUOUS, "geometric")
 """The noises that an alignment moves; geometric noise by whole numbers."""
 PROCESSED = "processed"

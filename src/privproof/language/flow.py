@@ -103,7 +103,7 @@ def flow(body: Block, lists: Iterable[str] = (), given: Iterable[str] = ()) -> F
     writer = _Writer()
     writer.block(body)
     code = _shortened(writer.code)
-    after = [_after(i, instruction) for i, instruction in enumerate(code)]
+    after = [following(i, instruction) for i, instruction in enumerate(code)]
     sure = _assigned(code, after, frozenset(given))
     live = _live(code, after, sure)
     code = tuple(
@@ -203,7 +203,7 @@ def _shortened(code: list[Instruction]) -> tuple[Instruction, ...]:
         number = waiting.pop()
         if number not in reached:
             reached.add(number)
-            waiting.extend(_after(number, aimed[number]))
+            waiting.extend(following(number, aimed[number]))
     kept = sorted(reached)
     moved = {old: new for new, old in enumerate(kept)}
     result: list[Instruction] = []
@@ -219,7 +219,7 @@ def _shortened(code: list[Instruction]) -> tuple[Instruction, ...]:
     return tuple(result)
 
 
-def _after(number: int, instruction: Instruction) -> tuple[int, ...]:
+def following(number: int, instruction: Instruction) -> tuple[int, ...]:
     """The instructions that may follow."""
     match instruction:
         case Jump(target):

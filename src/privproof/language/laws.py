@@ -29,6 +29,9 @@ _BITS = 64
 _WIDEST = 100_000
 """Noise on bounded integers may take so many values, each with its exact probability; beyond, it is refused."""
 
+CONTINUOUS = ("laplace", "exponential", "gaussian")
+"""Noise on the real line that translated functions may draw."""
+
 
 @dataclass(frozen=True)
 class Table:

@@ -19,6 +19,7 @@ from typing import Any
 
 from privproof.errors import LanguageError
 from privproof.language.folding import Unfoldable, exact
+from privproof.language.laws import CONTINUOUS
 from privproof.language.objects import Objects
 from privproof.language.resolving import Unusable
 from privproof.language.syntax import (
@@ -189,7 +190,7 @@ class Ordinary(Objects):
         """Noise, in a statement of its own."""
         self.shared.drawn = True
         kept = self.shared.name("z")
-        if noise in ("laplace", "exponential", "gaussian"):
+        if noise in CONTINUOUS:
             self.shared.noisy.add(kept)
         out.append(Sample(kept, noise, arguments, self.shared.sites, here))
         self.shared.sites += 1

@@ -20,6 +20,7 @@ from privproof.language.arrays import Arrays
 from privproof.language.constants import NotPlain
 from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS, Given
 from privproof.language.kept_noise import only_reading
+from privproof.language.laws import CONTINUOUS
 from privproof.language.loops import Loops
 from privproof.language.objects import Built
 from privproof.language.resolving import Found, Running, Unusable, signature
@@ -88,7 +89,7 @@ class Translated:
 def draws_continuously(translated: Translated) -> bool:
     """Whether noise is drawn that may be any real number."""
     drawn = (s for s in statements(translated.body) if isinstance(s, Sample))
-    return any(s.noise in ("laplace", "exponential", "gaussian") for s in drawn)
+    return any(s.noise in CONTINUOUS for s in drawn)
 
 
 def translate(

@@ -12,6 +12,7 @@ from flint import arb
 
 from privproof.exact import EpsilonLike, epsilon
 from privproof.exact.balls import precision
+from privproof.exact.normal import normal_excess
 
 _BITS = 128
 """The precision of balls."""
@@ -44,7 +45,7 @@ def delta_of_mu(mu: EpsilonLike, at: EpsilonLike) -> arb:
         value, e = epsilon(mu).ball(_BITS), epsilon(at).ball(_BITS)
         if not value > 0:
             return arb(0)
-        return _normal(value / 2 - e / value) - e.exp() * _normal(-value / 2 - e / value)
+        return normal_excess(value, e)
 
 
 def rho_of_epsilon(value: EpsilonLike) -> arb:
@@ -56,8 +57,3 @@ def rho_of_epsilon(value: EpsilonLike) -> arb:
     with precision(_BITS):
         e = epsilon(value).ball(_BITS)
         return e * (e / 2).tanh()
-
-
-def _normal(x: arb) -> arb:
-    """The standard normal distribution function."""
-    return (-x / arb(2).sqrt()).erfc() / 2

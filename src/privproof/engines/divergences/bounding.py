@@ -13,11 +13,12 @@ from flint import arb
 
 from privproof.engines.divergences.orders import BITS, Line, Schedule, divergence
 from privproof.engines.divergences.parts import Compared, Part
-from privproof.engines.divergences.tradeoffs import Tests, gaussian_excess, least_excess, mu_of_rate, needed_mu
+from privproof.engines.divergences.tradeoffs import Tests, least_excess, mu_of_rate, needed_mu
 from privproof.engines.monitor import Monitor
 from privproof.exact import INFINITE, ONE, Epsilon, Rational, decimal, epsilon, fraction, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.measures import Measure
+from privproof.exact.normal import normal_excess
 from privproof.exact.probabilities import Ball
 
 _DIGITS = 12
@@ -266,7 +267,7 @@ class Mu(Bounding):
                 if value.compare(epsilon(0)) <= 0:
                     return None
                 excess = least_excess(parts, arb(rational(point)))
-                if not gaussian_excess(value.ball(BITS), arb(rational(point))) < excess:
+                if not normal_excess(value.ball(BITS), arb(rational(point))) < excess:
                     return None
         return self._found(pair, parts, value, point)
 

@@ -16,10 +16,10 @@ from statistics import NormalDist
 
 from flint import arb
 
-from privproof.engines.integrals.curves import normal_below
 from privproof.exact import INFINITE, Epsilon, Rational, epsilon, fraction, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.measures import Measure
+from privproof.exact.normal import normal_below
 
 _BITS = 128
 """The precision of balls."""

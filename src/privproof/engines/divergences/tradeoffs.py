@@ -21,9 +21,9 @@ from flint import arb
 
 from privproof.engines.divergences.orders import largest_loss
 from privproof.engines.divergences.parts import Part
-from privproof.engines.integrals.curves import normal_below
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction
 from privproof.exact.balls import precision
+from privproof.exact.normal import normal_below, normal_excess
 
 _BITS = 128
 """The precision of balls."""
@@ -31,11 +31,6 @@ _MOST_POINTS = 4_000
 """Points of a proof; a value that needs more is too near to the smallest one."""
 _NARROWEST = Rational(1, 2**24)
 """A cell that would have to be narrower ends the search."""
-
-
-def gaussian_excess(mu: arb, e: arb) -> arb:
-    """``H(mu, e)``."""
-    return normal_below(mu / 2 - e / mu) - e.exp() * normal_below(-mu / 2 - e / mu)
 
 
 def largest_excess(parts: Sequence[Part], e: arb) -> arb:
@@ -96,7 +91,7 @@ class Tests:
         """Whether delta is below a tangent of H at both ends."""
         e = arb(low + high) / 2
         slope = -normal_below(-mu / 2 - e / mu)
-        height, c = gaussian_excess(mu, e), e.exp()
+        height, c = normal_excess(mu, e), e.exp()
         return all(
             bool(largest_excess(self.parts, arb(end)) <= height + slope * (arb(end).exp() - c)) for end in (low, high)
         )
@@ -130,11 +125,11 @@ def needed_mu(parts: Sequence[Part], e: Rational) -> float:
     """The smallest mu that allows the excess at one epsilon, in floating point."""
     with precision(_BITS):
         excess, low, high = least_excess(parts, arb(e)), 0.0, 1.0
-        while high < _LARGEST_MU and gaussian_excess(arb(high), arb(e)) < excess:
+        while high < _LARGEST_MU and normal_excess(arb(high), arb(e)) < excess:
             low, high = high, 2 * high
         for _ in range(60):
             middle = (low + high) / 2
-            if middle > 0 and gaussian_excess(arb(middle), arb(e)) < excess:
+            if middle > 0 and normal_excess(arb(middle), arb(e)) < excess:
                 low = middle
             else:
                 high = middle

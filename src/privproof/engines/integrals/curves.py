@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from flint import arb
 
 from privproof.exact import Rational
+from privproof.exact.normal import normal_below
 
 Kind: TypeAlias = Literal["gaussian", "laplace", "exponential"]
 What: TypeAlias = Literal["below", "above", "density"]
@@ -129,11 +130,6 @@ class Piece:
 
 def _phi(x: arb) -> arb:
     return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
-
-
-def normal_below(x: arb) -> arb:
-    """The standard normal distribution function."""
-    return (-x / arb(2).sqrt()).erfc() / 2
 
 
 def highest_normal(across: arb) -> arb:

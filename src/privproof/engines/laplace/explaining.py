@@ -29,7 +29,8 @@ from privproof.engines.laplace.printing import (
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.engines.laplace.squares import given_away
 from privproof.evidence.verdicts import Charge, Explanation
-from privproof.exact import fraction
+from privproof.exact import fraction, rational
+from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.texts import rounded
 from privproof.language.syntax import Sample
@@ -54,7 +55,10 @@ def explanation(proof: AlignmentProof) -> Explanation:
 def _total(proof: AlignmentProof, bound: Bound) -> str:
     group, limit = bound.group, bound.limit
     if group == SQUARES:
-        return _given_away(proof, fraction(limit.constant))
+        left, delta = _given_away(proof, limit)
+        with precision(_BITS):
+            told = rounded(delta)
+        return f"Gaussian noise: squares of at most {limit} give away {told} where {left} is left of epsilon"
     if group in proof.blocks.logarithms:
         return f"geometric noise costs at most {times_words(Fraction(str(limit.constant)), unit_words(proof, group))}"
     if not group:
@@ -62,29 +66,21 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
     return f"noise whose scale grows with {' * '.join(group)} costs at most {limit}"
 
 
-def _left(proof: AlignmentProof) -> Fraction:
-    """What other noise leaves of epsilon to Gaussian noise."""
+def _given_away(proof: AlignmentProof, squares: Affine) -> tuple[Fraction, arb]:
+    """What other noise leaves of epsilon to Gaussian noise, and the delta that this gives away."""
     others = sum((fraction(bound.limit.constant) for bound in proof.bounds if bound.group != SQUARES), Fraction(0))
-    return fraction(proof.budget.constant) - others
-
-
-def _given_away(proof: AlignmentProof, squares: Fraction) -> str:
-    """What Gaussian noise gives away."""
-    left = _left(proof)
+    left = fraction(proof.budget.constant) - others
     with precision(_BITS):
-        delta = rounded(given_away(squares, arb(left.numerator) / left.denominator))
-    return f"Gaussian noise: squares of at most {squares} give away {delta} where {left} is left of epsilon"
+        return left, given_away(fraction(squares.constant), arb(rational(left)))
 
 
 def given_away_by(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
     """Between which numbers the smallest delta lies; None where there is no Gaussian noise."""
-    squares = next((fraction(bound.limit.constant) for bound in proof.bounds if bound.group == SQUARES), None)
+    squares = next((bound.limit for bound in proof.bounds if bound.group == SQUARES), None)
     if squares is None:
         return None
-    left = _left(proof)
-    with precision(_BITS):
-        _, high = rational_bounds(given_away(squares, arb(left.numerator) / left.denominator))
-        return Fraction(0), min(Fraction(1), Fraction(-int(-high.p * _GRID // high.q), _GRID))
+    _, high = rational_bounds(_given_away(proof, squares)[1])
+    return Fraction(0), min(Fraction(1), Fraction(-int(-high.p * _GRID // high.q), _GRID))
 
 
 def _charges(proof: AlignmentProof, writer: Writer) -> Iterator[Charge]:

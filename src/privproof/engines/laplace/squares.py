@@ -12,12 +12,12 @@ from fractions import Fraction
 
 from flint import arb
 
-from privproof.engines.integrals.curves import normal_below
-from privproof.exact import Epsilon, Rational
+from privproof.exact import Epsilon, Rational, fraction, rational
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.normal import normal_excess
 
-_SHARES = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))
-"""The parts of epsilon that are set aside for Gaussian noise, one after the other; all of it where there is no other noise."""
+_SHARES = (Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))
+"""The parts of epsilon that are set aside for Gaussian noise beside other noise, one after the other."""
 _BITS = 128
 """Bits of the balls; the checker decides with its own."""
 _SLACK = Fraction(1, 10**9)
@@ -34,27 +34,23 @@ class Allowance:
     squares: Fraction
 
 
-def given_away(squares: Fraction | Rational, left: arb) -> arb:
+def given_away(squares: Fraction, left: arb) -> arb:
     """The delta of shifts that come to so much, where so much of epsilon is left."""
-    if squares == 0:
-        return arb(0)
-    mu = arb(Rational(squares.numerator, squares.denominator)).sqrt()
-    return normal_below(mu / 2 - left / mu) - left.exp() * normal_below(-mu / 2 - left / mu)
+    return arb(0) if squares == 0 else normal_excess(arb(rational(squares)).sqrt(), left)
 
 
 def enough(squares: Fraction, others: Fraction, epsilon: Epsilon, delta: Rational) -> bool:
     """Whether costs are within an epsilon and a delta."""
     with precision(_BITS):
-        left = epsilon.ball(_BITS) - arb(Rational(others.numerator, others.denominator))
+        left = epsilon.ball(_BITS) - arb(rational(others))
         return bool(left >= 0) and bool(given_away(squares, left) <= arb(delta))
 
 
 def allowances(epsilon: Epsilon, delta: Rational, *, alone: bool) -> Iterator[Allowance]:
     """How epsilon may be shared out between the two kinds of noise: first all of it to each, then in parts."""
-    low = Fraction(str(rational_bounds(epsilon.ball(_BITS))[0]))
-    whole = _most(low, delta)
-    yield Allowance(low, whole)
-    for share in () if alone else _SHARES[1:]:
+    low = fraction(rational_bounds(epsilon.ball(_BITS))[0])
+    yield Allowance(low, _most(low, delta))
+    for share in () if alone else _SHARES:
         yield Allowance(low * (1 - share), _most(low * share, delta))
 
 
@@ -62,7 +58,7 @@ def _most(left: Fraction, delta: Rational) -> Fraction:
     """About the largest square that gives away no more than delta, and a little more: what costs exactly as much is not excluded."""
     below, above = Fraction(0), Fraction(1)
     with precision(_BITS):
-        free = arb(Rational(left.numerator, left.denominator))
+        free = arb(rational(left))
         while given_away(above, free) <= arb(delta) and above < 2**_STEPS:
             above *= 2
         for _ in range(_STEPS):

@@ -19,13 +19,14 @@ from dataclasses import dataclass, field
 
 from flint import arb
 
-from privproof.engines.integrals.curves import Law, normal_below
+from privproof.engines.integrals.curves import Law
 from privproof.engines.integrals.enclosures import BITS
 from privproof.engines.runs.groups import Group, Spread, grouped, spread_of
 from privproof.engines.runs.likelihoods import Likelihoods, likelihoods, positive, product
 from privproof.engines.runs.measures import has_atoms
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.normal import normal_below
 from privproof.language.linear import Linear
 from privproof.language.trees import Leaf
 

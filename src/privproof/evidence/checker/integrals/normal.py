@@ -387,3 +387,8 @@ def _running(count: int, bits: int) -> arb_mat:
 def normal_share(x: arb) -> arb:
     """How much of the standard normal law lies below a number."""
     return (-x / arb(2).sqrt()).erfc() / 2
+
+
+def normal_excess(mu: arb, e: arb) -> arb:
+    """The largest ``P(E) - e^e Q(E)`` of two standard normal laws that are mu > 0 apart."""
+    return normal_share(mu / 2 - e / mu) - e.exp() * normal_share(-mu / 2 - e / mu)

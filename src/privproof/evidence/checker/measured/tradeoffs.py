@@ -23,7 +23,7 @@ from itertools import pairwise
 from flint import arb
 
 from privproof.evidence.checker.documents import a_list, a_number
-from privproof.evidence.checker.integrals.normal import normal_share
+from privproof.evidence.checker.integrals.normal import normal_excess, normal_share
 from privproof.evidence.checker.measured.laws import Piece
 from privproof.evidence.checker.measured.orders import BITS, most_loss
 from privproof.evidence.checker.outcomes import Limits, refuse, within
@@ -31,11 +31,6 @@ from privproof.exact import ZERO, Epsilon, Rational, epsilon
 
 _MOST_POINTS = 20_000
 """Points of a proof; beyond, it is refused."""
-
-
-def normal_excess(mu: arb, e: arb) -> arb:
-    """``H(mu, e)``."""
-    return normal_share(mu / 2 - e / mu) - e.exp() * normal_share(-mu / 2 - e / mu)
 
 
 def read_points(value: object, limits: Limits) -> list[list[Rational]]:

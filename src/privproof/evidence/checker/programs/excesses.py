@@ -24,6 +24,7 @@ from itertools import product
 from flint import arb
 
 from privproof.evidence.checker.documents import a_flag, a_list, a_number, a_text, an_object, only_members, text
+from privproof.evidence.checker.events import beyond, too_likely
 from privproof.evidence.checker.integrals.strips import Law, Product, integrate
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.expressions import Tags
@@ -31,7 +32,7 @@ from privproof.evidence.checker.programs.inputs import Declared
 from privproof.evidence.checker.programs.instructions import Program
 from privproof.evidence.checker.programs.losses import neighbouring, read_arguments
 from privproof.evidence.checker.programs.registers import Bundle, Shown, Unfolded, unfold
-from privproof.exact import ZERO, Epsilon, Rational, epsilon
+from privproof.exact import ZERO, Epsilon, Rational
 from privproof.exact.balls import precision, rational_bounds
 
 _BITS = 128
@@ -423,18 +424,8 @@ def refuted_by_outcomes(program: Program, evidence: dict[str, object], limits: L
         table.evaluate()
         sides = [sum((table.balls[each] for each in side), arb(0)) for side in sums]
         p, q = sides
-        less = p - arb(declared.delta)
-        if not less > bound.ball(_BITS).exp() * q:
-            refuse(f"{p} does not exceed e^({bound}) times {q} plus {text(declared.delta)}", "evidence")
-        lower = None if not q > 0 else rational_bounds((less / q).log())[0]
-    more = "" if declared.delta == 0 else f" plus {text(declared.delta)}"
-    return Accepted(
-        "refuted",
-        f"an event has probability {p.str(10)} on the left inputs and {q.str(10)} on the right ones, more than "
-        f"e^({bound}) times as much{more}",
-        {"method": "outcomes", "left": p.str(20), "right": q.str(20)},
-        lower=bound if lower is None or lower <= 0 else epsilon(Rational(int((lower * 10**12).floor()), 10**12)),
-    )
+        lower = beyond(p, q, bound, declared.delta, _BITS)
+    return too_likely(p, q, bound, declared.delta, lower, told="inputs", method="outcomes")
 
 
 def _event(value: object, tags: Tags, limits: Limits) -> list[Shown]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flint import arb
 
 from privproof.evidence.checker.documents import text
+from privproof.evidence.checker.integrals.normal import normal_excess
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.inputs import Affine, Declared
 from privproof.exact import Epsilon, Rational
@@ -29,16 +30,7 @@ def given_away(squares: Rational, total: Affine, product: Rational, declared: De
         refuse(f"other noise may cost {str(other)[:200]}, more than {declared.claimed}", _PLACE)
     with precision(_BITS):
         left = declared.epsilon.ball(_BITS) - other.ball(_BITS)
-        delta = hockey_stick(arb(squares).sqrt(), left)
+        delta = normal_excess(arb(squares).sqrt(), left)
         if not delta <= arb(declared.delta):
             shown = f"{float(delta.upper()):.12g}"
             refuse(f"with mu^2 = {text(squares)} delta may be {shown}, more than {text(declared.delta)}", _PLACE)
-
-
-def hockey_stick(mu: arb, epsilon: arb) -> arb:
-    """``Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu)``: delta of a normal law against the same moved by mu > 0 standard deviations."""
-    return _below(mu / 2 - epsilon / mu) - epsilon.exp() * _below(-mu / 2 - epsilon / mu)
-
-
-def _below(x: arb) -> arb:
-    return (-x / arb(2).sqrt()).erfc() / 2

@@ -21,7 +21,8 @@ from __future__ import annotations
 from flint import arb
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
-from privproof.evidence.checker.integrals.normal import normal_share
+from privproof.evidence.checker.events import beyond, too_likely
+from privproof.evidence.checker.integrals.normal import normal_excess, normal_share
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
 from privproof.evidence.checker.programs.trees import Linear
 from privproof.evidence.checker.runs.moved import pairing
@@ -37,8 +38,8 @@ from privproof.evidence.checker.runs.shown import (
     tests_of,
 )
 from privproof.evidence.checker.runs.ways import Leaf, Part, Ran, Tree
-from privproof.exact import ZERO, Rational, epsilon
-from privproof.exact.balls import precision, rational_bounds
+from privproof.exact import ZERO, Rational
+from privproof.exact.balls import precision
 
 _MOST_CELLS = 200_000
 """Combinations of cells of several numbers; beyond, a certificate is refused."""
@@ -128,7 +129,7 @@ def _normal_excess(p: arb, q: arb, bound: arb, square: Rational) -> arb:
     else:
         mu = arb(square).sqrt()
         e = (bound * q / p).log()
-        found = p * (normal_share(mu / 2 - e / mu) - e.exp() * normal_share(-mu / 2 - e / mu))
+        found = p * normal_excess(mu, e)
     if found <= 0:
         return arb(0)
     return found if found > 0 else arb(found.upper() / 2, found.upper() / 2)
@@ -160,23 +161,8 @@ def refuted_by_region(ran: Ran, evidence: dict[str, object], limits: Limits) -> 
         regions[shape] = factors, a_number(given.get("end"), place, limits)
     with precision(BITS):
         p, q = (_likelihood(ran.trees[ran.places[side]], regions) for side in (left, right))
-        less = p - arb(claim.delta)
-        if not less > claim.epsilon.ball(BITS).exp() * q:
-            refuse(f"{p} does not exceed e^({claim.epsilon}) times {q} plus {text(claim.delta)}", "evidence")
-        lower = None if not q > 0 else rational_bounds((less / q).log())[0]
-    more = "" if claim.delta == 0 else f" plus {text(claim.delta)}"
-    return Accepted(
-        "refuted",
-        f"an event has probability {p.str(10)} on the left data and {q.str(10)} on the right ones, more than "
-        f"e^({claim.epsilon}) times as much{more}",
-        {"method": "regions", "left": p.str(20), "right": q.str(20)},
-        lower=claim.epsilon if lower is None or lower <= 0 else epsilon(_rounded(lower)),
-    )
-
-
-def _rounded(value: Rational) -> Rational:
-    """A number, rounded down to a multiple of 10^-12, so that it can be written down."""
-    return Rational(int((value * 10**12).floor()), 10**12)
+        lower = beyond(p, q, claim.epsilon, claim.delta, BITS)
+    return too_likely(p, q, claim.epsilon, claim.delta, lower, told="data", method="regions")
 
 
 def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Rational]]) -> arb:
