@@ -9,7 +9,7 @@ import pytest
 from benchmarks.gaussian import k_min_max, m_range, mix_one, mix_two, noisy_max, sparse_laplace, sparse_vector
 from tests.amounts import selected
 
-from privproof import check, gaussian, mechanism, real_queries, recheck, smallest_delta, tight_epsilon
+from privproof import check, gaussian, mechanism, queries, real_queries, recheck, smallest_delta, tight_epsilon
 from privproof.asking import delta_of
 from privproof.compiling.posing import pose_question
 from privproof.compiling.registers import registers
@@ -52,6 +52,47 @@ def test_known_deltas_on_all_neighbours_of_zeros_and_ones(function, size, at, de
     assert again.verdict == "proved"
     assert "re-established from the source" in again.statement
     assert (found.refutation is None) == (delta == 0)
+
+
+def kept_list(q: queries(0, 1)):
+    noisy = [answer + gaussian(0, sigma=4) for answer in q]
+    return noisy.index(max(noisy))
+
+
+def negated(q: queries(0, 1)):
+    noisy = [2 * (gaussian(0, sigma=4) - answer) for answer in q]
+    return noisy.index(min(noisy))
+
+
+def best_so_far(q: queries(0, 1)):
+    best, where = None, None
+    for i, answer in enumerate(q):
+        value = gaussian(0, sigma=4) + answer
+        if best is None or value > best:
+            best, where = value, i
+    return where
+
+
+@pytest.mark.parametrize("function", [kept_list, negated, best_so_far])
+def test_data_beside_the_noise_are_the_center_of_what_is_kept(function):
+    found = smallest_delta(mechanism(function), "1/2", size=4)
+    assert found.verdict.engine == "registers"
+    assert float(found.lower) - 1e-13 <= 0.00479076318920 <= float(found.upper) + 1e-13
+    assert recheck(found.proof.certificate).verdict == "proved"
+
+
+def test_a_threshold_beside_which_different_data_stand_stays_itself():
+    def turned(q: queries(0, 1)):
+        t = gaussian(0, sigma=4)
+        for i, answer in enumerate(q):
+            if answer - t >= gaussian(0, sigma=8):
+                return i
+        return -1
+
+    found = smallest_delta(mechanism(turned), "1/10", size=3)
+    same = smallest_delta(sparse_vector, "1/10", size=3)
+    assert found.verdict.engine == "registers"
+    assert abs(found.upper - same.upper) < Fraction(WIDTH)
 
 
 def test_laplace_answers_below_a_gaussian_threshold_agree_with_running():

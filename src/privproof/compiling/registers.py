@@ -180,7 +180,7 @@ def registers(mechanism: Mechanism, size: int | None) -> Registers:
         LanguageError: it is outside the class.
     """
     try:
-        program = relational(mechanism, size=size, convert=False)
+        program = relational(mechanism, size=size, convert=False, largest=True)
     except Unsupported as problem:
         try:
             program = relational(mechanism, size=size, select=True)
@@ -467,8 +467,24 @@ class _Running:
         if not loose:
             yield state
             return
+        units = self.units(loose[0], state)
+        if units is not None:
+            yield from self.in_registers(self.changed(loose[0], ONE, units, state))
+            return
         for cell in state.places(loose[0]):
             yield from self.in_registers(state.with_register(loose[0], cell))
+
+    def units(self, atom: int, state: _State) -> Form | None:
+        """What is added to a loose value wherever it is held, if data are: then the sum is what had better become the register."""
+        if atom in state.cells:
+            return None
+        found = set()
+        for value in state.held.values():
+            factor = dict(value.noisy).get(atom) if isinstance(value, Form) else None
+            if factor is not None:
+                assert isinstance(value, Form)
+                found.add(Form(ZERO, value.plain.times(1 / factor).terms) if len(value.noisy) == 1 else None)
+        return next(iter(found)) if len(found) == 1 and found not in ({None}, {Form(ZERO)}) else None
 
     def step(self, state: _State) -> Iterator[_State]:
         """The states after an instruction."""
@@ -673,6 +689,10 @@ class _Running:
             return state
         if atom in state.cells:
             _refuse(f"a noisy number is compared twice in different units, {place}")
+        return self.changed(atom, slope, offset, state)
+
+    def changed(self, atom: int, slope: Rational, offset: Form, state: _State) -> _State:
+        """The state with ``slope y + offset`` in the place of a loose value y."""
         old = self.noises[atom]
         drawn = Drawn(
             old.draw, old.kind, abs(slope) * old.scale, old.center.times(slope).plus(offset), old.turned != (slope < 0)

@@ -112,7 +112,13 @@ class Program:
 
 
 def relational(
-    mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False, select: bool = False
+    mechanism: Mechanism,
+    *,
+    size: int | None = None,
+    convert: bool = True,
+    ahead: bool = False,
+    select: bool = False,
+    largest: bool = False,
 ) -> Program:
     """Prepare a mechanism for alignments.
 
@@ -122,18 +128,26 @@ def relational(
         convert: whether tests that only guard assignments are converted.
         ahead: whether loops are cut after their test, so that shifts may depend on how it goes.
         select: whether a loop that only finds the largest of its noisy values becomes a selection.
+        largest: whether a list of noisy values of which only the largest is read gives way to the largest so far; so it is without
+            continuous noise, which has selections.
 
     Raises:
         LanguageError: the mechanism is outside the class.
         Unsupported: it cannot be brought into the form.
     """
-    program = prepare_program(mechanism, size=size, convert=convert, ahead=ahead, select=select)
+    program = prepare_program(mechanism, size=size, convert=convert, ahead=ahead, select=select, largest=largest)
     code = settle_sorts(program.code, program.sorts, program.noisy, program.optional, mechanism)
     return replace(program, code=code)
 
 
 def prepare_program(
-    mechanism: Mechanism, *, size: int | None = None, convert: bool = True, ahead: bool = False, select: bool = False
+    mechanism: Mechanism,
+    *,
+    size: int | None = None,
+    convert: bool = True,
+    ahead: bool = False,
+    select: bool = False,
+    largest: bool = False,
 ) -> Program:
     """A mechanism as a program that can be followed on numbers, see `relational`; whether its values fit each other is not looked at."""
     relation = mechanism.neighbours
@@ -147,7 +161,7 @@ def prepare_program(
         if found is None:
             raise Unsupported(NO_SELECTION)
         body, least = found
-    elif not any(sample.noise in CONTINUOUS for sample in samples(body)):
+    elif largest or not any(sample.noise in CONTINUOUS for sample in samples(body)):
         body, least = largest_kept(body)
     body = summarised(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
     body = computed_last(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))

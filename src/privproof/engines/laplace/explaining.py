@@ -32,7 +32,7 @@ from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import fraction, rational
 from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
-from privproof.exact.texts import rounded
+from privproof.exact.texts import rounded, short
 from privproof.language.syntax import Sample
 
 _BITS = 128
@@ -58,7 +58,7 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
         left, delta = _given_away(proof, limit)
         with precision(_BITS):
             told = rounded(delta)
-        return f"Gaussian noise: squares of at most {limit} give away {told} where {left} is left of epsilon"
+        return f"Gaussian noise: squares of at most {short(limit.constant)} give away {told} where {left} is left of epsilon"
     if group in proof.blocks.logarithms:
         return f"geometric noise costs at most {times_words(Fraction(str(limit.constant)), unit_words(proof, group))}"
     if not group:
@@ -125,7 +125,8 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
                 moved = shift_words(shift, path, writer, proof.program)
                 moved = moved.removeprefix("-") if len(shift.factors) == 1 else moved
                 if drawn.settled:
-                    return f"({moved})^2/{drawn.factor**2}"
+                    square = short(rational(drawn.factor**2))
+                    return f"({moved})^2/{square if square.isdigit() else f'({square})'}"
                 if drawn.whole:
                     return f"|{moved}|*{times_words(1 / drawn.factor, unit_words(proof, drawn.group))}"
                 scale = "*".join([str(drawn.factor), *drawn.group])
@@ -133,7 +134,7 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
             sizes.append(abs(factor) * fraction(within))
     widest = max(sizes, default=Fraction(0)) if proof.program.relation == "one" else sum(sizes, Fraction(0))
     if drawn.settled:
-        return str((shift.reach(drawn.reach) / drawn.factor) ** 2)
+        return short(rational((shift.reach(drawn.reach) / drawn.factor) ** 2))
     cost = (abs(shift.constant) + widest) / drawn.factor
     if not drawn.group:
         return str(cost)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privproof.compiling.scales import resolved
+from privproof.exact import rational
+from privproof.exact.texts import short
 from privproof.language.syntax import (
     Assign,
     Block,
@@ -96,8 +98,8 @@ class Writer:
     def text(self, expression: Expression, around: int = 0) -> str:
         """An expression as a text."""
         match expression:
-            case Constant(Fraction() as value) if value.denominator > 1 and around:
-                return f"({value})"
+            case Constant(Fraction() as value):
+                return f"({short(rational(value))})" if value.denominator > 1 and around else short(rational(value))
             case Constant(value):
                 return repr(value) if isinstance(value, str) or value is None else str(value)
             case Variable(name):

@@ -75,7 +75,7 @@ class RegisterEngine:
             alphabet_of(question)
             request.once("register model", lambda: registers(question.mechanism, question.size))
         except Unsupported as problem:
-            return Remark(f"registers: {problem}") if gaussian else str(problem)
+            return Remark(f"not integrated: {problem}") if gaussian else str(problem)
         return None
 
     def answers(self, request: Request, monitor: Monitor) -> Answers:

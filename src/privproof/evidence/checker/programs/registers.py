@@ -269,10 +269,26 @@ class _Unfolding:
         if loose is None:
             yield here
             return
+        beside = self.beside(loose, here)
+        if beside is not None:
+            yield from self.on_marks(self.in_units(loose, ONE, beside, "question.code", here))
+            return
         within(here.marks + 1, _MOST_MARKS, "noisy numbers kept at one time", "question.code")
         for gap in range(here.marks + 1):
             if here.gaps.get(loose, here.all_gaps) >> gap & 1:
                 yield from self.on_marks(here.marked(loose, gap))
+
+    def beside(self, who: int, here: _Here) -> Number | None:
+        """The data that stand beside a noisy number of which nothing is known, the same wherever it is held; None if none do."""
+        found: set[tuple[tuple[str, Rational], ...]] = set()
+        for value in here.held.values():
+            factors = dict(value[1]) if isinstance(value, tuple) else {}
+            factor = factors.pop(f"~{who}", None)
+            if factor is not None:
+                if who in here.gaps or any(name[0] in "~^" for name in factors):
+                    return None
+                found.add(_scaled((ZERO, tuple(factors.items())), 1 / factor)[1])
+        return (ZERO, found.pop()) if len(found) == 1 and found != {()} else None
 
     def step(self, here: _Here) -> Iterator[_Here]:
         match self.program.code[here.at]:
@@ -326,10 +342,10 @@ class _Unfolding:
             yield here, ()
             return
         for each, first in self.values(parts[0], here):
-            kept = each.again(held={**each.held, _KEPT + str(len(parts)): first})
-            for after, rest in self.several(parts[1:], kept):
+            name = f"{_KEPT}{len(each.held)}"  # whatever is kept inside, more is held there
+            for after, rest in self.several(parts[1:], each.again(held={**each.held, name: first})):
                 held = dict(after.held)
-                value = held.pop(_KEPT + str(len(parts)))
+                value = held.pop(name)
                 yield after.again(held=held), (value, *rest)
 
     def values(self, expression: Expression, here: _Here) -> Iterator[tuple[_Here, Value]]:
@@ -433,7 +449,7 @@ class _Unfolding:
         [(mark, factor)] = [(name, f) for name, f in loud.items() if name[0] == "^"]
         slope, offset = -loud[f"~{who}"] / factor, _scaled(rest, -1 / factor)
         if slope != 1 or offset != (ZERO, ()):
-            here = self.in_units(who, slope, offset, expression, here)
+            here = self.in_units(who, slope, offset, expression.place, here)
             yield from self.signs(expression, here)
             return
         bits = here.gaps.get(who, here.all_gaps)
@@ -445,10 +461,10 @@ class _Unfolding:
                     del gaps[who]
                 yield here.again(gaps=gaps), sign if factor > 0 else -sign
 
-    def in_units(self, who: int, slope: Rational, offset: Number, expression: Expression, here: _Here) -> _Here:
+    def in_units(self, who: int, slope: Rational, offset: Number, place: str, here: _Here) -> _Here:
         """With ``z = slope * y + offset`` in the place of a noisy number y that nothing is known of."""
         if who in here.gaps:
-            refuse("a noisy number is compared twice in different units", expression.place)
+            refuse("a noisy number is compared twice in different units", place)
         old = self.noisy[who]
         turned = old.kind == "exponential" and old.turned != (slope < 0)
         center = _added(_scaled(old.center, slope), offset)
