@@ -379,6 +379,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     of = request.question.below_measure
     if of is not None:
         request.prepared.setdefault("pure", lambda: _within_some_epsilon(of, watch))
+        request.prepared.setdefault("within", lambda budget: ask(Request(of.under(budget)), None, watch))
     with watched(watch):
         try:
             verdict = _asked(request, engine, watch)

@@ -110,6 +110,27 @@ def test_the_tight_epsilon_is_a_formula_where_it_depends_on_the_size(programs):
     assert (status, answer["tight"]["exact"]) == (0, "2")
 
 
+MEASURED = """\
+from privproof import gaussian, mechanism, records
+
+
+@mechanism(rho="1/8")
+def count(data: records(0, 1)):
+    return gaussian(sum(data), sigma=2)
+"""
+
+
+def test_other_measures_of_every_length(command):
+    command.write("measured.py", MEASURED)
+    for measure, value in (("rho", "1/8"), ("mu", "1/2")):
+        status, answer = command.json(measure, "measured.py", "--certificate", "c.json")
+        assert (status, answer["verdict"], answer["measure"]["exact"]) == (0, "proved", value)
+        assert "lists of every length" in command(measure, "measured.py").stdout
+        assert command("recheck", "c.json").returncode == 0
+    assert command("check", "measured.py").returncode == 0
+    assert "2,0.25,0.25" in command("renyi", "measured.py", "--orders", "2", "--csv").stdout
+
+
 def test_sizes_show_where_privacy_ends(programs):
     result = programs("check", "programs.py:largest", "--size", "2..3")
     assert result.returncode == 1

@@ -8,7 +8,20 @@ from statistics import NormalDist
 
 import pytest
 
-from privproof import check, gaussian, integer, laplace, mechanism, public, real, real_queries, records
+from privproof import (
+    check,
+    gaussian,
+    integer,
+    laplace,
+    mechanism,
+    public,
+    real,
+    real_queries,
+    records,
+    tight_mu,
+    tight_renyi,
+    tight_rho,
+)
 from privproof.evidence.checker import Accepted, Rejected, recheck
 from privproof.scenarios import program_question
 
@@ -215,3 +228,56 @@ def test_a_shift_that_later_tests_decide_is_refused():
     found = recheck(certificate)
     assert isinstance(found, Rejected)
     assert "depends on what comes later" in found.reason
+
+
+@mechanism
+def count(data: records(0, 1)):
+    return gaussian(sum(data), sigma=2)
+
+
+@pytest.mark.parametrize(
+    ("ask", "function", "lower", "upper"),
+    [
+        (tight_rho, count, "1/8", "1/8"),
+        (tight_mu, count, "1/2", "1/2"),
+        (lambda f: tight_renyi(f, 3), count, "3/8", "3/8"),
+        (tight_rho, vector, "0", "1/18"),
+        (tight_mu, vector, "0", "1/3"),
+        (tight_rho, both_kinds, "1/8", "3/8"),
+        (tight_rho, mixed, "0", "9/32"),
+    ],
+)
+def test_the_other_measures_for_every_length(ask, function, lower, upper):
+    verdict = ask(function)
+    assert (verdict.status, str(verdict.lower), str(verdict.upper)) == ("proved", lower, upper)
+    assert verdict.question.list_size is None
+
+
+def test_claims_of_other_measures_for_every_length():
+    assert check(vector, rho="1/18").status == "proved"
+    assert check(vector, rho="1/19", time_limit=3).status == "unknown"
+    assert check(twice, renyi={2: "1/2", 8: 2}).status == "proved"
+    assert check(both_kinds, rho="3/8").status == "proved"
+    assert check(both_kinds, mu=2, time_limit=3).status == "unknown"
+    assert check(count, mu="0.4999").status == "refuted"
+    assert check(reused, mu=1, time_limit=3).status != "proved"
+
+
+def test_the_checker_reads_the_measures_off_the_shifts_itself():
+    certificate = check(both_kinds, rho="3/8").certificate
+
+    def smaller(document):
+        document["question"]["budgets"][0]["value"] = "0.3749"
+
+    def as_mu(document):
+        document["question"]["measure"] = "mu"
+        document["question"]["budgets"][0]["value"] = "5"
+
+    def another_question(document):
+        document["question"]["of"]["relation"] = "add-remove"
+
+    def as_a_pure_proof(document):
+        document["evidence"]["method"] = "pure"
+
+    for change in (smaller, as_mu, another_question, as_a_pure_proof):
+        assert isinstance(_changed(certificate, change), Rejected), change.__name__

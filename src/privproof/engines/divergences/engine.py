@@ -1,20 +1,21 @@
 """The engine of other measures than epsilon and delta.
 
-A function with finitely many data sets is run, and every measure is bounded from both sides from the trees of its runs.  Anything else
-that is proved to be epsilon-private has all the measures of randomised response with that epsilon, which are then proved with the
-certificate of the epsilon inside.
+A function with finitely many data sets is run, and every measure is bounded from both sides from the trees of its runs.  For every size,
+shifts of Gaussian noise that are settled when it is drawn bound all of them; anything else that is proved to be epsilon-private has
+the measures of randomised response with that epsilon.  The certificate of the alignment, or of the epsilon, stands inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from privproof.compiling.runs import Runs
 from privproof.engines.divergences.bounding import Bounding, Found, bounding
 from privproof.engines.divergences.conversions import least_of_pure, of_pure_within
 from privproof.engines.divergences.parts import Compared, compared
+from privproof.engines.divergences.shifts import budgets_to_ask, least_of_shifts
 from privproof.engines.engine import Request
 from privproof.engines.monitor import Monitor, Stopped
 from privproof.engines.runs.certificates import runs_document
@@ -24,11 +25,13 @@ from privproof.engines.runs.engine import all_runs
 from privproof.errors import LanguageError, QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.documents.measured import Given
-from privproof.evidence.verdicts import MeasureDetails, Proved, Verdict
-from privproof.exact import INFINITE, Budget, epsilon
+from privproof.evidence.verdicts import MeasureDetails, ProgramDetails, Proved, Unknown, Verdict
+from privproof.exact import INFINITE, Budget, Epsilon, epsilon
 from privproof.exact.measures import MeasuredBudget
 from privproof.language import Mechanism
-from privproof.scenarios import MeasuredQuestion, RunsQuestion, runs_question
+from privproof.language.taint import samples
+from privproof.scenarios import AnyQuestion, MeasuredQuestion, RunsQuestion, runs_question
+from privproof.scenarios.programs import as_program, is_gaussian
 
 ENGINE = "divergences"
 
@@ -43,7 +46,7 @@ class DivergencesEngine:
         return "a word is asked about" if request.word is not None else None
 
     def answers(self, request: Request, monitor: Monitor) -> Iterator[Answer]:
-        """From the runs of a function where it can be run, from its epsilon otherwise; for every size from its epsilon first."""
+        """From the runs of a function where it can be run, from a proof for every size otherwise."""
         question = request.question
         assert isinstance(question, MeasuredQuestion)
         run = _as_run(question.of)
@@ -54,8 +57,13 @@ class DivergencesEngine:
                 yield answer
                 return
             reasons.append(answer)
-        pure = self._from_epsilon(question, request)
+        settled = _draws_gaussian(question.of)
+        pure = (self._from_shifts if settled else self._from_epsilon)(question, request)
         if pure.status != "unknown":
+            if settled and run is not None and not question.claims:
+                short = self._from_runs(question, run, request, monitor)
+                if short.lower.compare(pure.upper) <= 0:
+                    pure = replace(pure, lower=short.lower, details=short.details)
             yield pure
             return
         if run is not None and _every_size(question.of):
@@ -80,6 +88,52 @@ class DivergencesEngine:
             return Answer(status="unknown", question=question, engine=ENGINE, reason=problem.message)
         except Stopped:
             return Answer(status="unknown", question=question, engine=ENGINE, reason=monitor.stopped() or "stopped")
+
+    def _from_shifts(self, question: MeasuredQuestion, request: Request) -> Answer:
+        """What follows from an alignment whose shifts of Gaussian noise are settled."""
+        ask: Callable[[Budget], Verdict] | None = request.prepared.get("within")
+        if ask is None:
+            return Answer(status="unknown", question=question, engine=ENGINE, reason="no other way is known")
+        best: tuple[Verdict, list[Epsilon]] | None = None
+        reason = "no shifts were found"
+        alone = question.measure.kind == "mu" or _gaussian_alone(question.of)
+        for budget in budgets_to_ask(question.budgets, alone=alone):
+            verdict = request.once(f"within {budget!r}", partial(ask, budget))
+            costs = verdict.details.costs if isinstance(verdict.details, ProgramDetails) else None
+            if not isinstance(verdict, Proved) or costs is None:
+                reason = verdict.reason if isinstance(verdict, Unknown) else reason
+                continue
+            values = [least_of_shifts(each.measure, *costs) for each in question.budgets]
+            if best is None or values[0].compare(best[1][0]) < 0:
+                best = verdict, values
+            claimed = [INFINITE if each.value is None else each.value for each in question.budgets]
+            if all(not v.infinite and v.compare(most) <= 0 for v, most in zip(values, claimed, strict=True)):
+                return self._settled(question, verdict, values)
+        if best is None or best[1][0].infinite:
+            return Answer(status="unknown", question=question, engine=ENGINE, reason=reason)
+        told = ", ".join(f"{each.measure} {v.show()}" for each, v in zip(question.budgets, best[1], strict=True))
+        return Answer(
+            status="unknown",
+            question=question,
+            engine=ENGINE,
+            upper=best[1][0],
+            reason=f"shifts were found from which only {told} follows",
+        )
+
+    def _settled(self, question: MeasuredQuestion, verdict: Proved, values: list[Epsilon]) -> Answer:
+        assert verdict.certificate is not None
+        asked = replace(question, of=verdict.question.under(None))
+        if not question.claims:
+            asked = asked.within(replace(question.budgets[0], value=values[0]))
+        return Answer(
+            status="proved",
+            question=asked,
+            engine=ENGINE,
+            evidence={"method": "settled", "certificate": verdict.certificate},
+            compiled=Given(verdict.certificate["question"]),
+            upper=values[0] if not question.claims else asked.budgets[0].value or INFINITE,
+            notes=("from shifts of Gaussian noise that are settled when it is drawn", *verdict.notes),
+        )
 
     def _from_epsilon(self, question: MeasuredQuestion, request: Request) -> Answer:
         """What follows from a proof of some epsilon."""
@@ -112,6 +166,18 @@ class DivergencesEngine:
             upper=bounds[0][1],
             notes=notes,
         )
+
+
+def _draws_gaussian(of: object) -> bool:
+    """Whether a question is about a program with Gaussian noise."""
+    program = as_program(of) if isinstance(of, AnyQuestion) else None
+    return program is not None and is_gaussian(program.mechanism)
+
+
+def _gaussian_alone(of: AnyQuestion) -> bool:
+    """Whether a program draws no other noise beside Gaussian noise."""
+    program = as_program(of)
+    return program is not None and all(each.noise == "gaussian" for each in samples(program.mechanism.translated.body))
 
 
 def _as_run(of: object) -> RunsQuestion | None:

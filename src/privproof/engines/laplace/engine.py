@@ -21,7 +21,7 @@ from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Answers, Request
 from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence
 from privproof.engines.laplace.events import tree
-from privproof.engines.laplace.explaining import explanation, given_away_by
+from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import SETTLED, AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
@@ -321,7 +321,12 @@ def aligned(
         compiled=proof.program,
         lower=epsilon(0) if best is None else best.lower(),
         witness=None if best is None else witnessed(best),
-        details=ProgramDetails(proof.budget if proof.budget.terms else None, explanation, delta=given_away_by(proof)),
+        details=ProgramDetails(
+            proof.budget if proof.budget.terms else None,
+            explanation,
+            delta=given_away_by(proof),
+            costs=costs_of(proof),
+        ),
     )
 
 

@@ -30,7 +30,6 @@ from privproof.engines.laplace.proving import AlignmentProof
 from privproof.engines.laplace.squares import given_away
 from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import fraction, rational
-from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.texts import rounded, short
 from privproof.language.syntax import Sample
@@ -54,8 +53,8 @@ def explanation(proof: AlignmentProof) -> Explanation:
 
 def _total(proof: AlignmentProof, bound: Bound) -> str:
     group, limit = bound.group, bound.limit
-    if group == SQUARES:
-        left, delta = _given_away(proof, limit)
+    if group == SQUARES and (found := _given_away(proof)) is not None:
+        left, delta = found
         with precision(_BITS):
             told = rounded(delta)
         return f"Gaussian noise: squares of at most {short(limit.constant)} give away {told} where {left} is left of epsilon"
@@ -66,20 +65,31 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
     return f"noise whose scale grows with {' * '.join(group)} costs at most {limit}"
 
 
-def _given_away(proof: AlignmentProof, squares: Affine) -> tuple[Fraction, arb]:
-    """What other noise leaves of epsilon to Gaussian noise, and the delta that this gives away."""
+def costs_of(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
+    """What other noise costs, and what Gaussian noise comes to in squares; None where there is none."""
+    squares = next((bound.limit for bound in proof.bounds if bound.group == SQUARES), None)
+    if squares is None:
+        return None
     others = sum((fraction(bound.limit.constant) for bound in proof.bounds if bound.group != SQUARES), Fraction(0))
-    left = fraction(proof.budget.constant) - others
+    return others, fraction(squares.constant)
+
+
+def _given_away(proof: AlignmentProof) -> tuple[Fraction, arb] | None:
+    """What other noise leaves of epsilon to Gaussian noise, and the delta that this gives away."""
+    costs = costs_of(proof)
+    if costs is None:
+        return None
+    left = fraction(proof.budget.constant) - costs[0]
     with precision(_BITS):
-        return left, given_away(fraction(squares.constant), arb(rational(left)))
+        return left, given_away(costs[1], arb(rational(left)))
 
 
 def given_away_by(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
     """Between which numbers the smallest delta lies; None where there is no Gaussian noise."""
-    squares = next((bound.limit for bound in proof.bounds if bound.group == SQUARES), None)
-    if squares is None:
+    found = _given_away(proof)
+    if found is None:
         return None
-    _, high = rational_bounds(_given_away(proof, squares)[1])
+    _, high = rational_bounds(found[1])
     return Fraction(0), min(Fraction(1), Fraction(-int(-high.p * _GRID // high.q), _GRID))
 
 

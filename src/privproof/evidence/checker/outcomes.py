@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeAlias
 
-from privproof.exact import Epsilon
+from privproof.exact import Epsilon, Rational
 from privproof.exact.patience import pause
 
 Verdict: TypeAlias = Literal["proved", "refuted"]
@@ -62,6 +62,19 @@ DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
+class Shifts:
+    """What the shifts of an alignment come to on every path, at most.
+
+    Attributes:
+        others: the cost of all noise but Gaussian noise.
+        squares: the sum of ``(s/sigma)^2`` over Gaussian noise, whose shifts are settled when it is drawn.
+    """
+
+    others: Epsilon
+    squares: Rational
+
+
+@dataclass(frozen=True)
 class Accepted:
     """The certificate establishes its verdict.
 
@@ -73,6 +86,7 @@ class Accepted:
         lower: the certificate shows that the tight epsilon is at least this; None where the question has no epsilon.
         upper: the certificate shows that the tight epsilon is at most this; None where the question has no epsilon.
         how: how the verdict was re-established: ``by`` (witnessed, recomputed, solver), ``method``, ``words``, ``solver``.
+        shifts: what the shifts of a proof by alignment come to, where they are bounded by numbers.
     """
 
     verdict: Verdict
@@ -82,6 +96,7 @@ class Accepted:
     lower: Epsilon | None = None
     upper: Epsilon | None = None
     how: Mapping[str, str] = field(default_factory=dict)
+    shifts: Shifts | None = None
 
 
 @dataclass(frozen=True)

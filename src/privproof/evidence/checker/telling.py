@@ -50,6 +50,7 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("measured", "divergences"): ("recomputed", "the divergences of all pairs of laws, from the trees of all runs"),
     ("measured", "order"): ("witnessed", "an order, whose divergence was enclosed again from the trees of runs"),
     ("measured", "point"): ("witnessed", "an epsilon, at which an excess was enclosed again from the trees of runs"),
+    ("measured", "settled"): ("solver", "a proof by alignment, which was checked again"),
     ("measured", "pure"): ("witnessed", "a proof of an epsilon, which was checked again"),
     ("runs", "excess"): ("recomputed", "the excess of two neighbours, from the trees of runs"),
     ("draws", "product"): ("recomputed", "the largest ratio of every part, and their products over all changes"),

@@ -1,4 +1,14 @@
-"""What a certificate about another measure establishes: from the runs of a function, or from a proof of an epsilon."""
+"""What a certificate about another measure establishes: from the runs of a function, from a proof of an epsilon, or from settled shifts.
+
+Settled shifts.  Suppose that an alignment shifts all noise but Gaussian noise at a cost of at most B, and each Gaussian noise by
+an s that depends on what comes before its draw alone, with ``sum s^2/sigma^2 <= mu^2`` on every path (`programs.alignment`).  Then
+``D_a <= B + a mu^2/2`` for every order a.  For with h the noise of run 1, f and g the densities of the other and the
+Gaussian noise, the law of run 2 is at least the image of ``f(h+s) g(h+s)`` under the map by which run 1 shows what it does; so the
+divergence is at most that of ``f(h) g(h)`` from it, whose moment of order a is at most ``e^((a-1) B)`` times the mean of the
+product of ``(g_j(h_j)/g_j(h_j+s_j))^(a-1)``; given what comes before, the mean of one factor is ``e^(a(a-1) s_j^2/(2 sigma_j^2))``.
+Where B is 0, both laws are made by one rule from a Brownian motion on [0, mu^2] with drift 0 or -1, so that no test is better
+than one of these: the mechanism is mu-GDP.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +65,8 @@ def check_measured(
     with precision(BITS):
         if (verdict, method) == ("proved", "pure"):
             return _from_epsilon(str(measure), budgets, of, evidence, limits)
+        if (verdict, method) == ("proved", "settled"):
+            return _from_shifts(str(measure), budgets, of, evidence, limits)
         if of.get("kind") != "runs":
             refuse(f"{method[:40]!r} is evidence about functions that were run", "evidence.method")
         checking = _Checking(str(measure), read_runs(of, Claim(INFINITE, Rational(0), pointwise=False), limits), limits)
@@ -102,19 +114,9 @@ def _from_epsilon(
     measure: str, budgets: list[_Budget], of: dict[str, object], evidence: dict[str, object], limits: Limits
 ) -> Accepted:
     """From a certificate of an epsilon: randomised response with it has the largest divergences, and is told apart best."""
-    from privproof.evidence.checker.front import checked
-
-    only_members(evidence, ("method", "certificate"), "evidence")
-    inner = an_object(evidence.get("certificate"), "evidence.certificate")
-    asked = an_object(inner.get("question"), "evidence.certificate.question")
-    if inner.get("verdict") != "proved" or "epsilon" not in asked or "rate" in asked:
-        refuse("expected a proof of one epsilon", "evidence.certificate")
+    accepted, asked = _inner(of, evidence, limits)
     if asked.get("delta", "0") not in ("0", 0):
         refuse("an epsilon with a delta bounds no divergence", "evidence.certificate.question.delta")
-    if {name: part for name, part in asked.items() if name not in _CLAIMED} != of:
-        refuse("this is about another question", "evidence.certificate.question")
-    _whole_laws(asked)
-    accepted = checked(inner, limits)
     loss = accepted.upper
     if accepted.verdict != "proved" or loss is None or loss.compare(epsilon(_MOST_LOSS)) > 0:
         refuse("no epsilon is established from which anything follows", "evidence.certificate")
@@ -136,6 +138,56 @@ def _from_epsilon(
         "proved",
         f"{accepted.statement}; randomised response with this epsilon is within {_told(measure, budgets)}",
         {"method": "pure", "epsilon": str(loss)},
+        lower=epsilon(0),
+        upper=budgets[0].value,
+    )
+
+
+def _inner(of: dict[str, object], evidence: dict[str, object], limits: Limits) -> tuple[Accepted, dict[str, object]]:
+    """What the certificate inside establishes, which is about the same question, and its question."""
+    from privproof.evidence.checker.front import checked
+
+    only_members(evidence, ("method", "certificate"), "evidence")
+    inner = an_object(evidence.get("certificate"), "evidence.certificate")
+    asked = an_object(inner.get("question"), "evidence.certificate.question")
+    if inner.get("verdict") != "proved" or "epsilon" not in asked or "rate" in asked:
+        refuse("expected a proof of one epsilon", "evidence.certificate")
+    if {name: part for name, part in asked.items() if name not in _CLAIMED} != of:
+        refuse("this is about another question", "evidence.certificate.question")
+    _whole_laws(asked)
+    return checked(inner, limits), asked
+
+
+def _from_shifts(
+    measure: str, budgets: list[_Budget], of: dict[str, object], evidence: dict[str, object], limits: Limits
+) -> Accepted:
+    """From a proof by alignment: what its shifts come to bounds all divergences."""
+    accepted, _ = _inner(of, evidence, limits)
+    shifts = accepted.shifts
+    if accepted.verdict != "proved" or shifts is None:
+        refuse("expected a proof by alignment, with costs that are bounded by numbers", "evidence.certificate")
+    others, squares = shifts.others, shifts.squares
+    for each in budgets:
+        if measure == "mu":
+            rational_ = each.value.ratio == 1 and each.value.shift**2 >= squares
+            holds = others.compare(epsilon(0)) == 0 and (rational_ or bool(each.value.ball(BITS) ** 2 >= arb(squares)))
+        else:
+            more = (
+                squares / 2 * (1 if each.order is None else each.order)
+            )  # for rho: B + a mu^2/2 <= rho a from a = 1 on
+            holds = each.value.compare(Epsilon(others.ratio, others.root, others.shift + more)) >= 0
+        if not holds:
+            told = f"shifts that cost {others} and come to {text(squares)} in squares"
+            refuse(f"{told} do not show {_told(measure, [each])}", "evidence")
+    return Accepted(
+        "proved",
+        f"{accepted.statement}; the shifts of Gaussian noise are settled: within {_told(measure, budgets)}",
+        {
+            "method": "settled",
+            "others": str(others),
+            "squares": text(squares),
+            "solver": accepted.details.get("solver"),
+        },
         lower=epsilon(0),
         upper=budgets[0].value,
     )

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
-from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
+from privproof.evidence.checker.outcomes import Accepted, Limits, Shifts, refuse, within
 from privproof.evidence.checker.programs.executing import Execution
 from privproof.evidence.checker.programs.flow import flow_of
 from privproof.evidence.checker.programs.gaussian import given_away
@@ -53,7 +53,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     cuts = read_cuts(evidence.get("cuts"), program, flow.selections)
     paths = paths_of(program, cuts)
     alignments = read_alignments(evidence.get("paths"), paths, flow, limits)
-    bounds = _bounds(evidence.get("bounds"), state, limits)
+    bounds, shifts = _bounds(evidence.get("bounds"), state, limits)
     definitions = _definitions(evidence.get("invariants"), cuts, state)
     once = tuple(state.start()) if all(path.end != 0 for path in paths) else ()
     conditions = [_initial(state)]
@@ -74,6 +74,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
             "solver": f"{solver.name} {solver.version}",
             "foretold": len(flow.outputs),
         },
+        shifts=shifts,
     )
 
 
@@ -84,8 +85,8 @@ def _lengths(declared: Declared) -> str:
     return f"neighbours differ as in {declared.relation!r}, lists of {size}"
 
 
-def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
-    """The bounds of the costs as terms, by the symbol of the cost; refuses bounds that exceed the claim."""
+def _bounds(value: object, state: State, limits: Limits) -> tuple[dict[str, str], Shifts | None]:
+    """The bounds of the costs as terms, by the symbol of the cost, and as numbers; refuses bounds that exceed the claim."""
     listed = a_list(value, "evidence.bounds")
     declared = state.declared
     within(len(listed), len(state.flow.groups) + 1, "bounds", "evidence.bounds")
@@ -144,7 +145,9 @@ def _bounds(value: object, state: State, limits: Limits) -> dict[str, str]:
         _claimed_in_logarithms(total, counted, declared)
     else:
         _claimed(total, product, declared)
-    return {cost_of(group): bound for group, bound in found.items()}
+    most = None if any(each.terms for each in counted.values()) else total.largest(declared.ranges)
+    shifts = None if most is None else Shifts(Epsilon(ratio=product, shift=most), squares)
+    return {cost_of(group): bound for group, bound in found.items()}, shifts
 
 
 def _claimed_in_logarithms(total: Affine, counted: Mapping[Logarithm, Affine], declared: Declared) -> None:
