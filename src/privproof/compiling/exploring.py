@@ -22,7 +22,7 @@ from privproof.exact.polynomials import Polynomial
 from privproof.language.evaluating import WRONG, Store, evaluator, problem
 from privproof.language.flow import Flow, Instruction, Jump, Next, Test
 from privproof.language.indices import NOT_A_NUMBER, Stuck, Wanting
-from privproof.language.laws import Continuous, Geometric, Law, Shaped, Table
+from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
 from privproof.language.more_operations import TWO_NAMES
 from privproof.language.noise import NOISES
 from privproof.language.operations import short
@@ -532,6 +532,10 @@ def law_outcomes(law: Law, noise: str) -> list[tuple[Any, Rational]]:
             aside = base / (1 + base)
             up, down = Tail(-1, 1, center + 1, Fraction(alpha)), Tail(-1, -1, center - 1, Fraction(alpha))
             return [(center, (1 - base) / (1 + base)), (up, aside), (down, aside)]
+        case DiscreteGaussian():
+            raise LanguageError(
+                "irrational", "discrete Gaussian noise has probabilities that are no fractions: no finite model has it"
+            )
         case Continuous() | Shaped():
             raise LanguageError(
                 "continuous",

@@ -1,9 +1,9 @@
 """The laws of noise: for every noise function the distribution it draws from, as exact data.
 
-A law is a `Table` of outcomes, the two-sided `Geometric` law on all integers, or a `Continuous` one.  All readers of a mechanism take
-it from here: the sampler, the enumeration of runs, the translation into a model.  ``e^-epsilon`` is irrational unless epsilon is
-the logarithm of a rational; where it is, the law itself uses the next larger multiple of 2^-64 (never less noise than asked for),
-so that what is drawn and what is verified are one and the same exact distribution.
+A law is a `Table` of outcomes, the two-sided `Geometric` or the `DiscreteGaussian` law on all integers, or a `Continuous` one.  All
+readers of a mechanism take it from here: the sampler, the enumeration of runs, the translation into a model.  ``e^-epsilon`` is
+irrational unless epsilon is the logarithm of a rational; where it is, the law itself uses the next larger multiple of 2^-64 (never less
+noise than asked for), so that what is drawn and what is verified are one and the same exact distribution.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _WIDEST = 100_000
 
 CONTINUOUS = ("laplace", "exponential", "gaussian")
 """Noise on the real line that translated functions may draw."""
+WHOLE = ("geometric", "discrete_gaussian")
+"""Noise on all integers, which is left open as continuous noise is."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,14 @@ class Geometric:
 
 
 @dataclass(frozen=True)
+class DiscreteGaussian:
+    """The discrete Gaussian law: center + k with probability proportional to ``e^(-k^2 / (2 variance))`` for every integer k."""
+
+    center: Any
+    variance: Fraction
+
+
+@dataclass(frozen=True)
 class Continuous:
     """Continuous noise: ``laplace``, ``exponential`` or ``gaussian``, at a center, with a scale (its standard deviation)."""
 
@@ -91,13 +101,21 @@ class Shaped:
     parameters: tuple[Fraction, ...]
 
 
-Law: TypeAlias = "Table | Geometric | Continuous | Shaped"
+Law: TypeAlias = "Table | Geometric | DiscreteGaussian | Continuous | Shaped"
 
 
 def geometric(value: object, alpha: object, epsilon: object, sensitivity: object) -> Law:
     """The law of `privproof.geometric`."""
     center = value if isinstance(value, Linear) else _whole(value, "value")
     return Geometric(center, _alpha(alpha, epsilon, sensitivity))
+
+
+def discrete_gaussian(value: object, variance: object) -> Law:
+    """The law of `privproof.discrete_gaussian`."""
+    if isinstance(value, Linear) and value.kind is not int:
+        raise LanguageError("noise", "value is no integer", hint="discrete noise is for integers")
+    center = value if isinstance(value, Linear) else _whole(value, "value")
+    return DiscreteGaussian(center, _positive(variance, "variance"))
 
 
 def truncated_geometric(

@@ -20,9 +20,9 @@ from typing import Any, TypeVar
 from privproof.errors import LanguageError
 from privproof.exact import EpsilonLike, Number
 from privproof.language import laws
-from privproof.language.laws import Continuous, Geometric, Law, Shaped, Table
+from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
 from privproof.language.linear import Linear, Opaque, noted
-from privproof.language.randomness import coin, exponential_unit, failures, normal_unit, pick, source
+from privproof.language.randomness import coin, discrete_normal, exponential_unit, failures, normal_unit, pick, source
 from privproof.language.values import key
 
 Value = TypeVar("Value")
@@ -40,6 +40,19 @@ def geometric(
         sensitivity: by how much the value may differ between neighbours; counts only together with epsilon.
     """
     drawn: int = _drawn(laws.geometric, value, alpha, epsilon, sensitivity)
+    return drawn
+
+
+def discrete_gaussian(value: int, *, variance: Number) -> int:
+    """The value plus discrete Gaussian noise: value + k with probability proportional to ``e^(-k^2 / (2 variance))``.
+
+    It is sampled exactly, without floating point (Canonne, Kamath and Steinke 2020).
+
+    Args:
+        value: an integer.
+        variance: a fraction above 0: the square of what the standard deviation of normal noise would be.
+    """
+    drawn: int = _drawn(laws.discrete_gaussian, value, variance)
     return drawn
 
 
@@ -178,6 +191,8 @@ def sample(law: Law) -> Any:
                 return center
             distance = 1 + failures(alpha)
             return center + distance if coin(laws.HALF) else center - distance
+        case DiscreteGaussian(center, variance):
+            return center + discrete_normal(variance)
         case Shaped(kind, center, parameters):
             return float(center) + _shaped(kind, parameters)
         case Continuous("gaussian", center, scale):

@@ -145,6 +145,46 @@ def failures(alpha: Fraction) -> int:
     return count
 
 
+def exponential_coin(exponent: Fraction) -> bool:
+    """True with probability ``e^-exponent``, for an exponent of at least 0 (Canonne, Kamath and Steinke 2020, algorithm 1).
+
+    For an exponent of at most 1: how often do coins with probabilities exponent/1, exponent/2, ... show True in a row?  At least k times
+    with probability ``exponent^k / k!``, so an even number of times with probability ``1 - exponent + exponent^2/2! - ...``.
+    """
+    while exponent > 1:
+        if not exponential_coin(Fraction(1)):
+            return False
+        exponent -= 1
+    tried = 1
+    while coin(exponent / tried):
+        tried += 1
+    return tried % 2 == 1
+
+
+def discrete_laplace(scale: int) -> int:
+    """k with probability proportional to ``e^(-|k| / scale)``, for a whole scale (algorithm 2 of the same)."""
+    while True:
+        rest = source().below(scale)
+        if not exponential_coin(Fraction(rest, scale)):
+            continue
+        times = 0
+        while exponential_coin(Fraction(1)):
+            times += 1
+        size = rest + scale * times
+        negative = coin(Fraction(1, 2))
+        if size or not negative:
+            return -size if negative else size
+
+
+def discrete_normal(variance: Fraction) -> int:
+    """k with probability proportional to ``e^(-k^2 / (2 variance))`` (algorithm 3): rejected from a discrete Laplace law, exactly."""
+    scale = math.isqrt(math.floor(variance)) + 1
+    while True:
+        drawn = discrete_laplace(scale)
+        if exponential_coin((abs(drawn) - variance / scale) ** 2 / (2 * variance)):
+            return drawn
+
+
 def exponential_unit() -> float:
     """A float from the exponential distribution with mean one."""
     return -math.log(source().unit())

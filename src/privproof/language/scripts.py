@@ -21,7 +21,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
-from privproof.language.laws import Continuous, Geometric, Law, Shaped, Table
+from privproof.language.laws import WHOLE, Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
 from privproof.language.linear import Linear, Opaque, calling_frame, deciding, exactly, refuse
 from privproof.language.noise import drawing
 
@@ -44,7 +44,7 @@ class Drawn:
 
     Attributes:
         kind: ``laplace``, ``exponential``, ``gaussian``, ``geometric``, ...
-        scale: the scale of continuous noise; alpha of geometric noise.
+        scale: the scale of continuous noise; alpha of geometric noise; the variance of discrete Gaussian noise.
         line: the line of the source that draws it.
         more: further parameters, where the kind has some.
     """
@@ -295,6 +295,10 @@ class _Script:
                 return exactly(value) if self.open_noise else value
             case Geometric(center, alpha) if self.open_noise:
                 return self.leave_open("geometric", center, rational(alpha))
+            case DiscreteGaussian(center, variance) if self.open_noise:
+                return self.leave_open("discrete_gaussian", center, rational(variance))
+            case DiscreteGaussian():
+                raise LanguageError("irrational", "the probabilities of discrete Gaussian noise are no fractions")
             case Geometric(center, alpha):
                 return center + _outward(self.count(_weight(rational(alpha))))
             case Continuous(kind, center, scale) if self.open_noise:
@@ -324,10 +328,10 @@ class _Script:
     def decide(self, form: Linear, strict: bool) -> bool:  # noqa: FBT001
         """Whether the form is above zero: settled by what was decided before, or taken both ways.
 
-        Strictness counts only where both sides are exact: for forms of inputs, and of geometric noise.  A form in geometric noise alone is
+        Strictness counts only where both sides are exact: for forms of inputs, and of noise on the integers.  A form in such noise alone is
         moved by half a step where it may be zero, so that it is settled as continuous noise is.
         """
-        kinds = {self.noises[atom].kind == "geometric" if isinstance(atom, int) else None for atom in form.terms}
+        kinds = {self.noises[atom].kind in WHOLE if isinstance(atom, int) else None for atom in form.terms}
         settled = kinds in ({True}, {False})
         direction, bound, turned = normal(_without_zero(form, strict=strict) if kinds == {True} else form)
         low, high = self.known.get(direction, (None, None))
@@ -353,7 +357,7 @@ class _Script:
         Two noisy numbers are tested as ``list.index`` does, which looks for one among others.
         """
         kinds = [self.noises[atom].kind for atom in form.terms if isinstance(atom, int)]
-        if any(kind != "geometric" for kind in kinds):
+        if any(kind not in WHOLE for kind in kinds):
             return False if len(kinds) > 1 else None
         return all(self.decide(side, strict=False) for side in (form, -form)) if kinds else None
 

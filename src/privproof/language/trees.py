@@ -1,6 +1,6 @@
 """Every way through a function: the function itself, run again and again, with each random choice made in turn.
 
-Discrete noise is drawn from its table, one outcome after the other.  Continuous and geometric noise stays open: it becomes a number
+Discrete noise is drawn from its table, one outcome after the other.  Continuous noise and noise on all integers stay open: a number
 ``x_j`` that is not drawn, what is computed from it are linear forms, and a comparison that is not settled is taken both ways.  A uniform
 number between 0 and 1 is drawn as far as it is looked at: ``random() < 3/4`` is a coin.  What is no linear form (a product,
 rounding) is opaque: known is only what was done to which forms.
@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeAlias
 from privproof.errors import LanguageError
 from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.formatting import reaches
-from privproof.language.laws import Continuous, Geometric, Law, Shaped, Table
+from privproof.language.laws import WHOLE, Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
 from privproof.language.linear import Linear, Opaque, calling_frame, controlled, deciding, refuse
 from privproof.language.noise import drawing
 from privproof.language.outcomes import Outcome, Part, outcome
@@ -43,7 +43,7 @@ _OTHERS = frozenset(("integer", "NoneType", "str", "list", "dict", "tuple", "set
 _SECRET = os.urandom(8).hex()
 """A text that no function writes by itself."""
 _HALF = rational("1/2")
-"""Forms in geometric noise are moved by half a step, so that they are never zero."""
+"""Forms in noise on the integers are moved by half a step, so that they are never zero."""
 
 
 @dataclass(frozen=True)
@@ -323,6 +323,8 @@ class _Player:
                 return law.ranked[self._drawn([p for _, p in law.ranked])][0]
             case Geometric(center, alpha):
                 return self._open("geometric", center, rational(alpha))
+            case DiscreteGaussian(center, variance):
+                return self._open("discrete_gaussian", center, rational(variance))
             case Continuous(kind, center, scale):
                 return self._open(kind, center, scale_of(scale))
             case Shaped(kind, center, parameters):
@@ -352,7 +354,7 @@ class _Player:
         middle = Linear.of(rational(center) if isinstance(center, str) else center)
         if middle is None:
             refuse("noise", f"{kind} noise is added to {center!r}, which is no number", hint=f"{kind}(0, ...)")
-        noise = Linear({len(self.noises): ONE}, ZERO, int if kind == "geometric" else float)
+        noise = Linear({len(self.noises): ONE}, ZERO, int if kind in WHOLE else float)
         self.noises.append(Drawn(kind, scale, calling_frame().f_lineno, more))
         if kind == "exponential":
             self.known[next(iter(noise.terms.items())),] = (ZERO, None)
@@ -365,7 +367,7 @@ class _Player:
         if any(atom in self.units for atom in form.terms):
             return self._below_unit(form)
         kinds = {self.noises[atom].kind for atom in form.terms if isinstance(atom, int)}
-        if kinds == {"geometric"}:
+        if kinds and kinds <= set(WHOLE):
             form = _between_steps(form, strict=strict)
         direction, bound, turned = normal(form)
         low, high = self.known.get(direction, (None, None))
@@ -428,12 +430,12 @@ class _Player:
 
     def equal(self, form: Linear) -> bool:
         """Whether a form is zero: for continuous noise never, up to probability zero."""
-        if any(self.noises[atom].kind != "geometric" for atom in form.terms if isinstance(atom, int)):
+        if any(self.noises[atom].kind not in WHOLE for atom in form.terms if isinstance(atom, int)):
             return False
         return all(self.decide(side, strict=False) for side in (form, -form))
 
     def whole(self, form: Linear, how: str) -> Any:
-        """A uniform number rounded to a whole one, which is drawn; a form in geometric noise is one already."""
+        """A uniform number rounded to a whole one, which is drawn; a form in noise on the integers is one already."""
         if not any(atom in self.units for atom in form.terms):
             return form if how not in ("int", "index") and self._is_whole(form) else None
         if how == "index":
@@ -477,7 +479,7 @@ class _Player:
 
 
 def _between_steps(form: Linear, *, strict: bool) -> Linear:
-    """A form in geometric noise, moved so that it cannot be zero: whole numbers are at least 0 if they are above -1/2."""
+    """A form in noise on the integers, moved so that it cannot be zero: whole numbers are at least 0 if they are above -1/2."""
     whole = all(factor.q == 1 for factor in form.terms.values()) and form.constant.q == 1
     if not whole:
         scale = 1

@@ -151,15 +151,26 @@ class Bounding(ABC):
         parts = [part for pair in self.pairs for part in pair.above or ()]
         if any(pair.above is None for pair in self.pairs) or not all(part.even for part in parts):
             return None
-        return max(part.rate for part in parts)
+        return max(part.slope for part in parts)
+
+    @property
+    def continuous(self) -> bool:
+        """Whether no discrete Gaussian noise tells a pair apart."""
+        return all(part.lattice is None for pair in self.pairs for part in pair.above or ())
 
 
 def _even_rate(parts: Sequence[Part] | None) -> Rational | None:
-    """The one rate of parts that nothing but Gaussian noise tells apart, all at the same distance."""
+    """The one rate of parts that nothing but Gaussian noise tells apart, all at the same distance: a bound, and met at integer orders."""
     if not parts or not all(part.even for part in parts):
         return None
-    rates = {fraction(part.rate) for part in parts}
-    return parts[0].rate if len(rates) == 1 else None
+    rates = {fraction(part.slope) for part in parts}
+    return parts[0].slope if len(rates) == 1 else None
+
+
+def _met_rate(parts: Sequence[Part] | None, order: Rational) -> Rational | None:
+    """The same where it is met at an order."""
+    whole = order.q == 1 or all(part.lattice is None for part in parts or ())
+    return _even_rate(parts) if whole else None
 
 
 class Orders(Bounding):
@@ -189,7 +200,7 @@ class Orders(Bounding):
         return {}
 
     def exactly(self) -> Epsilon | None:
-        if self.even_rate is None or any(_even_rate(pair.above) is None for pair in self.pairs):
+        if self.even_rate is None or any(_met_rate(pair.above, self.order) is None for pair in self.pairs):
             return None
         return epsilon(fraction(self.even_rate * self.order))
 
@@ -259,7 +270,7 @@ class Mu(Bounding):
             width /= 2
         if any(part.certain for part in parts):
             return self._certain(pair, parts)
-        rate = _even_rate(parts)
+        rate = _even_rate(parts) if all(part.lattice is None for part in parts) else None
         value = mu_of_rate(rate) if rate is not None else None
         if value is None:
             with precision(BITS):
@@ -299,14 +310,14 @@ class Mu(Bounding):
         return {"points": [[str(each) for each in points] for points in listed]}
 
     def exactly(self) -> Epsilon | None:
-        return None if self.even_rate is None else mu_of_rate(self.even_rate)
+        return mu_of_rate(self.even_rate) if self.even_rate is not None and self.continuous else None
 
 
 def _at_order(pair: Compared, order: Rational, *, per_order: bool) -> Found | None:
     """The lower bound that one order of one pair gives."""
     evidence = {"method": "order", "left": pair.left, "right": pair.right, "order": str(order)}
     said = f"the Rényi divergence of order {decimal(order, digits=10)} is this"
-    rate = _even_rate(pair.below)
+    rate = _met_rate(pair.below, order)
     if rate is not None:
         value = epsilon(fraction(rate if per_order else rate * order))
         return Found(value, pair.left, pair.right, evidence, said, Ball.of(arb(rate * order)))

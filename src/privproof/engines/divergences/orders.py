@@ -1,8 +1,9 @@
 """Rényi divergences, and proofs that they stay below a line through the origin.
 
-With the parts of two laws, ``K(a) = ln sum of p^a q^(1-a) e^(a(a-1)r) M(a)`` and ``D_a = K(a)/(a-1)``: r is the rate of the Gaussian noise
-in a part, M the moment of its other noise.  Zero-concentration is ``D_a <= rho a`` for every a > 1.  Five ways to prove it for a pair,
-with the least rate r and the largest R, and L the largest loss apart from Gaussian noise:
+With the parts of two laws, ``K(a) = ln sum of p^a q^(1-a) e^(a(a-1)r) M(a)`` and ``D_a = K(a)/(a-1)``: r is the rate of the Gaussian
+noise in a part, M the moment of its other noise, of discrete Gaussian noise too.  Zero-concentration is ``D_a <= rho a`` for every a > 1.
+Five ways to prove it for a pair, with the least rate r, the largest rate R of continuous and discrete Gaussian noise together, and L the
+largest loss apart from them:
 
 * *line*: ``D_a <= L + R a``, so ``L + R <= rho`` is enough;
 * *response*: laws with losses between -L and L are made from those of randomised response with parameter L, whose zero-concentration is
@@ -56,6 +57,8 @@ def log_moment(parts: Sequence[Part], order: Order, less: Rational) -> Order | N
             if moment is None:
                 return None
             term = term * moment
+        if part.lattice is not None:
+            term = term * part.lattice.moment(order)
         total = total + term
     return total.log()
 
@@ -96,7 +99,7 @@ class Line:
     def __init__(self, parts: Sequence[Part], rho: Epsilon) -> None:
         self.parts, self.rho = parts, rho
         self.least = min(part.rate for part in parts)
-        self.most = max(part.rate for part in parts)
+        self.most = max(part.slope for part in parts)
         self.even = all(part.even for part in parts)
         with precision(BITS):
             self.loss = largest_loss(parts)

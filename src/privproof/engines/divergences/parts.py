@@ -13,6 +13,7 @@ from functools import cached_property
 
 from flint import arb
 
+from privproof.engines.integrals.discrete_normal import Lattice
 from privproof.engines.integrals.enclosures import BITS
 from privproof.engines.runs.divergence import height, told_apart
 from privproof.engines.runs.groups import Group, Spread, grouped, spread_of
@@ -43,8 +44,18 @@ class Part:
 
     @property
     def rate(self) -> Rational:
-        """What its Gaussian noise adds to a Rényi divergence, for each unit of the order."""
+        """What its continuous Gaussian noise adds to a Rényi divergence, for each unit of the order."""
         return ZERO if self.spread is None else self.spread.square / 2
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """Its integers with discrete Gaussian noise."""
+        return None if self.spread is None else self.spread.lattice
+
+    @property
+    def slope(self) -> Rational:
+        """What all its Gaussian noise adds at most; discrete noise as much at integer orders."""
+        return self.rate if self.lattice is None else self.rate + self.lattice.square / 2
 
     @cached_property
     def laws(self) -> tuple[Likelihoods, ...]:
@@ -54,7 +65,7 @@ class Part:
 
     @property
     def even(self) -> bool:
-        """Whether nothing but Gaussian noise tells the sides apart."""
+        """Whether nothing but Gaussian noise, continuous or discrete, tells the sides apart."""
         return self.level and not self.laws
 
     @property

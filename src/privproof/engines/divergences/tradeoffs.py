@@ -57,9 +57,9 @@ class Tests:
     def __init__(self, parts: Sequence[Part], mu: Epsilon) -> None:
         self.parts, self.mu = parts, mu
         self.square = max(2 * part.rate for part in parts)
-        self.even = all(part.even for part in parts)
+        self.even = all(part.even and part.lattice is None for part in parts)
         with precision(_BITS):
-            self.loss = largest_loss(parts)
+            self.loss = None if any(part.lattice is not None for part in parts) else largest_loss(parts)
 
     def holds(self, points: Sequence[Rational] | None) -> bool:
         """Whether some points prove it; None for none."""

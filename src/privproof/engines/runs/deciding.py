@@ -11,6 +11,7 @@ from privproof.engines.monitor import Monitor
 from privproof.engines.runs.certificates import runs_document
 from privproof.evidence.answers import Answer
 from privproof.exact import Budget, Epsilon
+from privproof.language.laws import WHOLE
 from privproof.language.recognition import IDEAL, floats_note
 from privproof.scenarios import RunsQuestion
 
@@ -43,7 +44,7 @@ class Deciding:
             told.append(f"it asks for {', '.join(runs.asks[:3])}, which was as it was in these runs")
         if runs.relies_on:
             told.append("it relies on " + ", ".join(f"{name} = {value}" for name, value in runs.relies_on.items()))
-        if any(noise.kind != "geometric" for tree in runs.trees for leaf in tree for noise in leaf.noises):
+        if any(noise.kind not in WHOLE for tree in runs.trees for leaf in tree for noise in leaf.noises):
             told.append(IDEAL)
         return tuple(told)
 

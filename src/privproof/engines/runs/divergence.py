@@ -7,7 +7,8 @@ shown besides noisy numbers:
 * numbers with noise of their own, that no test looked at (`groups`).  With Gaussian noise at a distance mu, and with the probabilities p
   and q of getting there, the excess is ``p H(mu, e)`` with ``e = epsilon + ln(q/p)`` and ``H(mu, e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2
   - e/mu)``, reached on a halfspace.  Other noise is cut into likelihoods (`likelihoods`).  Where numbers of more than one kind are
-  moved, losses of at most B change no probability by more than ``e^B``: at most ``p H(mu, e - B)``.
+  moved, losses of at most B change no probability by more than ``e^B``: at most ``p H(mu, e - B)``.  Integers with discrete Gaussian noise
+  have their losses on a lattice, and an excess of their own in the place of H.
 
 Something that was done to noisy numbers (rounding, formatting) tells no more than the numbers do: a bound from above.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from flint import arb
 
@@ -23,7 +25,8 @@ from privproof.engines.integrals.curves import Law
 from privproof.engines.integrals.enclosures import BITS
 from privproof.engines.runs.groups import Group, Spread, grouped, spread_of
 from privproof.engines.runs.likelihoods import Likelihoods, likelihoods, positive, product
-from privproof.engines.runs.measures import has_atoms
+from privproof.engines.runs.measures import has_atoms, may_agree
+from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_below
@@ -32,6 +35,8 @@ from privproof.language.trees import Leaf
 
 _DECIMALS = 10**6
 """The end of a halfspace is rounded to so many parts of 1: the excess is flat where it is largest."""
+_MOST_SHAPES = 200
+"""Shapes with whole numbers in them that are compared with one another; beyond, nothing is known from below."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,8 @@ class Divergence:
 def told_apart(left: Sequence[Leaf], right: Sequence[Leaf]) -> bool:
     """Whether outcomes of different shapes are different, so that what is known of one shape bounds the excess from below.
 
-    A whole number, or one that something was done to, may be equal to what is shown elsewhere; not where everything has one shape.
+    A whole number, or one that something was done to, may be equal to what is shown elsewhere; not where everything has one shape, or where
+    shapes differ in what surrounds their numbers.
     """
     if any(leaf.guesses for leaf in right):
         return False
@@ -118,7 +124,8 @@ def told_apart(left: Sequence[Leaf], right: Sequence[Leaf]) -> bool:
         return True
     everything = (*left, *right)
     whole = all(isinstance(part, Linear) for leaf in everything for part in leaf.outcome.parts)
-    return whole and len({leaf.outcome.shape for leaf in everything}) == 1
+    shapes = {leaf.outcome.shape for leaf in everything}
+    return whole and len(shapes) <= _MOST_SHAPES and not any(may_agree(a, b) for a, b in combinations(shapes, 2))
 
 
 # ---------------------------------------------------------------------------------------------------------- excesses
@@ -149,11 +156,11 @@ def _of_group(mine: Group, other: Group | None, bound: arb) -> Excess:
     upper, _ = height(mine.p.upper(), other.p.lower(), bound, spread)
     least, exact = height(mine.p, other.p, bound, spread)
     least = least if exact and not mine.opaque else positive(mine.p - bound * other.p)
-    halved = spread.alone or (spread.square != 0 and not spread.moves)
+    halved = spread.alone or spread.stepped or (spread.square != 0 and not spread.moves and spread.lattice is None)
     region = _halfspace(mine, other, spread, bound) if halved and not mine.opaque else None
     if region is None:
         return Excess(upper.upper(), least, (), arb(0), arb(0))
-    p, q = (group.p * _beyond(region, group.means, spread) for group in (mine, other))
+    p, q = (group.p * _beyond(region, group, spread) for group in (mine, other))
     return Excess(upper.upper(), least, (region,), p, q)
 
 
@@ -165,25 +172,32 @@ def height(p: arb, q: arb, bound: arb, spread: Spread) -> tuple[arb, bool]:
     """
     laws = [likelihoods(move) for move in spread.moves]
     ramps = [law for law in laws if law.ramps]
-    exact = not ramps or (len(ramps) == 1 and spread.square == 0)
+    exact = not ramps or (len(ramps) == 1 and spread.square == 0 and spread.lattice is None)
+    if spread.lattice is not None and spread.square != 0:
+        raise LanguageError(
+            "noise", "numbers with Gaussian and with discrete Gaussian noise are moved", hint="one kind"
+        )
     total = arb(0)
     for x, y in product([law for law in laws if not law.ramps]):
-        total += _height_left(p * x, q * y, bound, spread.square, ramps)
+        total += _height_left(p * x, q * y, bound, spread, ramps)
     return positive(total), exact
 
 
-def _height_left(p: arb, q: arb, bound: arb, square: Rational, ramps: Sequence[Likelihoods]) -> arb:
+def _height_left(p: arb, q: arb, bound: arb, spread: Spread, ramps: Sequence[Likelihoods]) -> arb:
     """The same for what is left of the numbers, in one cell of the others."""
     if not p > 0 or not q > 0:
         return p if p >= 0 else positive(p)
     c = bound * q / p
-    if len(ramps) == 1 and square == 0:
+    square = spread.square
+    if len(ramps) == 1 and square == 0 and spread.lattice is None:
         return p * ramps[0].excess(c)
     for ramp in ramps:
         loss = ramp.loss
         if loss is None:
             return p
         c /= loss.exp()
+    if spread.lattice is not None:
+        return positive(p * spread.lattice.excess(c))
     if square == 0:
         return positive(p * (1 - c))
     mu, e = arb(square).sqrt(), c.log()
@@ -194,7 +208,16 @@ def _halfspace(mine: Group, other: Group, spread: Spread, bound: arb) -> Region 
     """The halfspace where the densities differ by more than epsilon allows, its end rounded."""
     if not mine.p > 0 or not other.p > 0:
         return None
-    e = (bound * other.p / mine.p).log()
+    c = bound * other.p / mine.p
+    if spread.lattice is not None:
+        first = spread.lattice.first(c)
+        if first is None:
+            return None
+        middle = sum((f * m for f, m in zip(spread.direction, other.means, strict=True)), ZERO)
+        return Region(
+            mine.shape, _words(mine.text, spread.direction, middle + first[1]), spread.direction, middle + first[1]
+        )
+    e = c.log()
     if spread.alone:
         [move] = spread.moves
         if not abs(e) < abs(move.by) / move.law[1]:
@@ -209,9 +232,11 @@ def _halfspace(mine: Group, other: Group, spread: Spread, bound: arb) -> Region 
     return Region(mine.shape, _words(mine.text, factors, end), factors, end)
 
 
-def _beyond(region: Region, means: Sequence[Rational], spread: Spread) -> arb:
-    """The probability of a halfspace, around some means."""
-    place = sum((f * m for f, m in zip(region.factors, means, strict=True)), ZERO)
+def _beyond(region: Region, group: Group, spread: Spread) -> arb:
+    """The probability of a halfspace, around the means of a group."""
+    place = sum((f * m for f, m in zip(region.factors, group.means, strict=True)), ZERO)
+    if spread.lattice is not None:
+        return spread.lattice.above(int((region.end - place).p))
     scale = next(f / d for f, d in zip(region.factors, spread.direction, strict=True) if d != 0)
     if spread.alone:
         return Law("laplace", place, spread.variance).above(region.end)

@@ -2,7 +2,8 @@
 
 Leaves that show the same, with the same noise in it, around the same numbers are one *group*.  Two groups of two trees that differ in these
 numbers alone are two laws of the same noise, moved: numbers with Gaussian noise by a distance mu with ``mu^2 = d S^-1 d`` (S their
-covariance, d the difference of the means), and each other number with noise of its own by so many units of it.
+covariance, d the difference of the means), integers with discrete Gaussian noise on a lattice of losses (`discrete_normal`), and each
+other number with noise of its own by so many units of it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from typing import Any
 
 from flint import arb, fmpq_mat
 
+from privproof.engines.integrals.discrete_normal import Lattice, lattice
 from privproof.engines.integrals.enclosures import Condition, probability
+from privproof.engines.integrals.grids import grid_probability
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.engines.laplace.events import halfspace
 from privproof.engines.runs.likelihoods import Move
 from privproof.errors import LanguageError
 from privproof.exact import ZERO, Rational, rational
+from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear, Opaque
 from privproof.language.trees import Leaf, part_key
 
@@ -94,16 +98,23 @@ def _numbers(leaf: Leaf) -> tuple[list[Linear], tuple[Any, ...]]:
 def _share(leaf: Leaf) -> arb:
     """The probability of the tests on the way to a leaf."""
     forms = [test.halfspace for test in leaf.tests]
-    whole = {j for j, noise in enumerate(leaf.noises) if noise.kind == "geometric"}
-    place = {j: k for k, j in enumerate(sorted(whole))}
+    whole = {j for j, noise in enumerate(leaf.noises) if noise.kind in WHOLE}
     mixed = [form for form in forms if 0 < len(whole & form.terms.keys()) < len(form.terms)]
     if mixed:
-        raise LanguageError("noise", "geometric and continuous noise are compared", hint="one kind of noise")
+        raise LanguageError("noise", "integer and continuous noise are compared", hint="one kind of noise")
     integers = [form for form in forms if whole & form.terms.keys()]
     result = arb(leaf.weight)
-    if integers:
+    mentioned = {leaf.noises[atom].kind for form in integers for atom in form.terms}  # type: ignore[index]
+    if "discrete_gaussian" in mentioned:
+        result *= _on_grid(
+            tuple((noise.kind, noise.scale) for noise in leaf.noises),
+            tuple((tuple(sorted(form.terms.items(), key=str)), form.constant) for form in integers),
+        )
+    elif integers:
+        geometric = [j for j, noise in enumerate(leaf.noises) if noise.kind == "geometric"]
+        place = {j: k for k, j in enumerate(geometric)}
         moved = [halfspace(Linear({place[a]: f for a, f in e.terms.items()}, e.constant)) for e in integers]  # type: ignore[index]
-        alphas = [leaf.noises[j].scale for j in sorted(whole)]
+        alphas = [leaf.noises[j].scale for j in geometric]
         result *= arb(rational(geometric_probability(alphas, moved, [False] * len(moved))))
     others = [form for form in forms if not whole & form.terms.keys()]
     unknown = {leaf.noises[atom].kind for form in others for atom in form.terms} - set(_CONTINUOUS)  # type: ignore[index]
@@ -116,6 +127,11 @@ def _share(leaf: Leaf) -> arb:
 
 
 _CONTINUOUS = ("gaussian", "laplace", "exponential")
+
+
+@lru_cache(maxsize=4096)
+def _on_grid(noises: tuple[Any, ...], forms: tuple[Any, ...]) -> arb:
+    return grid_probability(noises, [(dict(terms), constant) for terms, constant in forms])
 
 
 @lru_cache(maxsize=4096)
@@ -149,19 +165,26 @@ class Spread:
     Attributes:
         square: the square of mu, for numbers with Gaussian noise.
         moves: the other numbers that are moved, each with noise of its own.
+        lattice: the integers with discrete Gaussian noise that are moved by integers; None where none is.
         direction: the factors of the halfspaces on which they differ most, where these are halfspaces.
-        variance: the variance along them; for one number with Laplace noise its scale.
+        variance: the variance along them; for one number with Laplace noise its scale; nothing on a lattice.
     """
 
     square: Rational
     moves: tuple[Move, ...]
+    lattice: Lattice | None
     direction: tuple[Rational, ...]
     variance: Rational
 
     @property
+    def stepped(self) -> bool:
+        """Whether all of it is integers with discrete Gaussian noise."""
+        return self.square == 0 and self.lattice is not None and not self.moves
+
+    @property
     def alone(self) -> bool:
         """Whether all of it is one number with Laplace noise."""
-        return self.square == 0 and [move.law[0] for move in self.moves] == ["laplace"]
+        return self.square == 0 and self.lattice is None and [move.law[0] for move in self.moves] == ["laplace"]
 
 
 def spread_of(shown: tuple[Any, ...], move: Sequence[Rational]) -> Spread | None:
@@ -169,6 +192,7 @@ def spread_of(shown: tuple[Any, ...], move: Sequence[Rational]) -> Spread | None
     rows, laws, _ = shown
     normal: list[int] = []
     moves: list[Move] = []
+    whole: dict[int, tuple[Rational, int]] = {}
     used = [atom for row in rows for atom, _ in row]
     direction = [ZERO] * len(rows)
     variance = ZERO
@@ -183,6 +207,9 @@ def spread_of(shown: tuple[Any, ...], move: Sequence[Rational]) -> Spread | None
         if len(row) > 1:
             return None
         atom, factor = row[0]
+        if laws[atom][0] == "discrete_gaussian" and (by / factor).q == 1:
+            whole[number] = laws[atom][1], int((by / factor).p)
+            continue
         moves.append(Move(laws[atom], by / factor))
         direction[number] = Rational(1 if by > 0 else -1)
         variance = abs(factor) * laws[atom][1]
@@ -200,7 +227,11 @@ def spread_of(shown: tuple[Any, ...], move: Sequence[Rational]) -> Spread | None
             direction[number] = solved[k, 0]
         square = sum((direction[number] * move[number] for number in shared), ZERO)
         variance = square
-    return Spread(square, tuple(moves), tuple(direction), variance)
+    steps = lattice(list(whole.values()))
+    if steps is not None and square == 0:
+        for (number, (_, way)), a in zip(whole.items(), steps.factors, strict=True):
+            direction[number] = (a if way > 0 else -a) / rows[number][0][1]
+    return Spread(square, tuple(moves), steps, tuple(direction), variance)
 
 
 def _covariance(one: Any, other: Any, laws: Sequence[Any]) -> Rational:

@@ -142,6 +142,8 @@ def likelihoods(move: Move) -> Likelihoods:
             return _staircase(s / step, loss, share)
         case "geometric", [alpha]:
             return _geometric(s, alpha)
+        case "discrete_gaussian", _ if s.q != 1:
+            return _APART
     raise LanguageError("noise", f"a number with {kind} noise is moved", hint="Laplace or Gaussian noise")
 
 
@@ -225,8 +227,8 @@ def _staircase(s: Rational, loss: Rational, share: Rational) -> Likelihoods:
 
 def _geometric(s: Rational, alpha: Rational) -> Likelihoods:
     """Two-sided geometric noise: the left law around 0, the other around s."""
-    if s.q != 1:  # one shows integers, the other does not
-        return Likelihoods(((arb(1), arb(0)), (arb(0), arb(1))))
+    if s.q != 1:
+        return _APART
     if s > _MOST_CELLS:
         raise LanguageError("noise", f"geometric noise is moved by {s}", hint="a smaller sensitivity")
     base, shift = arb(alpha), int(s)
@@ -235,6 +237,10 @@ def _geometric(s: Rational, alpha: Rational) -> Likelihoods:
     cells = [(inner * base**z, inner * base ** (shift - z)) for z in range(1, shift)]
     far = whole * base**shift
     return Likelihoods(((whole, far), *cells, (far, whole)))
+
+
+_APART = Likelihoods(((arb(1), arb(0)), (arb(0), arb(1))))
+"""Two laws that show nothing in common: integers, and numbers between them."""
 
 
 def product(parts: Sequence[Likelihoods]) -> tuple[Cell, ...]:

@@ -14,6 +14,7 @@ from privproof.engines.laplace.events import halfspace
 from privproof.errors import LanguageError
 from privproof.exact import rational
 from privproof.exact.exponentials import ExponentialSum
+from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear
 from privproof.language.trees import Leaf
 
@@ -48,7 +49,7 @@ def likelihood(tree: Sequence[Leaf], event: Event, *, upper: bool, whole: bool) 
     total = ExponentialSum.constant(0)
     for leaf in tree:
         if leaf.outcome.shape not in event.shapes:
-            if upper and (whole or has_atoms(leaf)) and any(_may_agree(leaf.outcome.shape, s) for s in event.shapes):
+            if upper and (whole or has_atoms(leaf)) and any(may_agree(leaf.outcome.shape, s) for s in event.shapes):
                 total = total + share(leaf)  # a whole or rounded number may be the one that is shown elsewhere
             continue
         opaque = bool(leaf.guesses)
@@ -69,17 +70,17 @@ def likelihood(tree: Sequence[Leaf], event: Event, *, upper: bool, whole: bool) 
 def has_atoms(leaf: Leaf) -> bool:
     """Whether a noisy number that a leaf shows has values of positive probability: it is whole, or something was done to it."""
     return any(
-        not isinstance(part, Linear) or all(leaf.noises[atom].kind == "geometric" for atom in part.terms)  # type: ignore[index]
+        not isinstance(part, Linear) or all(leaf.noises[atom].kind in WHOLE for atom in part.terms)  # type: ignore[index]
         for part in leaf.outcome.parts
     )
 
 
-def _may_agree(one: str, other: str) -> bool:
+def may_agree(one: str, other: str) -> bool:
     """Whether two shapes may be shown by the same value: they agree before their first noisy number and after their last.
 
-    >>> _may_agree("tuple(#0 int, int(1))", "tuple(int(2), int(1))"), _may_agree("#0 int", "int(3)")
+    >>> may_agree("tuple(#0 int, int(1))", "tuple(int(2), int(1))"), may_agree("#0 int", "int(3)")
     (True, True)
-    >>> _may_agree("tuple(#0, int(1))", "tuple(int(2), int(3))"), _may_agree("list(#0)", "tuple(#0)")
+    >>> may_agree("tuple(#0, int(1))", "tuple(int(2), int(3))"), may_agree("list(#0)", "tuple(#0)")
     (False, False)
     """
     (first, last), (before, after) = _ends(one), _ends(other)

@@ -34,7 +34,7 @@ from privproof.engines.sampling.columns import (
 from privproof.engines.sampling.joining import ordered
 from privproof.engines.sampling.operations import apply
 from privproof.exact import rational
-from privproof.language.laws import Continuous, Geometric, Law, Shaped, Table
+from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
 from privproof.language.noise import NOISES
 from privproof.language.values import plain
 
@@ -177,7 +177,7 @@ class Draws:
                 if alpha not in self.sides:
                     self.sides[alpha] = TwoSided(alpha)
                 return apply("+", [Same(center), Numbers(self.sides[alpha].draw(count, self.bits))], count)
-            case Continuous() | Shaped():
+            case Continuous() | Shaped() | DiscreteGaussian():
                 raise AssertionError(law)
 
     def _continuous(self, noise: str, operands: Sequence[Column], count: int) -> Column:

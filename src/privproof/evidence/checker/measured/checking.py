@@ -20,7 +20,7 @@ from privproof.evidence.checker.claims import Claim, read_epsilon
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
 from privproof.evidence.checker.integrals.normal import normal_share
 from privproof.evidence.checker.measured.laws import Piece, from_above, from_below
-from privproof.evidence.checker.measured.orders import BITS, below_line, divergence, one_rate, read_schedules
+from privproof.evidence.checker.measured.orders import BITS, below_line, divergence, met_rate, one_rate, read_schedules
 from privproof.evidence.checker.measured.tradeoffs import read_points, some_test_is_better, told_no_better
 from privproof.evidence.checker.outcomes import Accepted, Limits, Verdict, refuse, within
 from privproof.evidence.checker.runs import read_runs
@@ -286,13 +286,13 @@ class _Checking:
             refuse("these are no neighbours", "evidence.right")
         i, j = self.ran.places[left], self.ran.places[right]
         pieces = from_below(self.seen(i), self.seen(j), (self.ran.trees[i], self.ran.trees[j]))
-        rate = one_rate(pieces)
         if self.measure == "mu":
             only_members(evidence, ("method", "left", "right", "epsilon"), "evidence")
             e = a_number(evidence.get("epsilon"), "evidence.epsilon", self.limits)
             if method != "point" or not 0 <= e <= _MOST_POINT:
                 refuse("expected an epsilon at which an event is beyond", "evidence")
             found = some_test_is_better(pieces, budget.value, e)
+            rate = None if any(piece.distance.whole for piece in pieces) else one_rate(pieces)
             if not found and not strictly and rate is not None and budget.value.ratio == 1:
                 found = bool(2 * rate == budget.value.shift**2)
         else:
@@ -303,6 +303,7 @@ class _Checking:
             if budget.order is not None and order != budget.order:
                 return False
             found = self._divergence_beyond(pieces, order, budget.value)
+            rate = met_rate(pieces, order)
             if not found and not strictly and rate is not None:
                 exact = rate if self.measure == "rho" else rate * order
                 found = budget.value.compare(epsilon(exact)) <= 0
@@ -327,7 +328,7 @@ class _Checking:
         if self.measure == "mu":
             return epsilon(0)
         order = a_number(evidence.get("order"), "evidence.order", self.limits)
-        rate = one_rate(pieces)
+        rate = met_rate(pieces, order)
         if rate is not None:
             return epsilon(rate if self.measure == "rho" else rate * order)
         found = divergence(pieces, order)

@@ -2,7 +2,8 @@
 
 *From above*: everything that is shown (`runs.shown`), each with what stands in its place on the other tree.  *From below*: outcomes by
 shape; a shape with one vector on both sides, to which nothing was done, counts with its numbers, any other as an event.  That needs
-shapes that are never shown by the same value: no whole number, and nothing that something was done to, on the right; or one shape in all.
+shapes that are never shown by the same value: no whole number, and nothing that something was done to, on the right; or shapes that
+differ in what surrounds their numbers.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from flint import arb
 
 from privproof.evidence.checker.documents import an_integer, only_members, text
+from privproof.evidence.checker.integrals.whole import square_of
 from privproof.evidence.checker.outcomes import Accepted, refuse
-from privproof.evidence.checker.programs.trees import Linear
-from privproof.evidence.checker.runs.divergence import excess
+from privproof.evidence.checker.programs.trees import WHOLE, Linear
+from privproof.evidence.checker.runs.divergence import excess, plain
 from privproof.evidence.checker.runs.moved import Pairing, pairing
 from privproof.evidence.checker.runs.shown import BITS, Apart, Observed, Seen, between, matched, observed
 from privproof.evidence.checker.runs.ways import Ran, Tree
@@ -22,8 +24,6 @@ from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision
 
 _NOWHERE = Apart(ZERO, ())
-WHOLE = ("geometric", "discrete_gaussian")
-"""Kinds of noise that are whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,13 @@ class Piece:
 
     @property
     def rate(self) -> Rational:
-        """What Gaussian noise adds to a Rényi divergence, for each unit of the order."""
+        """What continuous Gaussian noise adds to a Rényi divergence, for each unit of the order."""
         return self.distance.square / 2
+
+    @property
+    def slope(self) -> Rational:
+        """What all Gaussian noise adds at most; discrete noise as much at integer orders."""
+        return self.rate + square_of(self.distance.whole) / 2
 
     @property
     def pairings(self) -> list[Pairing]:
@@ -47,7 +52,7 @@ class Piece:
 
     @property
     def normal(self) -> bool:
-        """Whether nothing but Gaussian noise tells the sides apart."""
+        """Whether nothing but Gaussian noise, continuous or discrete, tells the sides apart."""
         return self.equal and not self.distance.moved
 
     @property
@@ -138,10 +143,7 @@ def _shapes_differ(left: Tree, right: Tree) -> None:
     )
     if smooth:
         return
-    everything = (*left, *right)
-    if len({leaf.shape for leaf in everything}) > 1 or any(
-        not isinstance(part, Linear) for leaf in everything for part in leaf.parts
-    ):
+    if not plain(left, right):
         refuse("whole or opaque numbers may be shown in more than one way", "evidence")
 
 

@@ -2,7 +2,8 @@
 
 For pieces with probabilities p, q, Gaussian rate r and moments M of other numbers,
 ``K(a) = ln sum of p (p/q)^(a-1) e^(a(a-1)r) M(a)`` and ``D_a = K(a)/(a-1)``, ``D_1 = K'(1)``.  To prove: ``D_a <= rho a``
-for all a > 1.  Let r be the least rate, R the largest, L the largest loss apart from Gaussian noise.
+for all a > 1.  Let r be the least rate, R the largest with discrete Gaussian noise added to it (its moment is at most that of continuous
+noise, and the same at integer orders), L the largest loss apart from both.
 
 * ``p^a q^(1-a) <= p e^((a-1)L)``, so ``D_a <= L + R a``.  If nothing but Gaussian noise tells the sides apart, L = 0.
 * Without Gaussian noise the two laws come by one channel from randomised response with parameter L (Kairouz, Oh, Viswanath
@@ -22,6 +23,7 @@ from itertools import pairwise
 from flint import arb, arb_series, ctx
 
 from privproof.evidence.checker.documents import a_list, a_number, an_object, only_members
+from privproof.evidence.checker.integrals.whole import whole_moment
 from privproof.evidence.checker.measured.laws import Piece
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.runs.moved import Order
@@ -47,6 +49,8 @@ def cumulant(pieces: list[Piece], order: Order, less: Rational) -> Order | None:
             if moment is None:
                 return None
             share = share * moment
+        if piece.distance.whole:
+            share = share * whole_moment(piece.distance.whole, order)
         total = total + share
     return total.log()
 
@@ -72,9 +76,14 @@ def divergence(pieces: list[Piece], order: Rational, less: Rational = ZERO) -> a
 
 
 def one_rate(pieces: list[Piece]) -> Rational | None:
-    """The rate of Gaussian noise, where nothing else tells the sides apart and it is the same everywhere."""
-    rates = {(int(piece.rate.p), int(piece.rate.q)) for piece in pieces}
-    return pieces[0].rate if len(rates) == 1 and all(piece.normal for piece in pieces) else None
+    """The rate of Gaussian noise, where nothing else tells the sides apart and it is the same everywhere: a bound of every order."""
+    rates = {(int(piece.slope.p), int(piece.slope.q)) for piece in pieces}
+    return pieces[0].slope if len(rates) == 1 and all(piece.normal for piece in pieces) else None
+
+
+def met_rate(pieces: list[Piece], order: Rational) -> Rational | None:
+    """The same where it is met at an order: with discrete noise at integers."""
+    return one_rate(pieces) if order.q == 1 or not any(piece.distance.whole for piece in pieces) else None
 
 
 def most_loss(pieces: list[Piece]) -> arb | None:
@@ -126,7 +135,7 @@ def below_line(pieces: list[Piece], rho: Epsilon, schedules: list[Schedule]) -> 
     loss = most_loss(pieces)
     if loss is None:
         return False
-    least, most = (pick(piece.rate for piece in pieces) for pick in (min, max))
+    least, most = min(piece.rate for piece in pieces), max(piece.slope for piece in pieces)
     if all(piece.normal for piece in pieces):
         return rho.compare(epsilon(most)) >= 0
     line = rho.ball(BITS)

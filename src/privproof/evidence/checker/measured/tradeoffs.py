@@ -50,6 +50,8 @@ def read_points(value: object, limits: Limits) -> list[list[Rational]]:
 def told_no_better(pieces: list[Piece], mu: Epsilon, lists: list[list[Rational]]) -> bool:
     """Whether two laws are told apart no better than N(0, 1) and N(mu, 1)."""
     square = max((2 * piece.rate for piece in pieces), default=ZERO)
+    if any(piece.distance.whole for piece in pieces):
+        return False
     normal = all(piece.normal for piece in pieces)
     if mu.compare(epsilon(0)) <= 0:
         return normal and square == 0

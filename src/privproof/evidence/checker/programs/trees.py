@@ -40,6 +40,8 @@ _MOST_DIGITS = 300
 _LARGEST_EXPONENT = 10**12
 """The largest exponent of e, up or down, in a probability; beyond, it is refused before it is evaluated."""
 _KINDS = ("laplace", "exponential", "geometric")
+WHOLE = ("geometric", "discrete_gaussian")
+"""Kinds of noise that are whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -238,12 +240,12 @@ def read_form(given: dict[str, object], noises: int, place: str, limits: Limits,
 
 
 def refuse_ties(form: Linear, noises: tuple[Law, ...], place: str) -> None:
-    """Refuse a test that may come out either way with a positive probability: of 0, or of geometric noise alone."""
+    """Refuse a test that may come out either way with a positive probability: of 0, or of integers alone."""
     if not form.factors and form.constant == 0:
         refuse("the test of 0 may come out either way", place)
-    discrete = bool(form.factors) and all(noises[j][0] == "geometric" for j, _ in form.factors)
+    discrete = bool(form.factors) and all(noises[j][0] in WHOLE for j, _ in form.factors)
     if discrete and (form.constant / step_of(form)).q == 1:
-        refuse("the test of geometric noise may come out either way; move it by less than one step", place)
+        refuse("the test of noise on the integers may come out either way; move it by less than one step", place)
 
 
 def step_of(form: Linear) -> Rational:

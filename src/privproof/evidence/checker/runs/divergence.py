@@ -8,23 +8,28 @@ looked at.
   ``e = epsilon + ln(q/p)`` exactly ``p (Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu))``.
 * One number with noise of its own is moved: the integral of ``max(0, p f - e^epsilon q g)`` for its two densities (`moved`).
 * Several numbers whose densities have constant ratios piece by piece: the same for all combinations of pieces, with Gaussian noise in each.
+* Integers with discrete Gaussian noise are moved: their own excess in the place of the normal one (`integrals.whole`).
 * Other numbers that are moved change a density by at most ``e^loss``: the above, with e less the sum of the losses.
 * Anything else: at most p.
 
 It rises in p and falls in q, so the ends of the balls are taken.  Sums over everything that is shown bound the excess of every event.
 
 *Refutation.*  An event is a list of shapes, each whole or a halfspace of its noisy numbers; its probabilities are computed from the trees.
+Shapes must be told apart: a whole number may be equal to something shown elsewhere, unless what surrounds it differs.
 """
 
 from __future__ import annotations
+
+from itertools import combinations
 
 from flint import arb
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
 from privproof.evidence.checker.events import beyond, too_likely
 from privproof.evidence.checker.integrals.normal import normal_excess, normal_share
+from privproof.evidence.checker.integrals.whole import whole_excess, whole_share
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse, within
-from privproof.evidence.checker.programs.trees import Linear
+from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.moved import pairing
 from privproof.evidence.checker.runs.shown import (
     BITS,
@@ -37,10 +42,13 @@ from privproof.evidence.checker.runs.shown import (
     probability_of,
     tests_of,
 )
+from privproof.evidence.checker.runs.sums import may_agree
 from privproof.evidence.checker.runs.ways import Leaf, Part, Ran, Tree
 from privproof.exact import ZERO, Rational
 from privproof.exact.balls import precision
 
+_MOST_SHAPES = 200
+"""Shapes with whole numbers that are compared with one another; beyond, they are taken to agree."""
 _MOST_CELLS = 200_000
 """Combinations of cells of several numbers; beyond, a certificate is refused."""
 
@@ -99,7 +107,9 @@ def _upper(mine: Seen, other: Seen | None, bound: arb) -> arb:
 def excess(p: arb, q: arb, bound: arb, distance: Apart) -> tuple[arb, bool]:
     """The largest ``P(E) - bound Q(E)`` of two vectors that are shown with probabilities p and q, and whether it is that or a bound."""
     pairings = [pairing(moved, "question.trees") for moved in distance.moved]
-    if len(pairings) == 1 and distance.square == 0 and q > 0 and p > 0:
+    if distance.whole and distance.square != 0:
+        return p, False
+    if len(pairings) == 1 and distance.square == 0 and not distance.whole and q > 0 and p > 0:
         return p * pairings[0].excess(bound * q / p), True
     flat = [each.cells() for each in pairings]
     cost = arb(1)
@@ -115,19 +125,21 @@ def excess(p: arb, q: arb, bound: arb, distance: Apart) -> tuple[arb, bool]:
         combined = [(x * a, y * b) for x, y in combined for a, b in cells]
     total = arb(0)
     for x, y in combined:
-        total += _normal_excess(p * x, q * y, bound / cost, distance.square)
+        total += _normal_excess(p * x, q * y, bound / cost, distance)
     return total, None not in flat
 
 
-def _normal_excess(p: arb, q: arb, bound: arb, square: Rational) -> arb:
+def _normal_excess(p: arb, q: arb, bound: arb, distance: Apart) -> arb:
     if not p > 0:
         return arb(0) if p <= 0 else arb(p.upper() / 2, p.upper() / 2)
     if not q > 0:
         return p
-    if square == 0:
+    if distance.whole:
+        found = p * whole_excess(distance.whole, bound * q / p)
+    elif distance.square == 0:
         found = p - bound * q
     else:
-        mu = arb(square).sqrt()
+        mu = arb(distance.square).sqrt()
         e = (bound * q / p).log()
         found = p * normal_excess(mu, e)
     if found <= 0:
@@ -159,8 +171,13 @@ def refuted_by_region(ran: Ran, evidence: dict[str, object], limits: Limits) -> 
         if shape in regions:
             refuse("a shape is named twice", place)
         regions[shape] = factors, a_number(given.get("end"), place, limits)
+    trees = ran.trees[ran.places[left]], ran.trees[ran.places[right]]
+    if not (all(_continuous(part, leaf) for tree in trees for leaf in tree for part in leaf.parts) or plain(*trees)):
+        refuse("whole or opaque numbers may be shown in more than one way", "evidence.regions")
+    if any(leaf.guesses for tree in trees for leaf in tree):
+        refuse("something was decided by opaque numbers", "evidence.regions")
     with precision(BITS):
-        p, q = (_likelihood(ran.trees[ran.places[side]], regions) for side in (left, right))
+        p, q = (_likelihood(tree, regions) for tree in trees)
         lower = beyond(p, q, claim.epsilon, claim.delta, BITS)
     return too_likely(p, q, claim.epsilon, claim.delta, lower, told="data", method="regions")
 
@@ -170,8 +187,6 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
     total = arb(0)
     for number, leaf in enumerate(tree):
         place = f"leaf {number}"
-        if leaf.guesses or any(not _continuous(part, leaf) for part in leaf.parts):
-            refuse("whole or opaque numbers may be shown in more than one way", place)
         if leaf.shape not in regions:
             continue
         factors, end = regions[leaf.shape]
@@ -197,6 +212,10 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
             tail = (-abs(away)).exp() / 2
             total += probability_of(leaf, (), place) * (1 - tail if constant > 0 else tail)
             continue
+        if kept and all(leaf.noises[j][0] == "discrete_gaussian" for j in kept):
+            share = whole_share([(leaf.noises[j][1], c) for j, c in kept.items()], constant)
+            total += probability_of(leaf, (), place) * share
+            continue
         if any(leaf.noises[j][0] != "gaussian" for j in kept):
             refuse("a halfspace is of numbers with Gaussian noise, or of one with Laplace noise", "evidence.regions")
         variance = sum((c * c * leaf.noises[j][1] ** 2 for j, c in kept.items()), ZERO)
@@ -206,6 +225,15 @@ def _likelihood(tree: Tree, regions: dict[str, tuple[tuple[Rational, ...], Ratio
     return total
 
 
+def plain(left: Tree, right: Tree) -> bool:
+    """Whether nothing was done to the noisy numbers of two trees, and no two shapes can be shown by one value."""
+    leaves = (*left, *right)
+    shapes = {leaf.shape for leaf in leaves}
+    if len(shapes) > _MOST_SHAPES or any(not isinstance(part, Linear) for leaf in leaves for part in leaf.parts):
+        return False
+    return not any(may_agree(one, other) for one, other in combinations(shapes, 2))
+
+
 def _continuous(part: Part, leaf: Leaf) -> bool:
     """Whether a noisy number takes every value with probability 0."""
-    return isinstance(part, Linear) and any(leaf.noises[j][0] != "geometric" for j, _ in part.factors)
+    return isinstance(part, Linear) and any(leaf.noises[j][0] not in WHOLE for j, _ in part.factors)

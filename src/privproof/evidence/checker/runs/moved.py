@@ -186,6 +186,8 @@ def pairing(moved: Moved, place: str) -> Pairing:
 def _paired(moved: Moved, place: str, bits: int) -> Pairing:
     """The same, made once for each precision."""
     (kind, *parameters), by = moved
+    if kind in ("geometric", "discrete_gaussian") and by.q != 1:  # integers on one side, none on the other
+        return Pairing((), ((arb(1), arb(0)), (arb(0), arb(1))), arb(0), arb(0))
     if kind == "geometric":
         return _integers(parameters[0], by, place)
     slopes, rest, loss = _density(kind, parameters, by, place)
@@ -277,8 +279,6 @@ def _mirrored(slopes: list[_Slope], end: Rational) -> tuple[arb, Rational] | Non
 
 def _integers(alpha: Rational, by: Rational, place: str) -> Pairing:
     """Two-sided geometric noise: integers between the centers one by one, those beyond them together, as their ratio is constant."""
-    if by.q != 1:
-        return Pairing((), ((arb(1), arb(0)), (arb(0), arb(1))), arb(0), arb(0))
     shift = abs(int(by))
     if shift > _MOST_STEPS:
         refuse(f"a whole number is moved by {shift}", place)

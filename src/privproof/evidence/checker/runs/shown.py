@@ -13,10 +13,12 @@ from typing import TypeAlias
 
 from flint import arb, fmpq_mat
 
+from privproof.evidence.checker.integrals.compared import whole_probability
 from privproof.evidence.checker.integrals.normal import KINDS, forest_probability
 from privproof.evidence.checker.integrals.probabilities import Integrator
+from privproof.evidence.checker.integrals.whole import Shifted
 from privproof.evidence.checker.outcomes import refuse
-from privproof.evidence.checker.programs.trees import Linear
+from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.moved import Moved
 from privproof.evidence.checker.runs.sums import likelihood
 from privproof.evidence.checker.runs.ways import Done, Law, Leaf, Part, Tree
@@ -98,10 +100,14 @@ def _skeleton(part: Part, forms: list[Linear]) -> object:
 def probability_of(leaf: Leaf, also: tuple[Linear, ...], place: str) -> arb:
     """The probability of the tests on the way to a leaf: integers are summed, the rest integrated."""
     tests = [*leaf.conditions[: tests_of(leaf)], *also]
-    whole = [form for form in tests if any(leaf.noises[j][0] == "geometric" for j, _ in form.factors)]
+    whole = [form for form in tests if any(leaf.noises[j][0] in WHOLE for j, _ in form.factors)]
     rest = [form for form in tests if form not in whole]
     result = arb(leaf.weight)
-    if whole:
+    if any(leaf.noises[j][0] == "discrete_gaussian" for form in whole for j, _ in form.factors):
+        if any(leaf.noises[j][0] not in WHOLE for form in whole for j, _ in form.factors):
+            refuse("noise of two kinds is compared", place)
+        result *= whole_probability(tuple(law[:2] for law in leaf.noises), tuple(whole), BITS)
+    elif whole:
         alone = Leaf(leaf.noises, (), leaf.shape, ())
         result *= likelihood(alone, whole, Integrator(), place).ball(1, BITS)
     numbers = [j for j, law in enumerate(leaf.noises) if law[0] in KINDS]
@@ -127,10 +133,14 @@ def between(mine: Seen, other: Seen) -> Apart | None:
 
 @dataclass(frozen=True)
 class Apart:
-    """How far two vectors of the same noise are apart: Gaussian noise by the square of mu, other numbers one by one."""
+    """How far two vectors of the same noise are apart: Gaussian noise by the square of mu, other numbers one by one.
+
+    Integers with discrete Gaussian noise that are moved by integers stand for themselves, each with its variance.
+    """
 
     square: Rational
     moved: tuple[Moved, ...]
+    whole: Shifted = ()
 
 
 def apart(seen: Seen, moves: list[Rational]) -> Apart | None:
@@ -143,6 +153,7 @@ def apart(seen: Seen, moves: list[Rational]) -> Apart | None:
             times[j] = times.get(j, 0) + 1
     normal: list[int] = []
     others: list[Moved] = []
+    whole: list[tuple[Rational, int]] = []
     for k, row in enumerate(seen.rows):
         kinds = {seen.laws[j][0] for j, _ in row}
         if kinds == {"gaussian"}:
@@ -154,15 +165,19 @@ def apart(seen: Seen, moves: list[Rational]) -> Apart | None:
                 if len(row) != 1:
                     return None
                 [(j, factor)] = row
-                others.append((seen.laws[j], moves[k] / factor))
+                by = moves[k] / factor
+                if kinds == {"discrete_gaussian"} and by.q == 1:
+                    whole.append((seen.laws[j][1], int(by.p)))
+                else:
+                    others.append((seen.laws[j], by))
     if all(moves[k] == 0 for k in normal):
-        return Apart(ZERO, tuple(others))
+        return Apart(ZERO, tuple(others), tuple(whole))
     entries = [_common(seen, a, b) for a in normal for b in normal]
     covariance = fmpq_mat(len(normal), len(normal), entries)
     if covariance.det() == 0:
         return None
     column = fmpq_mat(len(normal), 1, [moves[k] for k in normal])
-    return Apart((column.transpose() * covariance.solve(column))[0, 0], tuple(others))
+    return Apart((column.transpose() * covariance.solve(column))[0, 0], tuple(others), tuple(whole))
 
 
 def _common(seen: Seen, a: int, b: int) -> Rational:

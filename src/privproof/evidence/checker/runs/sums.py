@@ -11,7 +11,7 @@ from privproof.evidence.checker.integrals.probabilities import Integrator
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.programs import trees as programs
 from privproof.evidence.checker.programs.losses import needed, shown
-from privproof.evidence.checker.programs.trees import Linear
+from privproof.evidence.checker.programs.trees import WHOLE, Linear
 from privproof.evidence.checker.runs.ways import Leaf, Ran, Tree
 from privproof.exact import Epsilon, Rational
 from privproof.exact.balls import precision
@@ -162,7 +162,7 @@ def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> A
     for number, leaf in enumerate(two):
         if leaf.shape in shapes or not (atoms or _has_atoms(leaf)):
             continue
-        if any(_agree(leaf.shape, shape) for shape in shapes):
+        if any(may_agree(leaf.shape, shape) for shape in shapes):
             q = q + likelihood(leaf, (), integrator, f"leaf {number}")
     less = p - ExponentialSum.constant(claim.delta)
     more = "" if claim.delta == 0 else f" plus {text(claim.delta)}"
@@ -180,12 +180,11 @@ def refuted_by_event(ran: Ran, evidence: dict[str, object], limits: Limits) -> A
 def _has_atoms(leaf: Leaf) -> bool:
     """Whether a noisy number that is shown may have a value of positive probability: no continuous noise is in it, or it is opaque."""
     return any(
-        not isinstance(part, Linear) or all(leaf.noises[j][0] == "geometric" for j, _ in part.factors)
-        for part in leaf.parts
+        not isinstance(part, Linear) or all(leaf.noises[j][0] in WHOLE for j, _ in part.factors) for part in leaf.parts
     )
 
 
-def _agree(one: str, other: str) -> bool:
+def may_agree(one: str, other: str) -> bool:
     """Whether values of two shapes may be equal; ``#0`` stands for a noisy number, and all else is as it is shown."""
     (start, end), (begin, finish) = (_fixed(shape) for shape in (one, other))
     length, width = min(len(start), len(begin)), min(len(end), len(finish))

@@ -30,7 +30,8 @@ _MOST_STEPS = 5_000
 """Steps of one way; beyond, it is refused."""
 _MOST_DIGITS = 1_000
 """The digits of a numerator or denominator in a form or a law; beyond, its exponential might not be told from 0, and it is refused."""
-_KINDS = ("laplace", "exponential", "geometric", "gaussian")
+_KINDS = ("laplace", "exponential", "geometric", "gaussian", "discrete_gaussian")
+_BALLS = ("gaussian", "discrete_gaussian")
 _SHAPES = {"uniform_real": 1, "truncated_laplace": 2, "staircase": 3}
 """Kinds of noise of other shapes, with how many numbers each has: width; scale and bound; step, loss and share."""
 _DEEPEST = 60
@@ -110,9 +111,7 @@ class Ran:
     @property
     def in_balls(self) -> bool:
         """Whether noise is drawn whose probabilities are enclosed in balls."""
-        return any(
-            law[0] == "gaussian" or law[0] in _SHAPES for tree in self.trees for leaf in tree for law in leaf.noises
-        )
+        return any(law[0] in _BALLS or law[0] in _SHAPES for tree in self.trees for leaf in tree for law in leaf.noises)
 
     @property
     def compared(self) -> set[tuple[int, int]]:
