@@ -12,7 +12,7 @@ from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
 from privproof.compiling.relational import relational
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.sorts import OTHERS, PLACE, RANKED
+from privproof.compiling.sorts import CHOICE, OTHERS, PLACE, RANKED
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact.patience import Stopped
 from privproof.language import Mechanism, mechanism
@@ -190,13 +190,12 @@ def is_settled(subject: Mechanism, size: int | None) -> bool:
 
 
 def is_aligned(subject: Mechanism) -> bool:
-    """Whether a mechanism draws geometric noise without bounds, and is one that alignments are about."""
-    if not any(sample.noise == "geometric" for sample in samples(subject.translated.body)):
-        return False
-    if subject.stream is not None:
+    """Whether a mechanism draws geometric noise without bounds or chooses by scores, and is one that alignments are about."""
+    kinds = {sample.noise for sample in samples(subject.translated.body)}
+    if not kinds & {"geometric", CHOICE} or subject.stream is not None:
         return False
     try:
-        relational(subject)
+        relational(subject, select=CHOICE in kinds)
     except (Unsupported, LanguageError):
         return False
     return True

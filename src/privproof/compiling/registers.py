@@ -532,7 +532,7 @@ class _Running:
         """The states after a draw."""
         if sample.noise in (PLACE, OTHERS, RANKED):
             _refuse(f"a selection, {sample.place}")
-        if sample.noise not in CONTINUOUS:
+        if sample.noise not in CONTINUOUS or sample.noise == "gumbel":
             _refuse(f"{sample.noise} noise, {sample.place}")
         scale = self.program.scale(sample)
         if scale.names:

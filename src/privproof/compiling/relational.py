@@ -39,7 +39,7 @@ from privproof.compiling.rewriting import (
 )
 from privproof.compiling.scales import Scale, shifted_scales
 from privproof.compiling.selections.evaluating import selected
-from privproof.compiling.sorts import CONTINUOUS, Sort, settle_sorts, variable_sorts
+from privproof.compiling.sorts import CONTINUOUS, Sort, refuse_choices, settle_sorts, variable_sorts
 from privproof.compiling.summaries import summarised
 from privproof.language.flow import Instruction, Jump, Test, flow
 from privproof.language.inputs import Input
@@ -136,6 +136,7 @@ def relational(
         Unsupported: it cannot be brought into the form.
     """
     program = prepare_program(mechanism, size=size, convert=convert, ahead=ahead, select=select, largest=largest)
+    refuse_choices(program.code, program.sorts)
     code = settle_sorts(program.code, program.sorts, program.noisy, program.optional, mechanism)
     return replace(program, code=code)
 

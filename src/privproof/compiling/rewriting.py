@@ -124,12 +124,20 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
     """A value that data choose among several that are written out, as a conditional expression; only where data cannot choose another."""
     once = values_assigned_once(body)
     written = {writes(statement) for statement in statements(body)}
+    places: dict[str, set[object]] = {}
+    for drawn in statements(body):
+        if isinstance(drawn, Sample) and drawn.noise == "place":
+            count = drawn.arguments[0]
+            places.setdefault(drawn.name, set()).add(count.value if isinstance(count, Constant) else None)
 
     def domain(index: Expression) -> tuple[object, ...] | None:
         """The values that an index may have."""
         match index:
             case Variable(name) if (value := once.get(name)) is not None:
                 return domain(value)
+            case Variable(name) if name in places:  # one of so many places of a selection
+                counts = [count for count in places[name] if isinstance(count, int)]
+                return tuple(range(*counts)) if len(counts) == len(places[name]) == 1 else None
             case Variable(name) | Element(Variable(name)) if name in inputs and name not in written:
                 declared = inputs[name]
                 return declared.values if (declared.shape == "value") == isinstance(index, Variable) else None
@@ -138,7 +146,7 @@ def looked_up(body: Block, inputs: Mapping[str, Input]) -> Block:
 
     def change(expression: Expression) -> Expression | None:
         match expression:
-            case Element(Operation("tuple of", values), index, place) if not isinstance(index, Constant):
+            case Element(Operation("tuple of" | "list of", values), index, place) if not isinstance(index, Constant):
                 keys: list[Expression] = [Constant(number, place) for number in range(len(values))]
             case Element(Operation("table of", entries), index, place):
                 keys, values = list(entries[::2]), entries[1::2]
@@ -416,7 +424,7 @@ def centred(body: Block) -> Block:
         match statement:
             case Sample(
                 _,
-                "laplace" | "exponential" | "gaussian" | "geometric",
+                "laplace" | "exponential" | "gumbel" | "gaussian" | "geometric",
                 (Operation() | Conditional() as center, *rest),
                 _,
                 place,

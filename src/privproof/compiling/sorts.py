@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from privproof.compiling.rewriting import Unsupported
@@ -33,8 +34,8 @@ from privproof.language.walking import parts, variables
 
 Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-PURE = ("laplace", "exponential")
-"""The noises on the line that are shifted at a cost in epsilon alone."""
+PURE = ("laplace", "exponential", "gumbel")
+"""The noises on the line that are shifted at a cost in epsilon alone; Gumbel noise only inside of a selection."""
 CONTINUOUS = laws.CONTINUOUS
 SHIFTED = (*CONTINUOUS, "geometric")
 """The noises that an alignment moves; geometric noise by whole numbers."""
@@ -42,6 +43,8 @@ PROCESSED = "processed"
 """The operation of an output with what it is computed from, see `compiling.postprocessing`."""
 PLACE, OTHERS, RANKED = "place", "others", "ranked"
 """The draws of a selection that are no noise of their own, see `compiling.selections`."""
+CHOICE = "exponential_mechanism"
+"""The choice of a place by the scores of all."""
 _TRUTHS = ("bernoulli", RANKED)
 _REALS = (*CONTINUOUS, OTHERS)
 _NUMBERS = ("int", "real")
@@ -207,6 +210,37 @@ def output_parts(value: Expression) -> tuple[Expression, ...]:
             return ()
         case _:
             return (value,)
+
+
+def refuse_choices(code: tuple[Instruction, ...], sorts: Mapping[str, Sort]) -> None:
+    """Refuse Gumbel noise of which more is known than where it is largest, and choices by scores that may not be whole.
+
+    The exponential mechanism draws from powers of a number that is rounded, and which power that is depends on the denominators of scores.
+    """
+    for step in code:
+        if not isinstance(step, Sample) or step.noise != "gumbel":
+            continue
+        if not step.name.startswith("#value"):
+            raise Unsupported(f"Gumbel noise is for the place of the largest value, {step.place}")
+        center, *_, last = step.arguments
+        if len(step.arguments) > 2 and not (isinstance(center, Variable) and sorts.get(center.name) == "int"):
+            raise Unsupported(f"{last.value} with scores that may not be whole, {step.place}; gumbel(score, scale=...)")
+    hidden = {step.name for step in code if isinstance(step, Sample) and step.noise == "gumbel"}
+    for step, value in pairwise(code):
+        if isinstance(step, Sample) and step.noise == OTHERS and isinstance(value, Sample) and value.name in hidden:
+            hidden.add(step.name)
+    for step in code:
+        match step:
+            case Sample(_, "ranked"):
+                read: tuple[Expression, ...] = ()
+            case Sample(_, _, arguments):
+                read = arguments
+            case Assign(_, value) | Emit(value) | Return(value) | Test(value):
+                read = (value,)
+            case _:
+                read = ()
+        if any(hidden.intersection(variables(each)) for each in read):
+            raise Unsupported(f"a value with Gumbel noise is used beside its place, {step.place}")  # type: ignore[union-attr]
 
 
 # -------------------------------------------------------------------------------------------------------------- settling

@@ -94,6 +94,8 @@ def _by_choice(program: Program, least: int, conditions: Conditions, choices: Ch
     return _difference(program, _arguments(program.inputs, size, choices), noise, conditions, watch)
 
 
+_NEAR = 1e-9
+"""Probabilities of a choice that are so near to each other are the same: both are rounded."""
 _SIZES = (0, 1, 2)
 """Lists of these lengths are gone through on every way."""
 
@@ -360,6 +362,8 @@ class _Follower:
                     block = code[at : end + 1]
                     center = next(s for s in block if isinstance(s, Assign))
                     sample = next(s for s in block if isinstance(s, Sample) and s.noise in CONTINUOUS)
+                    if self._chosen(name, center, sample, self.value(length)):
+                        return
                     drawn = []
                     for place in range(self.value(length)):
                         self.values[name] = place
@@ -376,6 +380,27 @@ class _Follower:
                 self.values[name] = self.ranked[len(places)][0]
             case Sample(_, "ranked"):
                 self.ranked = []
+
+    def _chosen(self, name: str, center: Assign, sample: Sample, count: int) -> bool:
+        """Whether the function chose the place of a selection by a table of probabilities: those of the largest with Gumbel noise."""
+        if sample.noise != "gumbel" or self.drawn is None or self.position >= len(self.drawn):
+            return False
+        law, chosen = self.drawn[self.position]
+        if not isinstance(law, Table):
+            return False
+        scores = []
+        for place in range(count):
+            self.values[name] = place
+            scores.append(Fraction(self.value(center.value)) / fraction(self.program.scale(sample).factor))
+        weights = [math.exp(score - max(scores)) for score in scores]
+        shares = dict(law.outcomes)
+        expected = [weight / sum(weights) for weight in weights]
+        if any(abs(float(shares.get(i, 0)) - share) > _NEAR for i, share in enumerate(expected)):
+            raise _Disagree(f"the choice at {sample.place} has another law")
+        self.position += 1
+        self.ranked = [(Fraction(0), chosen), (Fraction(0), chosen)]
+        self.values[name] = chosen
+        return True
 
     def noise(self, step: Sample, *, apart: bool = False) -> Any:
         """The noise that the function drew; `apart`: it may have drawn it around another number, and added the rest."""

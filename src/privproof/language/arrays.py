@@ -21,16 +21,17 @@ Node = TypeVar("Node", bound=ast.AST)
 SAME_LENGTH = "size"
 """What all input lists of open length share."""
 _COMBINED: dict[type[ast.operator], type[ast.boolop]] = {ast.BitAnd: ast.And, ast.BitOr: ast.Or}
-_CENTERED = ("numpy.random.laplace", "numpy.random.normal")
+_CENTERED = ("numpy.random.laplace", "numpy.random.normal", "numpy.random.gumbel")
 _NOISE = (
     *_CENTERED,
     "numpy.random.exponential",
     "scipy.stats.laplace.rvs",
     "scipy.stats.norm.rvs",
     "scipy.stats.expon.rvs",
+    "scipy.stats.gumbel_r.rvs",
 )
-_SIZE_AT = {"numpy.random.exponential": 1, "scipy.stats.laplace.rvs": 2, "scipy.stats.norm.rvs": 2} | dict.fromkeys(
-    _CENTERED, 2
+_SIZE_AT = {"numpy.random.exponential": 1} | dict.fromkeys(
+    (*_CENTERED, "scipy.stats.laplace.rvs", "scipy.stats.norm.rvs", "scipy.stats.gumbel_r.rvs"), 2
 )
 _PLACES = ("numpy.argmax", "numpy.argmin", "numpy.argsort")
 _TOTALS = {"sum": "numpy.sum", "max": "numpy.max", "min": "numpy.min", "any": "numpy.any", "all": "numpy.all"}

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from privproof.language import laws
 from privproof.language.linear import Linear, Opaque, Ratio, asked_by_function, refuse
-from privproof.language.noise import bernoulli, drawn, exponential, gaussian, laplace, uniform
+from privproof.language.noise import bernoulli, drawn, exponential, gaussian, gumbel, laplace, uniform
 from privproof.language.trees import playing
 
 _BITS = 16
@@ -228,6 +228,9 @@ class Generator(metaclass=_Stands):
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return self._filled(size, lambda a, b: _scaled(laplace, a, b), loc, scale)
 
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._filled(size, lambda a, b: _scaled(gumbel, a, b), loc, scale)
+
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return self._filled(size, lambda a, b: _scaled(_normal, a, b), loc, scale)
 
@@ -401,6 +404,8 @@ def rvs(self: Any, *arguments: Any, random_state: Any = None, **named: Any) -> A
         case "randint":
             drawn = lambda low, high, a: _whole(low) + _below(_whole(high) - _whole(low)) + a  # noqa: E731
             return generator._filled(size, drawn, given["low"], given["high"], loc, kind="int64")
+        case "gumbel_r":
+            return generator.gumbel(loc, scale, size)
         case "norm":
             return generator.normal(loc, scale, size)
         case _:
@@ -410,6 +415,7 @@ def rvs(self: Any, *arguments: Any, random_state: Any = None, **named: Any) -> A
 _SHAPES = {
     "laplace": ("loc", "scale"),
     "norm": ("loc", "scale"),
+    "gumbel_r": ("loc", "scale"),
     "expon": ("loc", "scale"),
     "uniform": ("loc", "scale"),
     "bernoulli": ("p", "loc"),

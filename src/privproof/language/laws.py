@@ -29,7 +29,7 @@ _BITS = 64
 _WIDEST = 100_000
 """Noise on bounded integers may take so many values, each with its exact probability; beyond, it is refused."""
 
-CONTINUOUS = ("laplace", "exponential", "gaussian")
+CONTINUOUS = ("laplace", "exponential", "gumbel", "gaussian")
 """Noise on the real line that translated functions may draw."""
 WHOLE = ("geometric", "discrete_gaussian")
 """Noise on all integers, which is left open as continuous noise is."""
@@ -79,7 +79,7 @@ class DiscreteGaussian:
 
 @dataclass(frozen=True)
 class Continuous:
-    """Continuous noise: ``laplace``, ``exponential`` or ``gaussian``, at a center, with a scale (its standard deviation)."""
+    """Continuous noise: ``laplace``, ``exponential``, ``gumbel`` or ``gaussian``, at a center, with a scale (its standard deviation)."""
 
     kind: str
     center: Any
@@ -149,7 +149,9 @@ def exponential_mechanism(scores: object, epsilon_: object, sensitivity: object)
     >>> exponential_mechanism([0, 1, 1], "ln(4)", 1).outcomes
     ((0, Fraction(1, 5)), (1, Fraction(2, 5)), (2, Fraction(2, 5)))
     """
-    if not isinstance(scores, Sequence) or isinstance(scores, str) or not scores:
+    if isinstance(scores, tuple | list) and not scores:
+        raise LanguageError("run", "exponential_mechanism of no scores", hint="the mechanism itself fails here")
+    if not isinstance(scores, Sequence) or isinstance(scores, str):
         raise LanguageError("noise", f"scores={scores!r} is not a list of numbers", hint="scores=[0, 2, 1]")
     numbers = [_exact(score, "scores") for score in scores]
     unit = Fraction(1, lcm(*(number.denominator for number in numbers)))
@@ -158,6 +160,14 @@ def exponential_mechanism(scores: object, epsilon_: object, sensitivity: object)
     weights = [base ** int((number - least) / unit) for number in numbers]
     total = sum(weights, Fraction(0))
     return Table(tuple((index, weight / total) for index, weight in enumerate(weights)))
+
+
+def choice_scale(epsilon_: object, sensitivity: object) -> Fraction:
+    """The scale of the Gumbel noise with which the largest of all scores is where the exponential mechanism chooses."""
+    loss = _epsilon(epsilon_)
+    if loss.ratio != 1:
+        raise LanguageError("noise", f"epsilon={loss} is no fraction, and scores are left open", hint='epsilon="1/2"')
+    return 2 * _positive(sensitivity, "sensitivity") / fraction(loss.shift)
 
 
 def bernoulli(p: object) -> Law:
@@ -216,6 +226,11 @@ def laplace(value: object, scale: object) -> Law:
 def exponential(value: object, scale: object) -> Law:
     """The law of `privproof.exponential`."""
     return Continuous("exponential", value, scale)
+
+
+def gumbel(value: object, scale: object) -> Law:
+    """The law of `privproof.gumbel`."""
+    return Continuous("gumbel", value, scale)
 
 
 def uniform_real(value: object, width: object) -> Law:

@@ -39,6 +39,7 @@ _NUMPY: Final = (
         "normal",
         "exponential",
         "standard_exponential",
+        "gumbel",
         "random",
         "random_sample",
         "rand",
@@ -104,7 +105,7 @@ _FUNCTIONS: Final = {
 }
 """Functions and classes of Python's own libraries, as they came."""
 _PARTS: Final = {"random": "numpy", "stats": "scipy"}
-_STATISTICS: Final = {"laplace_gen": "laplace", "norm_gen": "norm", "expon_gen": "expon"}
+_STATISTICS: Final = {"laplace_gen": "laplace", "norm_gen": "norm", "expon_gen": "expon", "gumbel_r_gen": "gumbel_r"}
 """Distributions of ``scipy.stats`` by the names of their classes."""
 
 

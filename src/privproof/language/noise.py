@@ -2,7 +2,7 @@
 
 Called normally they sample: from a cryptographically secure generator, or from a seeded one inside `privproof.seeded`.  Discrete
 noise is sampled exactly, without floating point, from the law that `language.laws` gives it, the same law that is verified.
-Continuous noise (`laplace`, `exponential`, `gaussian`) is sampled as a float: for experiments and audits, not for releasing data,
+Continuous noise (`laplace`, `exponential`, `gumbel`, `gaussian`) is sampled as a float: for experiments and audits, not for releasing data,
 because the gaps between floats can leak (Mironov 2012).
 """
 
@@ -76,6 +76,13 @@ def truncated_geometric(
 
 def exponential_mechanism(scores: Sequence[Number], *, epsilon: EpsilonLike, sensitivity: Number = 1) -> int:
     """The index i of a score, with probability proportional to ``e^(epsilon score_i / (2 sensitivity))`` (McSherry and Talwar 2007)."""
+    if any(isinstance(score, Linear) for score in scores):  # scores that are left open have no table: noise stays open, too
+        scale = laws.choice_scale(epsilon, sensitivity)
+        noisy = [gumbel(score, scale=scale) for score in scores]
+        best = 0
+        for place in range(1, len(noisy)):
+            best = place if noisy[place] > noisy[best] else best
+        return best
     drawn: int = _drawn(
         laws.exponential_mechanism, tuple(scores) if isinstance(scores, list) else scores, epsilon, sensitivity
     )
@@ -121,6 +128,15 @@ def laplace(value: Any, *, scale: Any) -> float:
 def exponential(value: Any, *, scale: Any) -> float:
     """The value plus (one-sided) exponential noise of the given scale."""
     drawn: float = _drawn(laws.exponential, value, scale)
+    return drawn
+
+
+def gumbel(value: Any, *, scale: Any) -> float:
+    """The value plus Gumbel noise of the given scale: at most x above it with probability ``e^(-e^(-x/scale))``.
+
+    The place of the largest of several such values is i with probability proportional to ``e^(value_i / scale)``: the exponential mechanism.
+    """
+    drawn: float = _drawn(laws.gumbel, value, scale)
     return drawn
 
 
@@ -174,6 +190,7 @@ NOISES: dict[str, Noise] = {
     "randomized_response": Noise(randomized_response, laws.randomized_response),
     "laplace": Noise(laplace, laws.laplace, discrete=False),
     "exponential": Noise(exponential, laws.exponential, discrete=False),
+    "gumbel": Noise(gumbel, laws.gumbel, discrete=False),
     "gaussian": Noise(gaussian, laws.gaussian, discrete=False),
 }
 
@@ -197,6 +214,8 @@ def sample(law: Law) -> Any:
             return float(center) + _shaped(kind, parameters)
         case Continuous("gaussian", center, scale):
             return float(center) + normal_unit() * float(Fraction(scale))
+        case Continuous("gumbel", center, scale):
+            return float(center) - math.log(exponential_unit()) * float(Fraction(scale))
         case Continuous(kind, center, scale):
             size = exponential_unit() * float(Fraction(scale))
             return float(center) + (size if kind == "exponential" or coin(laws.HALF) else -size)

@@ -39,6 +39,8 @@ _SIGNATURES: dict[str, tuple[str, ...]] = {
     "numpy.random.laplace": ("loc", "scale", "size"),
     "numpy.random.normal": ("loc", "scale", "size"),
     "scipy.stats.norm.rvs": ("loc", "scale", "size"),
+    "numpy.random.gumbel": ("loc", "scale", "size"),
+    "scipy.stats.gumbel_r.rvs": ("loc", "scale", "size"),
     "random.gauss": ("mu", "sigma"),
     "random.normalvariate": ("mu", "sigma"),
     "numpy.random.exponential": ("scale", "size"),
@@ -222,6 +224,9 @@ class Ordinary(Objects):
             case "numpy.random.normal" | "scipy.stats.norm.rvs":
                 scale = self.scale(node, arguments.get("scale", one))
                 return self.draw("gaussian", (arguments.get("loc", zero), scale), out, here)
+            case "numpy.random.gumbel" | "scipy.stats.gumbel_r.rvs":
+                scale = self.scale(node, arguments.get("scale", one))
+                return self.draw("gumbel", (arguments.get("loc", zero), scale), out, here)
             case "random.gauss" | "random.normalvariate":
                 scale = self.scale(node, arguments.get("sigma", one))
                 return self.draw("gaussian", (arguments.get("mu", zero), scale), out, here)

@@ -22,6 +22,8 @@ from privproof.compiling.selections.ranks import (
     Failing,
     NoSelection,
     as_each,
+    at_place,
+    choice_scale,
     each,
     is_kept,
     nowhere,
@@ -31,7 +33,7 @@ from privproof.compiling.selections.ranks import (
     value,
 )
 from privproof.compiling.selections.turns import Followed, follow
-from privproof.compiling.sorts import OTHERS, PLACE, RANKED
+from privproof.compiling.sorts import CHOICE, OTHERS, PLACE, RANKED
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -83,7 +85,7 @@ def selected(body: Block, mechanism: Mechanism) -> tuple[Block, int] | None:
     """
     sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
     written, cells = with_cells(body)
-    if cells:
+    if cells or any(isinstance(s, Sample) and s.noise == CHOICE for s in statements(body)):
         try:
             return _Evaluation(mechanism, Length(0, unknown=True), sites, 0, cells).whole(written), 0
         except (NoSelection, Failing):
@@ -187,6 +189,8 @@ class _Evaluation(Lists):
                 case Append(name, new) if isinstance(old := held.get(name), Operation) and old.name == "list of":
                     added = self.value(new, held)
                     held[name] = replace(old, arguments=(*old.arguments, added))
+                case Sample(name, "exponential_mechanism", (scores, *law)):
+                    return (*result, *self.chosen(statement, self.value(scores, held), law, held, rest))
                 case Sample(name):
                     made_ = self.put(statement, held)
                     assert isinstance(made_, Sample)
@@ -365,6 +369,8 @@ class _Evaluation(Lists):
                 followed = follow(
                     loop, counter, held, number or 1, self.mechanism, start=start, largest=largest, rest=rest
                 )
+                if followed.drawn is not None and followed.drawn.sample.noise == "gumbel" and not largest:
+                    raise NoSelection  # the smallest of values with Gumbel noise have another law
                 return self.after(loop, followed, number, dict(held), rest)
             except NoSelection as error:
                 problem = problem or error
@@ -409,15 +415,10 @@ class _Evaluation(Lists):
     def drawn_at_once(self, name: str, cells: Cells, held: dict[str, Expression], rest: Block) -> Block:
         """A list whose noisy values are drawn at once, and what comes after it."""
         number, here = len(self.largest) + 1, cells.sample.place
-        middles = [self.checked(self.value(center, held)) for center in cells.centers]
-        names = [Variable(f"#cell{k} of {number}", here) for k in range(len(middles))]
-        where = place(0, number)
-        center: Expression = names[-1]
-        for k, cell in reversed(list(enumerate(names[:-1]))):
-            center = Conditional(Operation("==", (where, Constant(k, here)), here), cell, center, here)
+        before, center = self.in_cells(tuple(self.value(each, held) for each in cells.centers), number, here)
         problem: NoSelection | None = None
-        for largest in (True, False):
-            self.largest[number], self.lengths[number] = largest, Length(len(names))
+        for largest in (True,) if cells.sample.noise == "gumbel" else (True, False):
+            self.largest[number], self.lengths[number] = largest, Length(len(before))
             try:
                 made = self.block(rest, {**held, name: each(value(0, number), number)})
             except NoSelection as error:
@@ -425,10 +426,51 @@ class _Evaluation(Lists):
                 for later in [n for n in self.largest if n >= number]:
                     del self.largest[later]
                 continue
-            block = self.with_draws(cells.sample, center, Constant(len(names), here), number, made)
-            pairs = zip(names, middles, strict=True)
-            return (*(Assign(cell.name, middle, here) for cell, middle in pairs), *block)
+            return (*before, *self.with_draws(cells.sample, center, Constant(len(before), here), number, made))
         raise problem or NoSelection
+
+    def chosen(
+        self, choice: Sample, scores: Expression, law: list[Expression], held: dict[str, Expression], rest: Block
+    ) -> Block:
+        """A place that is chosen by its score, as that of the largest score with Gumbel noise, and what comes after it."""
+        number, here = len(self.largest) + 1, choice.place
+        where = place(0, number)
+        before: Block = ()
+        self.largest[number] = True
+        match scores, as_each(scores):
+            case Operation("list of" | "tuple of", entries), None:
+                if not entries:
+                    raise Failing
+                self.lengths[number] = Length(len(entries))
+                before, center = self.in_cells(entries, number, here)
+                length: Expression = Constant(len(entries), here)
+            case Variable(name), None if self.length.is_length(Operation("turns", (scores,), here), self.mechanism):
+                center = Element(Variable(name, here), where, here)
+                length = Operation("turns", (scores,), here)
+            case _, (element, 0):
+                center = at_place(element, where)
+                length = Operation("turns", (self.length.listed(self.mechanism, here),), here)
+            case _:
+                raise NoSelection
+        if self.length_of(number).count == 0:
+            raise Failing
+        if isinstance(length, Operation) and any(
+            name not in (where.name, *self.mechanism.inputs) for name in variables(center)
+        ):
+            raise NoSelection
+        drawn = Sample(choice.name, "gumbel", (center, choice_scale(law), Constant(CHOICE, here)), choice.site, here)
+        self.forget(choice.name, held)
+        made = self.block(rest, {**held, choice.name: place(1, number)})
+        return (*before, *self.with_draws(drawn, center, length, number, made))
+
+    def in_cells(self, centers: tuple[Expression, ...], number: int, here: Place) -> tuple[Block, Expression]:
+        """Values that are kept in variables, and that at a place."""
+        names = [Variable(f"#cell{k} of {number}", here) for k in range(len(centers))]
+        where = place(0, number)
+        center: Expression = names[-1]
+        for k, cell in reversed(list(enumerate(names[:-1]))):
+            center = Conditional(Operation("==", (where, Constant(k, here)), here), cell, center, here)
+        return tuple(Assign(c.name, self.checked(e), here) for c, e in zip(names, centers, strict=True)), center
 
     def with_draws(self, sample: Sample, center: Expression, length: Expression, number: int, made: Block) -> Block:
         """Statements after the draws of a selection that they speak of."""

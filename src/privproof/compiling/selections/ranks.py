@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from privproof.errors import LanguageError
+from privproof.language import laws
 from privproof.language.syntax import Constant, Element, Expression, Operation, Place, Variable
 from privproof.language.walking import rewritten, variables
 
@@ -176,6 +178,18 @@ def part_of(sequence: Expression, index: Expression) -> Expression | None:
             return Constant(values[number], NOWHERE)
         case _:
             return None
+
+
+def choice_scale(law: list[Expression]) -> Constant:
+    """The scale of the Gumbel noise that chooses as the exponential mechanism with this epsilon and sensitivity does."""
+    match law:
+        case [Constant(given), Constant(sensitivity)]:
+            try:
+                return Constant(laws.choice_scale(given, sensitivity), NOWHERE)
+            except LanguageError:
+                raise NoSelection from None
+        case _:
+            raise NoSelection
 
 
 def listed(sequence: Expression, index: Expression) -> Element:

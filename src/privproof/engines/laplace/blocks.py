@@ -257,14 +257,18 @@ class Blocks(Symbols):
 
     @cached_property
     def open_names(self) -> frozenset[str]:
-        """The variables that only noise flows into that is never shifted: the largest of the others of a selection."""
-        return frozenset(step.name for step in self.program.sites if step.noise == OTHERS)
+        """The variables that only noise flows into that is never shifted: the largest of the others of a selection.
+
+        Gumbel noise is no such noise: it is summed up, and what becomes of single values is not said.
+        """
+        following = zip(self.program.sites, self.program.sites[1:], strict=False)
+        return frozenset(step.name for step, value in following if step.noise == OTHERS and value.noise != "gumbel")
 
     def others_of(self, instruction: int) -> str | None:
         """The variable that holds the largest of the others of the selection that a draw is part of; None if there is none."""
         for step in self.program.code[instruction::-1]:
             if isinstance(step, Sample) and step.noise == OTHERS:
-                return step.name
+                return step.name if step.name in self.open_names else None
             if not isinstance(step, Sample) or step.noise in (PLACE, RANKED):
                 return None
         return None
@@ -305,6 +309,7 @@ class Blocks(Symbols):
         shift = symbol(f"shift!{self._fresh}", sort)
         if step.noise == "exponential":
             walk.condition.append(noise >= 0)
+        if step.noise in ("exponential", "gumbel"):
             walk.obligations.append(Obligation(shift >= 0, "the shift keeps the noise in its range", step.place, shift))
         if step.noise == "gaussian":
             if scale.names:

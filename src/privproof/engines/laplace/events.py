@@ -15,6 +15,7 @@ from flint import arb
 from privproof.engines.integrals.functions import Noise
 from privproof.engines.integrals.leaves import Halfspace
 from privproof.engines.integrals.probabilities import probability, probability_ball
+from privproof.engines.integrals.races import order_probability
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.errors import LanguageError
 from privproof.exact import ONE, Rational, rational
@@ -29,6 +30,8 @@ from privproof.language.taint import samples
 
 _HALF = rational("1/2")
 """An alpha in the place of noise that is not geometric, which no inequality mentions there."""
+_APART = {"geometric": "geometric", "gumbel": "Gumbel"}
+"""Noise that is summed up before the rest is integrated, and what it is called."""
 _UNUSED = Noise("laplace", ONE)
 """A law in the place of a noise that no inequality mentions."""
 
@@ -41,45 +44,51 @@ def halfspace(form: Linear) -> Halfspace:
 
 @dataclass(frozen=True)
 class _Split:
-    """A leaf without its geometric noise: the probability of that, and what is left to be integrated."""
+    """A leaf without its geometric and its Gumbel noise: the probability of these, and what is left to be integrated."""
 
-    weight: Rational
+    weight: ExponentialSum
     noises: tuple[Noise, ...]
     halfspaces: tuple[Halfspace, ...]
 
 
 def _split(leaf: Leaf, also: Sequence[Linear]) -> _Split:
-    """Sum over the geometric noise of a leaf.
+    """Sum over the geometric noise of a leaf, and over the orders of its Gumbel noise.
 
     Raises:
-        LanguageError: geometric and continuous noise are compared, or the sum takes too long.
+        LanguageError: noise of several kinds is compared, or the sum takes too long.
     """
     pause()
     discrete: list[tuple[Halfspace, bool]] = []
+    orders: list[Halfspace] = []
     rest: list[Halfspace] = []
     strict = [test.strict == test.outcome for test in leaf.tests]
     forms = [*zip((test.halfspace for test in leaf.tests), strict, strict=True), *((form, False) for form in also)]
     for form, above in forms:
-        kinds = {leaf.noises[atom].kind == "geometric" for atom in form.terms if isinstance(atom, int)}
-        if kinds == {True, False}:
-            raise LanguageError(
-                "integral", "geometric and continuous noise are compared", hint="compare noise of one kind"
-            )
-        if kinds == {True}:
+        kinds = {_APART.get(leaf.noises[atom].kind) for atom in form.terms if isinstance(atom, int)}
+        if len(kinds) > 1:
+            told = " and ".join(sorted(kind or "continuous" for kind in kinds))
+            raise LanguageError("integral", f"{told} noise are compared", hint="compare noise of one kind")
+        if kinds == {"geometric"}:
             discrete.append((halfspace(form), above))
+        elif kinds == {"Gumbel"}:
+            orders.append(halfspace(form))
         else:
             rest.append(halfspace(form))
-    weight = leaf.weight
+    weight = ExponentialSum.constant(leaf.weight)
     if discrete:
         alphas = [noise.scale if noise.kind == "geometric" else _HALF for noise in leaf.noises]
-        weight *= rational(geometric_probability(alphas, *zip(*discrete, strict=True)))
-    noises = tuple(_UNUSED if noise.kind == "geometric" else Noise(noise.kind, noise.scale) for noise in leaf.noises)
+        weight = weight * rational(geometric_probability(alphas, *zip(*discrete, strict=True)))
+    if orders:
+        weight = weight * order_probability({j: noise.scale for j, noise in enumerate(leaf.noises)}, orders)
+    noises = tuple(_UNUSED if noise.kind in _APART else Noise(noise.kind, noise.scale) for noise in leaf.noises)
     return _Split(weight, noises, tuple(rest))
 
 
 def _share(leaf: Leaf, also: Sequence[Linear]) -> ExponentialSum:
     found = _split(leaf, also)
-    return probability(found.noises, found.halfspaces) * found.weight if found.weight else ExponentialSum.constant(0)
+    if found.weight.is_zero:
+        return found.weight
+    return probability(found.noises, found.halfspaces) * found.weight
 
 
 def measure(found: Sequence[Leaf], pattern: object) -> ExponentialSum:
@@ -98,10 +107,10 @@ def measure_ball(found: Sequence[Leaf], pattern: object, bits: int = 128) -> arb
     for leaf in found:
         if leaf.complete and (also := leaf.within(pattern)) is not None:
             split = _split(leaf, also)
-            if split.weight:
+            if not split.weight.is_zero:
                 part = probability_ball(split.noises, split.halfspaces, ONE, bits)
                 with precision(bits):
-                    total = total + part * arb(split.weight)
+                    total = total + part * split.weight.ball(1, bits)
     return total
 
 

@@ -37,7 +37,7 @@ class Drawn:
 
     Attributes:
         instruction: the number of the instruction.
-        kind: ``laplace``, ``exponential``, ``geometric`` or ``gaussian``.
+        kind: ``laplace``, ``exponential``, ``gumbel``, ``geometric`` or ``gaussian``.
         factor: the rational part of the scale.
         group: the public numbers in the scale, the logarithm that geometric noise is counted in, or squares.
         shift: the symbol of its shift; of geometric noise a whole number.

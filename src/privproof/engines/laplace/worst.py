@@ -241,7 +241,7 @@ class LinearProgram:
         weights = [-log(float(n.scale)) if n.kind == "geometric" else float(1 / n.scale) for n in region.noises]
         self.cost = np.array(weights * 2)
         self.bounds: list[tuple[int, int | None]] = [(0, None)] * count
-        self.bounds += [(0, 0) if n.kind == "exponential" else (0, None) for n in region.noises]
+        self.bounds += [(0, 0) if n.kind in ("exponential", "gumbel") else (0, None) for n in region.noises]
 
     def solve(self, corner: Mapping[str, Fraction]) -> tuple[float, tuple[float, ...]]:
         """The least cost at a corner and the shifts; infinite if nothing keeps the region."""
@@ -385,7 +385,7 @@ def verified(region: Region, corner: Mapping[str, Fraction], shifts: Sequence[fl
 
     if any(moved(form) < 0 for form in region.tests) or any(moved(form) != 0 for form in region.released):
         return None
-    if any(n.kind == "exponential" and s < 0 for n, s in zip(region.noises, exact, strict=True)):
+    if any(n.kind in ("exponential", "gumbel") and s < 0 for n, s in zip(region.noises, exact, strict=True)):
         return None
     scales: list[Rational] = [noise.scale for noise in region.noises]
     return sum((abs(s) / fraction(c) for s, c in zip(exact, scales, strict=True)), Fraction(0))

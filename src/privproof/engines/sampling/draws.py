@@ -189,6 +189,8 @@ class Draws:
             center, scale = np.array(pairs).T[:, codes]
         if noise == "gaussian":
             return Numbers(center + self.bits.standard_normal(count) * scale)
+        if noise == "gumbel":
+            return Numbers(center + self.bits.standard_gumbel(count) * scale)
         size = self.bits.standard_exponential(count) * scale
         if noise == "laplace":
             size = np.where(self.bits.integers(0, 2, count, dtype=np.bool_), size, -size)

@@ -206,7 +206,8 @@ class Execution:
         evaluator.known.append(f"(= {shift} {self._shift(at)})")
         if sample.kind == "exponential":
             evaluator.known.append(f"(<= 0.0 {noise})")
-            self._oblige(f"instruction {at}: the shift stays within the support", f"(<= 0.0 {shift})")
+        if sample.kind in ("exponential", "gumbel"):
+            self._oblige(f"instruction {at}: the shift is not below 0", f"(<= 0.0 {shift})")
         cost, size = cost_of(sample.group), f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
         self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, REAL)), REAL)
         one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)

@@ -62,7 +62,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class Sample:
-    """A variable becomes the centre plus noise: ``laplace``, ``exponential`` on the numbers from 0 on, ``geometric``, ``gaussian``.
+    """A variable becomes the centre plus noise: ``laplace``, ``exponential`` on the numbers from 0 on, ``gumbel``, ``geometric``, ``gaussian``.
 
     The scale is the factor times the product of the group; that of geometric noise the factor over the logarithm, because to shift
     it by s costs ``|s| ln(1/alpha)``; that of Gaussian noise, its standard deviation, is the factor.
@@ -323,7 +323,7 @@ def _sample(
         refuse("a sample names a variable and a kind", place)
     name, sort = _variable(given[1], variables, f"{place}[1]")
     kind = a_text(given[2], f"{place}[2]")
-    counts = {"laplace": 5, "exponential": 5, "geometric": 5, "gaussian": 5, "bernoulli": 3, "uniform": 5}
+    counts = {"laplace": 5, "exponential": 5, "gumbel": 5, "geometric": 5, "gaussian": 5, "bernoulli": 3, "uniform": 5}
     wanted = {"bernoulli": "bool", "uniform": "int", "geometric": "int"}.get(kind, "real")
     if kind not in counts:
         refuse(f"{kind[:40]!r} is none of {', '.join(counts)}", f"{place}[2]")

@@ -23,6 +23,7 @@ from privproof.evidence.checker.documents import (
     only_members,
     text,
 )
+from privproof.evidence.checker.integrals.orders import order_probability
 from privproof.evidence.checker.integrals.probabilities import Form, Integrator, Law
 from privproof.evidence.checker.integrals.rings import Unresolved
 from privproof.evidence.checker.outcomes import Limits, refuse, within
@@ -39,9 +40,11 @@ _MOST_DIGITS = 300
 """The digits of a numerator or denominator in a form or a law; beyond, its exponential might not be told from 0, and it is refused."""
 _LARGEST_EXPONENT = 10**12
 """The largest exponent of e, up or down, in a probability; beyond, it is refused before it is evaluated."""
-_KINDS = ("laplace", "exponential", "geometric")
+_KINDS = ("laplace", "exponential", "geometric", "gumbel")
 WHOLE = ("geometric", "discrete_gaussian")
 """Kinds of noise that are whole numbers."""
+_APART = ("geometric", "gumbel")
+"""Noise that is compared with noise of its own kind alone, and summed up by itself."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +143,15 @@ def probability(leaf: Leaf, integrator: Integrator) -> ExponentialSum:
             forms.append(step.form if step.outcome else step.form.turned())
     if weight == 0 or not leaf.event:
         return ExponentialSum.constant(0)
-    discrete: list[Form] = []
-    continuous: list[Form] = []
+    by_kind: dict[str, list[Form]] = {"geometric": [], "gumbel": [], "": []}
     for form in forms:
-        whole = any(leaf.noises[j][0] == "geometric" for j, _ in form.factors)
-        (discrete if whole else continuous).append((form.factors, form.constant))
+        kind = next((leaf.noises[j][0] for j, _ in form.factors if leaf.noises[j][0] in _APART), "")
+        by_kind[kind].append((form.factors, form.constant))
     try:
-        weight *= integrator.sum_probability(leaf.noises, discrete)
-        found = integrator.probability(leaf.noises, continuous)
+        weight *= integrator.sum_probability(leaf.noises, by_kind["geometric"])
+        found = integrator.probability(leaf.noises, by_kind[""])
+        if by_kind["gumbel"]:
+            found = found * order_probability(leaf.noises, by_kind["gumbel"])
     except Unresolved as error:
         refuse(f"the probability is too complicated to be integrated here: {error}", leaf.place)
     if any(abs(exponent) > _LARGEST_EXPONENT for _, _, exponent in found.terms):
@@ -218,8 +222,9 @@ def read_chances(listed: list[object], place: str, limits: Limits) -> tuple[Rati
 
 def _form(value: object, noises: tuple[Law, ...], place: str, limits: Limits) -> Linear:
     form = read_form(an_object(value, place), len(noises), place, limits)
-    if len({noises[j][0] == "geometric" for j, _ in form.factors}) > 1:
-        refuse("a form with geometric noise mentions no continuous noise", place)
+    for kind in _APART:
+        if len({noises[j][0] == kind for j, _ in form.factors}) > 1:
+            refuse(f"a form with {kind} noise mentions no other noise", place)
     return form
 
 

@@ -69,6 +69,7 @@ SIGNATURES: Mapping[str, Signature] = {
     "randomized_response": Signature(("value", "truth", "among"), 1, {"among": None}),
     "laplace": Signature(("value", "scale"), 1, {}),
     "exponential": Signature(("value", "scale"), 1, {}),
+    "gumbel": Signature(("value", "scale"), 1, {}),
     "gaussian": Signature(("value", "sigma"), 1, {}),
 }
 
@@ -98,7 +99,7 @@ def law(noise: str, arguments: Mapping[str, Value]) -> Law:
             return _choice(a["table"])
         case "randomized_response":
             return _response(a["value"], a["truth"], a["among"])
-        case "laplace" | "exponential" | "gaussian":
+        case "laplace" | "exponential" | "gumbel" | "gaussian":
             scale = _exact(a["sigma" if noise == "gaussian" else "scale"])
             if scale <= 0:
                 fails("a scale is above 0")

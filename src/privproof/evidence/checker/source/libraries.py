@@ -50,6 +50,8 @@ LIBRARY: Mapping[str, Signature] = {
     "numpy.random.laplace": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": None}),
     "numpy.random.normal": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": None}),
     "scipy.stats.norm.rvs": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": 1}),
+    "numpy.random.gumbel": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": None}),
+    "scipy.stats.gumbel_r.rvs": Signature(("loc", "scale", "size"), 3, {"loc": 0, "scale": 1, "size": 1}),
     "random.gauss": Signature(("mu", "sigma"), 2, {"mu": 0, "sigma": 1}),
     "random.normalvariate": Signature(("mu", "sigma"), 2, {"mu": 0, "sigma": 1}),
     "numpy.random.exponential": Signature(("scale", "size"), 2, {"scale": 1, "size": None}),
@@ -85,6 +87,8 @@ def library_law(name: str, a: Mapping[str, Value]) -> Law:
             return Continuous("laplace", _center(a["loc"]), _scale(a["scale"]))
         case "numpy.random.normal" | "scipy.stats.norm.rvs":
             return Continuous("gaussian", _center(a["loc"]), _scale(a["scale"]))
+        case "numpy.random.gumbel" | "scipy.stats.gumbel_r.rvs":
+            return Continuous("gumbel", _center(a["loc"]), _scale(a["scale"]))
         case "random.gauss" | "random.normalvariate":
             return Continuous("gaussian", _center(a["mu"]), _scale(a["sigma"]))
         case "numpy.random.exponential" | "numpy.random.standard_exponential":
@@ -133,6 +137,8 @@ def noise_meant(name: str, a: Mapping[str, Value]) -> tuple[str, Mapping[str, Va
             return "laplace", {"value": _center(a["loc"]), "scale": _center(a["scale"])}
         case "numpy.random.normal" | "scipy.stats.norm.rvs":
             return "gaussian", {"value": _center(a["loc"]), "sigma": _center(a["scale"])}
+        case "numpy.random.gumbel" | "scipy.stats.gumbel_r.rvs":
+            return "gumbel", {"value": _center(a["loc"]), "scale": _center(a["scale"])}
         case "random.gauss" | "random.normalvariate":
             return "gaussian", {"value": _center(a["mu"]), "sigma": _center(a["sigma"])}
         case "numpy.random.exponential" | "numpy.random.standard_exponential" | "scipy.stats.expon.rvs":
