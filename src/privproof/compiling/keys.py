@@ -5,11 +5,13 @@ What is done for one key is then as plain as if it had been written for it alone
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from privproof.compiling.needs import exposed, read_counts
 from privproof.language.syntax import (
+    Append,
     Assign,
     Block,
     Break,
@@ -24,7 +26,17 @@ from privproof.language.syntax import (
     Variable,
     While,
 )
-from privproof.language.walking import blocks, mapped, statements, with_blocks, with_names, with_statements, writes
+from privproof.language.walking import (
+    blocks,
+    mapped,
+    reads,
+    statements,
+    variables,
+    with_blocks,
+    with_names,
+    with_statements,
+    writes,
+)
 
 _MOST_TURNS = 40
 """A loop with more keys stays a loop: every turn that is written out makes the paths that are looked at longer."""
@@ -34,8 +46,72 @@ _LISTED = ("tuple of", "list of", "fixed list of")
 
 
 def written_out(body: Block) -> Block:
-    """The statements with loops over constant tuples written out, and with ``x in ("A", "B")`` as ``x == "A" or x == "B"``."""
-    return mapped(_loops_written_out(body), _one_of_keys)
+    """The statements with loops over constant tuples written out, and with ``x in ("A", "B")`` as ``x == "A" or x == "B"``.
+
+    Then lists have so many entries, and loops over these are written out as well.
+    """
+    body, known = _loops_written_out(body, {}), frozenset[str]()
+    while True:
+        body, entries = _with_entries(body, known)
+        if not entries:
+            return mapped(body, _one_of_keys)
+        known |= entries.keys()
+        body = _loops_written_out(body, entries)
+
+
+def _with_entries(body: Block, known: frozenset[str]) -> tuple[Block, dict[str, tuple[Expression, ...]]]:
+    """The statements with the entries of lists in variables, and these by the names of the lists.
+
+    A list counts that is begun empty, is changed by appending alone, every time and before it is walked over.
+    """
+    found: dict[str, tuple[Expression, ...]] = {}
+    written = Counter(writes(s) for s in statements(body))
+    walked = {source for s in statements(body) if isinstance(s, While) and (source := _walked(s)) is not None}
+    for begin in body:
+        match begin:
+            case Assign(name, Operation("list of", ())) if name not in known:
+                pass
+            case _:
+                continue
+        added = [i for i, s in enumerate(body) if isinstance(s, Append) and s.name == name]
+        first = next(i for i, s in enumerate(body) if s is begin)
+        if not 0 < len(added) <= _MOST_TURNS or written[name] != len(added) + 1 or added[0] < first:
+            continue
+        alike = {s.name for s in body[added[-1] :] if isinstance(s, Assign) and _is_name(s.value, name)}
+        names = {name, *(each for each in alike if written[each] == 1)}
+        if not names & walked or any(_reads(s, names) for s in body[: added[-1]]):
+            continue
+        values = {i: s.value for i in added if isinstance(s := body[i], Append)}
+        holding = {i: Variable(f"#e{k}{name}", body[i].place) for k, i in enumerate(added)}
+        body = tuple(
+            part
+            for i, s in enumerate(body)
+            for part in (
+                (Assign(holding[i].name, values[i], s.place), Append(name, holding[i], s.place))
+                if i in holding
+                else (s,)
+            )
+        )
+        found |= dict.fromkeys(names, tuple(holding.values()))
+    return body, found
+
+
+def _is_name(value: Expression, name: str) -> bool:
+    return isinstance(value, Variable) and value.name == name
+
+
+def _reads(statement: Statement, names: set[str]) -> bool:
+    """Whether a statement reads a list, and does more than to append to it."""
+    return any(names & set(variables(e)) for s in statements((statement,)) for e in reads(s))
+
+
+def _walked(loop: While) -> str | None:
+    """The list that a loop walks over."""
+    match loop.test:
+        case Operation("<", (Variable(), Operation("turns", (Variable(name),)))):
+            return name
+        case _:
+            return None
 
 
 def _one_of_keys(expression: Expression) -> Expression | None:
@@ -52,13 +128,13 @@ def _one_of_keys(expression: Expression) -> Expression | None:
             return None
 
 
-def _loops_written_out(body: Block) -> Block:
-    listed = {}
+def _loops_written_out(body: Block, entries: dict[str, tuple[Expression, ...]]) -> Block:
+    listed: dict[str, tuple[Expression, ...] | None] = {}
     for statement in statements(body):
         name = writes(statement)
         if name is not None:
             listed[name] = None if name in listed else _keys(statement)
-    keys = {name: found for name, found in listed.items() if found is not None}
+    keys = {name: found for name, found in listed.items() if found is not None} | entries
     sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
 
     def change(block: Block) -> Block:
@@ -150,7 +226,7 @@ def _without_keys(body: Block, keys: dict[str, tuple[Expression, ...]]) -> Block
     read = read_counts(body)
 
     def is_idle(statement: Statement) -> bool:
-        return isinstance(statement, Assign) and statement.name in keys and not read[statement.name]
+        return isinstance(statement, Assign | Append) and statement.name in keys and not read[statement.name]
 
     return with_statements(body, lambda s: () if is_idle(s) else None)
 

@@ -222,25 +222,25 @@ def refuse_choices(code: tuple[Instruction, ...], sorts: Mapping[str, Sort]) -> 
             continue
         if not step.name.startswith("#value"):
             raise Unsupported(f"Gumbel noise is for the place of the largest value, {step.place}")
-        center, *_, last = step.arguments
+        center = step.arguments[0]
         if len(step.arguments) > 2 and not (isinstance(center, Variable) and sorts.get(center.name) == "int"):
-            raise Unsupported(f"{last.value} with scores that may not be whole, {step.place}; gumbel(score, scale=...)")
+            raise Unsupported(f"{CHOICE} with scores that may not be whole, {step.place}; gumbel(score, scale=...)")
     hidden = {step.name for step in code if isinstance(step, Sample) and step.noise == "gumbel"}
-    for step, value in pairwise(code):
-        if isinstance(step, Sample) and step.noise == OTHERS and isinstance(value, Sample) and value.name in hidden:
-            hidden.add(step.name)
+    for step, following in pairwise(code):
+        if isinstance(step, Sample) and step.noise == OTHERS and isinstance(following, Sample):
+            hidden |= {step.name} if following.name in hidden else set()
     for step in code:
         match step:
-            case Sample(_, "ranked"):
-                read: tuple[Expression, ...] = ()
-            case Sample(_, _, arguments):
-                read = arguments
-            case Assign(_, value) | Emit(value) | Return(value) | Test(value):
+            case Sample(_, noise, arguments):
+                read = arguments if noise != RANKED else ()
+            case Assign(_, value) | Emit(value) | Return(value):
                 read = (value,)
+            case Test(test):
+                read = (test,)
             case _:
-                read = ()
+                continue
         if any(hidden.intersection(variables(each)) for each in read):
-            raise Unsupported(f"a value with Gumbel noise is used beside its place, {step.place}")  # type: ignore[union-attr]
+            raise Unsupported(f"a value with Gumbel noise is used beside its place, {step.place}")
 
 
 # -------------------------------------------------------------------------------------------------------------- settling

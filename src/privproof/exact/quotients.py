@@ -1,7 +1,7 @@
 """Quotients of exponential sums: the probabilities of choices by weights that are powers of e.
 
-``e^(s_i) / (e^(s_1) + ... + e^(s_n))`` is no exponential sum, but a quotient of two whose denominator is above 0.  Such quotients are closed
-under sums and products, and their signs are those of their numerators: they are decided as exactly as sums are.
+``e^(s_i) / (e^(s_1) + ... + e^(s_n))`` is no exponential sum, but a quotient of two whose denominator is above 0.  Such quotients are
+closed under sums and products, and their signs are those of their numerators: they are decided as exactly as sums are.
 """
 
 from __future__ import annotations

@@ -76,7 +76,9 @@ def truncated_geometric(
 
 def exponential_mechanism(scores: Sequence[Number], *, epsilon: EpsilonLike, sensitivity: Number = 1) -> int:
     """The index i of a score, with probability proportional to ``e^(epsilon score_i / (2 sensitivity))`` (McSherry and Talwar 2007)."""
-    if any(isinstance(score, Linear) for score in scores):  # scores that are left open have no table: noise stays open, too
+    if any(
+        isinstance(score, Linear) for score in scores
+    ):  # scores that are left open have no table: noise stays open, too
         scale = laws.choice_scale(epsilon, sensitivity)
         noisy = [gumbel(score, scale=scale) for score in scores]
         best = 0
@@ -134,7 +136,8 @@ def exponential(value: Any, *, scale: Any) -> float:
 def gumbel(value: Any, *, scale: Any) -> float:
     """The value plus Gumbel noise of the given scale: at most x above it with probability ``e^(-e^(-x/scale))``.
 
-    The place of the largest of several such values is i with probability proportional to ``e^(value_i / scale)``: the exponential mechanism.
+    The place of the largest of several such values is i with probability proportional to ``e^(value_i / scale)``, as in the exponential
+    mechanism.
     """
     drawn: float = _drawn(laws.gumbel, value, scale)
     return drawn

@@ -188,9 +188,13 @@ class _Evaluation(Lists):
                     result += self.assigned(name, made, held, where)
                 case Append(name, new) if isinstance(old := held.get(name), Operation) and old.name == "list of":
                     added = self.value(new, held)
+                    if not (isinstance(added, Variable) or is_kept(added) or self.steady(added)):
+                        own = Variable(f"#entry{next(self.sites)}", statement.place)  # what it speaks of may change
+                        result.append(Assign(own.name, self.checked(added), statement.place))
+                        added = own
                     held[name] = replace(old, arguments=(*old.arguments, added))
                 case Sample(name, "exponential_mechanism", (scores, *law)):
-                    return (*result, *self.chosen(statement, self.value(scores, held), law, held, rest))
+                    return (*result, *self.drawn_by_score(statement, self.value(scores, held), law, held, rest))
                 case Sample(name):
                     made_ = self.put(statement, held)
                     assert isinstance(made_, Sample)
@@ -429,7 +433,7 @@ class _Evaluation(Lists):
             return (*before, *self.with_draws(cells.sample, center, Constant(len(before), here), number, made))
         raise problem or NoSelection
 
-    def chosen(
+    def drawn_by_score(
         self, choice: Sample, scores: Expression, law: list[Expression], held: dict[str, Expression], rest: Block
     ) -> Block:
         """A place that is chosen by its score, as that of the largest score with Gumbel noise, and what comes after it."""

@@ -68,7 +68,9 @@ def _compared(form: Halfspace, scales: Mapping[int, Rational]) -> tuple[int, int
 
 def _only(known: Rational | None, by: Rational) -> Rational:
     if known is not None and known != by:
-        raise LanguageError("integral", "two values with Gumbel noise are compared at two distances", hint="one distance")
+        raise LanguageError(
+            "integral", "two values with Gumbel noise are compared at two distances", hint="one distance"
+        )
     return by
 
 
@@ -85,7 +87,9 @@ def _centers(start: int, offsets: Mapping[int, Mapping[int, Rational]]) -> dict[
             else:
                 _only(found[there], center)
     if len(found) > _MOST:
-        raise LanguageError("integral", f"more than {_MOST} values with Gumbel noise are compared", hint="a smaller size")
+        raise LanguageError(
+            "integral", f"more than {_MOST} values with Gumbel noise are compared", hint="a smaller size"
+        )
     return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.outside import refuse_outside
-from privproof.compiling.relational import NO_SELECTION, Program, relational
+from privproof.compiling.relational import NO_SELECTION, Program, prepare_program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import unit
 from privproof.compiling.summaries import SUMMED, sums_up
@@ -112,7 +112,7 @@ def _summed(declared: Input, mechanism: Mechanism) -> bool:
 def least_length(mechanism: Mechanism) -> int:
     """The length of the shortest lists on which a mechanism that selects does not fail."""
     try:
-        return relational(mechanism, select=True).least
+        return prepare_program(mechanism, select=True).least
     except (Unsupported, LanguageError):
         return 0
 

@@ -18,7 +18,7 @@ from privproof.engines.integrals.probabilities import probability, probability_b
 from privproof.engines.integrals.races import order_probability
 from privproof.engines.integrals.sums import geometric_probability
 from privproof.errors import LanguageError
-from privproof.exact import ONE, Rational, rational
+from privproof.exact import ONE, rational
 from privproof.exact.balls import precision
 from privproof.exact.exponentials import ExponentialSum
 from privproof.exact.patience import pause

@@ -96,6 +96,10 @@ class Counterexample:
         return self.failed is not None and self.failed.what.endswith(("past its end", "is a number"))
 
 
+_ONE_WAY: tuple[Case, ...] = ((("up", True),), (("up", False),))
+"""The first condition of a case in which all data move in one direction."""
+
+
 class GaveUp(Exception):
     """No alignment was found; the message says why."""
 
@@ -152,7 +156,8 @@ class Synthesis:
     def centred(self) -> Alignment:
         """The alignment that the Laplace mechanism suggests: noise moves against its centre, so that the noisy number stays.
 
-        The values of a selection move as far as the largest of the others does, so that all of them stay as far apart as they are.
+        The values of a selection move as far as the largest of the others does, so that all of them stay as far apart as they are; with
+        Gumbel noise, as far as any of them may move if the budget is right: half of it, or all of it if they move in one direction.
         """
         shifts: dict[tuple[Where, int], Shift] = {}
         for path in self.blocks.paths:
@@ -165,6 +170,9 @@ class Synthesis:
                         others = self.blocks.others_of(drawn.instruction)
                         if others is not None:
                             factors[("distance", others)] = Fraction(1)
+                        if drawn.kind == "gumbel" and not self.budget.terms and not drawn.group:
+                            share = Fraction(1, 2) if case[:1] not in _ONE_WAY else Fraction(case[0][1])
+                            factors[CONSTANT] = share * fraction(self.budget.constant) * drawn.factor
                         shifts[((path.source, path.tests, case), drawn.instruction)] = Shift(factors)
         return Alignment(shifts)
 

@@ -190,7 +190,7 @@ class Draws:
         if noise == "gaussian":
             return Numbers(center + self.bits.standard_normal(count) * scale)
         if noise == "gumbel":
-            return Numbers(center + self.bits.standard_gumbel(count) * scale)
+            return Numbers(center + self.bits.gumbel(size=count) * scale)
         size = self.bits.standard_exponential(count) * scale
         if noise == "laplace":
             size = np.where(self.bits.integers(0, 2, count, dtype=np.bool_), size, -size)

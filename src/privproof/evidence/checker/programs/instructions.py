@@ -62,7 +62,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class Sample:
-    """A variable becomes the centre plus noise: ``laplace``, ``exponential`` on the numbers from 0 on, ``gumbel``, ``geometric``, ``gaussian``.
+    """A variable becomes the centre plus noise: ``laplace``, ``exponential`` from 0 on, ``gumbel``, ``geometric``, ``gaussian``.
 
     The scale is the factor times the product of the group; that of geometric noise the factor over the logarithm, because to shift
     it by s costs ``|s| ln(1/alpha)``; that of Gaussian noise, its standard deviation, is the factor.
