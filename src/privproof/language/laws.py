@@ -149,9 +149,7 @@ def exponential_mechanism(scores: object, epsilon_: object, sensitivity: object)
     >>> exponential_mechanism([0, 1, 1], "ln(4)", 1).outcomes
     ((0, Fraction(1, 5)), (1, Fraction(2, 5)), (2, Fraction(2, 5)))
     """
-    if isinstance(scores, tuple | list) and not scores:
-        raise LanguageError("run", "exponential_mechanism of no scores", hint="the mechanism itself fails here")
-    if not isinstance(scores, Sequence) or isinstance(scores, str):
+    if not isinstance(scores, Sequence) or isinstance(scores, str) or not scores:
         raise LanguageError("noise", f"scores={scores!r} is not a list of numbers", hint="scores=[0, 2, 1]")
     numbers = [_exact(score, "scores") for score in scores]
     unit = Fraction(1, lcm(*(number.denominator for number in numbers)))
