@@ -59,6 +59,7 @@ bench: $(READY)  ## timings, side by side
 	$(BIN)/python benchmarks/streams.py
 	$(BIN)/python benchmarks/sizes.py
 	$(BIN)/python benchmarks/lengths.py
+	$(BIN)/python benchmarks/runs.py
 	$(BIN)/python benchmarks/gaussian.py
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/audit.py

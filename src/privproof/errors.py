@@ -38,6 +38,9 @@ class PrivproofError(Exception):
         self.place = place
         self.hint = hint
 
+    def __reduce__(self) -> tuple[type[PrivproofError], tuple[str, str], dict[str, object]]:
+        return type(self), (self.code, self.message), vars(self)  # so that it can be sent from process to process
+
     def __str__(self) -> str:
         place = f"{self.place}: " if self.place else ""
         hint = f"\n  hint: {self.hint}" if self.hint else ""

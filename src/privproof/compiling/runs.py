@@ -11,9 +11,9 @@ import hashlib
 import importlib
 import inspect
 import math
-import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
-from privproof.compiling.sharing import shared_out
+from privproof.compiling.sharing import Turn, Work, grown
 from privproof.errors import LanguageError, ScenarioError
 from privproof.language.catching import watching_errors
 from privproof.language.inputs import Input
@@ -37,9 +37,6 @@ _MOST_PAIRS = 100_000
 """Pairs of neighbours, which are compared one by one; more are refused."""
 _AGAIN = 40
 """Data sets on which a few runs are made again at the end, to see whether anything is kept from run to run."""
-
-_MANY_RUNS = 20_000
-"""Beyond so many runs, about a second, all processors take part; below, starting processes would take longer."""
 _FEWEST_AGAIN = 100
 """Runs that are made again at least: a coin of 3/4 that is not recognised shows the same in all of them once in 10^12 times."""
 _OFTEN = 30
@@ -65,7 +62,7 @@ class Runs:
         relies_on: the values outside of the function that it reads, by name.
         floats: the floats in the code and among the parameters that are not the decimal number that they print as.
         asks: what it asks for that was as it was in these runs: the time, a file.
-        made: how many runs were made.
+        seconds: how long the runs took, those of the smaller sizes with them.
     """
 
     mechanism: Mechanism
@@ -77,7 +74,17 @@ class Runs:
     relies_on: Mapping[str, str]
     floats: tuple[float, ...]
     asks: tuple[str, ...]
-    made: int
+    seconds: float
+
+    @property
+    def cost(self) -> str:
+        """How many runs were made, in what time, with how many random choices in one."""
+        made = sum(map(len, self.trees))
+        most = max(len(leaf.steps) for tree in self.trees for leaf in tree)
+        opened = any(leaf.noises for tree in self.trees for leaf in tree)
+        none = "all noise left open" if opened else "nothing random"
+        choices = none if most == 0 else f"at most {most} random choice{'s' if most > 1 else ''} in each"
+        return f"{made} runs in {self.seconds:.2f} s on {len(self.data)} data sets, {choices}"
 
     @property
     def in_balls(self) -> bool:
@@ -307,6 +314,7 @@ def ran(
         raise LanguageError(
             "size", f"there are more than {_MOST_PAIRS} pairs of neighbours", place=mechanism.place, hint="--size 2"
         )
+    begun = time.perf_counter()
     called, owner, names = _roots(mechanism)
     before = _state_with_imports(called)
     trees: list[tuple[Leaf, ...]] = [] if known is None else list(known.trees)
@@ -322,7 +330,6 @@ def ran(
         raise (problem if problem.place else problem.at(mechanism.place)) from None
     _unchanged(before, state_of(called), mechanism)
     _not_always_failing(mechanism, trees)
-    made = sum(map(len, trees))
     return Runs(
         mechanism,
         tuple(size for size in sizes if size is not None),
@@ -330,10 +337,10 @@ def ran(
         pairs,
         tuple(trees),
         _digest(before),
-        _relied_on(before),
+        before.reads,
         _floats(mechanism, before),
         asks,
-        made,
+        time.perf_counter() - begun + (0 if known is None else known.seconds),
     )
 
 
@@ -351,20 +358,15 @@ def _state_with_imports(called: Any) -> State:
 
 
 def _trees(mechanism: Mechanism, data: Sequence[Data], pause: Callable[[], None]) -> list[tuple[Leaf, ...]]:
-    """The tree of every data set; where there are many runs, by as many processes as there are processors."""
-    first = leaves(caller(mechanism, data[0]), pause=pause)
-    rest = data[1:]
-    processes = min(os.cpu_count() or 1, len(rest))
-    if processes < 2 or sys.platform != "linux" or len(first) * len(rest) < _MANY_RUNS:
-        return [first, *(leaves(caller(mechanism, each), pause=pause) for each in rest)]
+    """The tree of every data set."""
 
-    def tree(number: int) -> tuple[Leaf, ...]:
+    def watched(turn: Callable[[], Turn]) -> Turn:
         before = state_of(mechanism.function)
-        found = leaves(caller(mechanism, rest[number]), pause=pause)
+        found = turn()
         _unchanged(before, state_of(mechanism.function), mechanism)
         return found
 
-    return [first, *shared_out(tree, len(rest), processes)]
+    return grown(Work([caller(mechanism, each) for each in data], pause, watched))
 
 
 def _run_again(
@@ -423,13 +425,6 @@ def _floats(mechanism: Mechanism, state: State) -> tuple[float, ...]:
     return inexact(found)
 
 
-def _relied_on(state: State) -> dict[str, str]:
-    """The plain values that a function reads outside of itself, by name."""
-    plain = {way: look for way, look in state.seen.items() if way.isidentifier() and not look.startswith(_KINDS)}
-    return {way: look for way, look in plain.items() if look.strip() != way}
-
-
-_KINDS = ("function ", "class ", "module ")
 _SUSPECTS = {
     "time": "the time",
     "datetime": "the time",
@@ -465,7 +460,9 @@ def _asks_for(mechanism: Mechanism, data: Sequence[Data]) -> tuple[str, ...]:
         except LanguageError:
             pass  # only what it calls counts here; what is wrong with it is found where it is run for good
         finally:
-            sys.setprofile(before)
+            sys.setprofile(before if callable(before) else None)
+            if before is not None and not callable(before):  # a profiler that is written in C puts itself back
+                before.enable()
     return tuple(found)
 
 

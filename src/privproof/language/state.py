@@ -20,7 +20,7 @@ import sys
 import threading
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -37,11 +37,13 @@ class State:
         seen: by the way to an object what it looked like.
         catches: whether some of the code catches errors.
         imports: the modules that it imports when it runs.
+        reads: the plain values outside of it that it, and the user's functions that it calls, read by name.
     """
 
     seen: Mapping[str, str]
     catches: bool = False
     imports: tuple[str, ...] = ()
+    reads: Mapping[str, str] = field(default_factory=dict)
 
     def changed(self, other: State) -> str | None:
         """The first thing that is not the same in another state; None if all is."""
@@ -68,7 +70,43 @@ def state_of(*roots: Any) -> State:
     functions = [each for each in looking.known.values() if type(each) is types.FunctionType]
     codes = [code for each in functions for code in _codes(each.__code__)]
     imports = dict.fromkeys(name for code in codes for name in _imports(code))
-    return State(looking.seen, any(code.co_exceptiontable for code in codes), tuple(imports))
+    reads = dict(read for root in (*functions, *roots) for read in _reads(root))
+    return State(looking.seen, any(code.co_exceptiontable for code in codes), tuple(imports), reads)
+
+
+def _reads(called: Any) -> Iterator[tuple[str, str]]:
+    """The plain values that a function of the user's own reads: globals, what it closes over, attributes of its object."""
+    if type(called) is types.MethodType and type(called.__func__) is types.FunctionType:
+        names, held = set(_names(called.__func__.__code__)), dict(_attributes(called.__self__))
+        yield from ((f"self{name}", _shown(held[name])) for name in held if name[1:] in names and _is_plain(held[name]))
+    if type(called) is not types.FunctionType or not _belongs(called):
+        return
+    if str(called.__globals__.get("__name__")).split(".")[0] in sys.stdlib_module_names:
+        return  # a function of Python's own that is dressed up as one of the user's
+    loaded = {
+        step.argval for code in _codes(called.__code__) for step in dis.get_instructions(code) if step.opname in _LOADS
+    }
+    for name, value in _reached(called):
+        if name in loaded and _is_plain(value):
+            yield name, _shown(value)
+
+
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
+"""Instructions that read what has a name of its own: not an attribute that happens to be called alike."""
+_SHORT = 60
+"""Characters of a value that a line of a report has room for."""
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number or a text, or a collection of such."""
+    if type(value) is dict:
+        return all(map(_is_plain, (*value, *value.values())))
+    return type(value) in _PLAIN or (type(value) in (tuple, list, set, frozenset) and all(map(_is_plain, value)))
+
+
+def _shown(value: Any) -> str:
+    shown = _plain(value) if type(value) in _PLAIN else repr(value)
+    return shown if len(shown) <= _SHORT else f"{shown[: _SHORT - 3]}..."
 
 
 class _Looking:

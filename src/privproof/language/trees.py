@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NoReturn, TypeAlias
 
 from privproof.errors import LanguageError
@@ -28,7 +29,7 @@ from privproof.language.noise import drawing
 from privproof.language.outcomes import Outcome, Part, outcome
 from privproof.language.scripts import Draw, Drawn, Test, normal, scale_of, weight_of
 
-_MOST_LEAVES = 200_000
+MOST_LEAVES = 200_000
 """Ways through a function on one data set; beyond, memory and patience end, and a smaller size is asked for."""
 _MOST_CHOICES = 500
 """A run that is decided so often is given up: as a rule it is a loop that only its noise can end, and every turn is one more run."""
@@ -92,7 +93,7 @@ class Wayward(LanguageError):
 
 
 def leaves(
-    call: Callable[[], Any], *, most: int = _MOST_LEAVES, pause: Callable[[], None] = lambda: None
+    call: Callable[[], Any], *, most: int = MOST_LEAVES, pause: Callable[[], None] = lambda: None
 ) -> tuple[Leaf, ...]:
     """All ways through a call.
 
@@ -111,28 +112,48 @@ def leaves(
     >>> [leaf.outcome.text for leaf in leaves(lambda: max(0, laplace(3, scale=1)))]
     ['*', '0']
     """
+    found, _ = explored(call, Branch(), most=most, pause=pause)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Runs that are not made yet: those that begin with some choices, and the steps that these are made at.
+
+    Runs with the same first choices hold the same steps: they are kept, sent and written once.
+    """
+
+    choices: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+def explored(
+    call: Callable[[], Any],
+    branch: Branch,
+    *,
+    most: int = MOST_LEAVES,
+    pause: Callable[[], None] = lambda: None,
+    enough: Callable[[], bool] = lambda: False,
+) -> tuple[list[Leaf], list[Branch]]:
+    """The leaves of a branch in the order of their choices, and the branches after them that are left where it is enough."""
     found: list[Leaf] = []
-    player = _Player((), ())
+    fixed = len(branch.choices)
+    player = _Player(branch.choices, branch.steps)
     while True:
         pause()
         found.append(player.played(call))
         if len(found) > most:
-            raise LanguageError(
-                "paths", f"there are more than {most} ways through it", hint="a smaller size, or fewer values"
-            )
-        following = _following(player)
-        if following is None:
-            return tuple(found)
-        player = _Player(following, player.steps)
+            raise too_many(most)
+        left = [place for place in range(len(player.made) - 1, fixed - 1, -1) if player.open_at(place)]
+        if not left or enough():
+            return found, [each for place in left for each in player.branches(place)]
+        following = next(player.branches(left[0]))
+        player = _Player(following.choices, following.steps)
 
 
-def _following(player: _Player) -> tuple[int, ...] | None:
-    """The next beginning of choices: the last one that can be made otherwise."""
-    made = player.made
-    for place in range(len(made) - 1, -1, -1):
-        if made[place] + 1 < player.ways[place]:
-            return (*made[:place], made[place] + 1)
-    return None
+def too_many(most: int) -> LanguageError:
+    """The complaint that there are more ways through a function than can be gone."""
+    return LanguageError("paths", f"there are more than {most} ways through it", hint="a smaller size, or fewer values")
 
 
 def replayed(call: Callable[[], Any], leaf: Leaf, *, times: int = 1, pause: Callable[[], None] = lambda: None) -> None:
@@ -172,7 +193,7 @@ def _same(one: Step, other: Step) -> bool:
     """Whether two runs came to the same draw or test, however it came out."""
     match one, other:
         case Draw(), Draw():
-            return one.probabilities == other.probabilities
+            return one is other or one.probabilities == other.probabilities
         case Test(), Test():
             return bool(part_key(one.form) == part_key(other.form))
         case Guess(), Guess():
@@ -238,6 +259,16 @@ class _Player:
         if len(self.steps) < len(self.given):
             _astray(f"one made {len(self.given)} choices or more, the other {len(self.steps)}")
         return Leaf(tuple(self.noises), tuple(self.steps), self._checked(shown))
+
+    def open_at(self, place: int) -> bool:
+        """Whether a choice can be made otherwise, by a later outcome."""
+        return self.made[place] + 1 < self.ways[place]
+
+    def branches(self, place: int) -> Iterator[Branch]:
+        """The runs that go the same way up to a choice and make it by a later outcome."""
+        made, steps = tuple(self.made[:place]), tuple(self.steps[: place + 1])
+        for chosen in range(self.made[place] + 1, self.ways[place]):
+            yield Branch((*made, chosen), steps)
 
     def _ended(self, call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
         """What a call returns, and what it raises; of an iterator what it yields before it raises."""
@@ -307,8 +338,12 @@ class _Player:
         if chosen >= ways:
             _astray("a draw has fewer outcomes than before")
         made = step(chosen)
-        if place < len(self.given) and not _same(made, self.expected[place]):
-            _astray(f"random choice number {place + 1} is another one")
+        if place < len(self.given):
+            before = self.expected[place]
+            if not _same(made, before):
+                _astray(f"random choice number {place + 1} is another one")
+            if _position(before) == chosen:
+                made = before
         self.made.append(chosen)
         self.ways.append(ways)
         self.steps.append(made)
@@ -335,7 +370,7 @@ class _Player:
         """A uniform number between 0 and 1."""
         number = len(self.noises)
         self.units[number] = (ZERO, ONE)
-        self.noises.append(Drawn("uniform", ONE, calling_frame().f_lineno))
+        self.noises.append(_uniform(calling_frame().f_lineno))
         return Linear.atom(number)
 
     def _drawn(self, probabilities: list[Rational]) -> int:
@@ -476,6 +511,12 @@ class _Player:
             return token
         self.tokens[token] = Opaque(f"{how} {spec!r}" if spec else how, (value,))
         return token
+
+
+@cache
+def _uniform(line: int) -> Drawn:
+    """A uniform number that is drawn in a line, which leaves share."""
+    return Drawn("uniform", ONE, line)
 
 
 def _between_steps(form: Linear, *, strict: bool) -> Linear:

@@ -50,13 +50,28 @@ def conditions(leaf: Leaf) -> list[Linear]:
 
 
 class Aligner:
-    """Moves leaves to leaves; the same problem is solved once."""
+    """Moves leaves to leaves; the same problem is solved once.
 
-    def __init__(self) -> None:
-        self.known: dict[Any, Moved | None] = {}
+    Args:
+        trees: the trees, by data set.
+        places: for every data set a number; two that have the same one have equal trees.
+    """
 
-    def alignment(self, left: Sequence[Leaf], right: Sequence[Leaf]) -> tuple[Moved, ...] | None:
+    def __init__(self, trees: Sequence[Sequence[Leaf]], places: Sequence[int]) -> None:
+        self.trees, self.places = trees, places
+        self.aligned: dict[tuple[int, int], tuple[Moved, ...] | None] = {}
+        self.known: dict[tuple[int, int], Moved | None] = {}
+        self.problems: dict[Any, int] = {}
+        self.numbers: dict[int, int] = {}
+
+    def alignment(self, left: int, right: int) -> tuple[Moved, ...] | None:
         """Where all leaves of the first tree go, at the least largest cost that is found; None if some cannot be moved."""
+        pair = self.places[left], self.places[right]
+        if pair not in self.aligned:
+            self.aligned[pair] = self._alignment(self.trees[left], self.trees[right])
+        return self.aligned[pair]
+
+    def _alignment(self, left: Sequence[Leaf], right: Sequence[Leaf]) -> tuple[Moved, ...] | None:
         groups: dict[str, list[int]] = {}
         for number, leaf in enumerate(right):
             groups.setdefault(leaf.outcome.shape, []).append(number)
@@ -92,11 +107,17 @@ class Aligner:
 
     def moved(self, left: Leaf, number: int, right: Leaf) -> Moved | None:
         """The cheapest move of a leaf to another one; None if there is none."""
-        key = (_problem_key(left), _problem_key(right))
+        key = (self._problem(left), self._problem(right))
         if key not in self.known:
             self.known[key] = _cheapest(left, right)
         found = self.known[key]
         return None if found is None else Moved(number, found.shift, found.factors, found.cost)
+
+    def _problem(self, leaf: Leaf) -> int:
+        """The number of all that matters about a leaf; the trees keep the leaves, so one is known by where it is."""
+        if id(leaf) not in self.numbers:
+            self.numbers[id(leaf)] = self.problems.setdefault(_problem_key(leaf), len(self.problems))
+        return self.numbers[id(leaf)]
 
 
 def _grouped(leaves: Sequence[Leaf]) -> dict[str, list[int]]:

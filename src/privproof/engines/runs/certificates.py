@@ -23,7 +23,7 @@ def runs_document(runs: Runs) -> dict[str, Any]:
     numbers: dict[str, int] = {}
     places = []
     for tree in runs.trees:
-        written = [_leaf(leaf, tables) for leaf in tree]
+        written = _written(tree, tables)
         for leaf in tree:
             shapes.setdefault(leaf.outcome.shape, leaf.outcome.text)
         key = repr(written)
@@ -57,15 +57,40 @@ def _input(declared: Any) -> dict[str, Any]:
     }
 
 
-def _leaf(leaf: Leaf, tables: dict[tuple[Any, ...], int]) -> dict[str, Any]:
-    opened = open_noises(leaf)
-    number = {atom: k for k, atom in enumerate(opened)}
-    return {
-        "noises": [[leaf.noises[j].kind, *map(str, leaf.noises[j].law[1:])] for j in opened],
-        "steps": [_step(step, number, tables) for step in leaf.steps],
-        "shape": leaf.outcome.shape,
-        "parts": [_part(part, number) for part in leaf.outcome.parts],
-    }
+def _written(tree: Sequence[Leaf], tables: dict[tuple[Any, ...], int]) -> list[dict[str, Any]]:
+    """The leaves of a tree; the steps that one has in common with the leaf before are not written again."""
+    result = []
+    known: dict[int, list[Any]] = {}
+    before: list[Any] = []
+    for leaf in tree:
+        opened = open_noises(leaf)
+        number = {atom: k for k, atom in enumerate(opened)}
+        steps = []
+        for step in leaf.steps:
+            if id(step) not in known:
+                known[id(step)] = _step(step, number, tables)
+            steps.append(known[id(step)])
+        after = next((k for k, (one, two) in enumerate(zip(before, steps, strict=False)) if one != two), 0)
+        result.append(
+            {
+                "noises": [[leaf.noises[j].kind, *map(str, leaf.noises[j].law[1:])] for j in opened],
+                **({"after": after} if after else {}),
+                "steps": steps[after:],
+                "shape": leaf.outcome.shape,
+                "parts": [_part(part, number) for part in leaf.outcome.parts],
+            }
+        )
+        before = steps
+    return result
+
+
+def whole_tree(written: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The leaves of a tree as it is written, each with all its steps."""
+    result: list[dict[str, Any]] = []
+    for leaf in written:
+        begun = result[-1]["steps"][: leaf["after"]] if "after" in leaf else []
+        result.append({**{k: v for k, v in leaf.items() if k != "after"}, "steps": [*begun, *leaf["steps"]]})
+    return result
 
 
 def open_noises(leaf: Leaf) -> list[int]:
@@ -99,14 +124,14 @@ def alignment_evidence(runs: Runs, moves: Mapping[tuple[int, int], Sequence[Move
     """The evidence of a proof by alignment: for all ordered pairs of neighbours where every leaf goes."""
     listed: list[Any] = []
     known: dict[str, int] = {}
+    numbers: dict[int, int] = {}
     pairs = []
     for (left, right), moved in moves.items():
-        written = [_moved(each, leaf) for each, leaf in zip(moved, runs.trees[left], strict=True)]
-        key = repr(written)
-        if key not in known:
-            known[key] = len(listed)
-            listed.append(written)
-        pairs.append([left, right, known[key]])
+        if id(moved) not in numbers:
+            written = [_moved(each, leaf) for each, leaf in zip(moved, runs.trees[left], strict=True)]
+            numbers[id(moved)] = known.setdefault(repr(written), len(listed))
+            listed += [written] if numbers[id(moved)] == len(listed) else []
+        pairs.append([left, right, numbers[id(moved)]])
     return {"method": "alignment", "alignments": listed, "pairs": pairs}
 
 

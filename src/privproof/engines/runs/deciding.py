@@ -36,7 +36,7 @@ class Deciding:
     def notes(self) -> tuple[str, ...]:
         runs = self.runs
         pairs = f"{len(runs.pairs)} pairs of neighbours" if len(runs.pairs) > 1 else "one pair of neighbours"
-        told = [f"{runs.made} runs on {len(runs.data)} data sets, {pairs}"]
+        told = [f"{runs.cost}, {pairs}"]
         if self.question.reason:
             told.append(f"run as it is: {self.question.reason}")
         told += floats_note(runs.floats)

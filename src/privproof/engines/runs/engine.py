@@ -260,13 +260,13 @@ class _Deciding(Deciding):
 
     def by_alignment(self) -> Iterator[Answer]:
         """The largest cost over all ordered pairs of neighbours from above, an event of the costliest from below."""
-        aligner = Aligner()
+        aligner = Aligner(self.runs.trees, self.document["runs"])
         moves: dict[tuple[int, int], tuple[Moved, ...]] = {}
         worst: tuple[Epsilon, tuple[int, int], int] | None = None
         failed: tuple[int, int] | None = None
         for pair in self.ordered:
             self.monitor.pause()
-            found = aligner.alignment(self.runs.trees[pair[0]], self.runs.trees[pair[1]])
+            found = aligner.alignment(*pair)
             if found is None:
                 failed = pair
                 break

@@ -158,7 +158,9 @@ def _tree(value: object, place: str, reader: _Reader) -> Tree:
     within(len(listed), _MOST_LEAVES, "leaves", place)
     if not listed:
         refuse("there is no leaf", place)
-    leaves = [_leaf(item, f"{place}[{i}]", reader) for i, item in enumerate(listed)]
+    leaves: list[Leaf] = []
+    for i, item in enumerate(listed):
+        leaves.append(_leaf(item, leaves[-1] if leaves else None, f"{place}[{i}]", reader))
     waiting = [(list(range(len(leaves))), 0)]
     while waiting:
         through, depth = waiting.pop()
@@ -200,17 +202,34 @@ def _mentioned(part: Part) -> list[int]:
     return [j for each in part.parts for j in _mentioned(each)] if isinstance(part, Done) else []
 
 
-def _leaf(value: object, place: str, reader: _Reader) -> Leaf:
+def _leaf(value: object, before: Leaf | None, place: str, reader: _Reader) -> Leaf:
+    """A leaf; its first steps may be those of the leaf before it, which are about the same noises."""
     given, limits = an_object(value, place), reader.limits
-    only_members(given, ("noises", "steps", "shape", "parts"), place)
+    only_members(given, ("noises", "after", "steps", "shape", "parts"), place)
     noises = tuple(_law(item, f"{place}.noises", limits) for item in a_list(given.get("noises"), f"{place}.noises"))
     listed = a_list(given.get("steps"), f"{place}.steps")
     within(max(len(listed), len(noises)), _MOST_STEPS, "steps", place)
-    steps = tuple(_step(item, noises, f"{place}.steps[{i}]", reader) for i, item in enumerate(listed))
+    begun = _begun(given["after"], before, noises, place) if "after" in given else ()
+    steps = (*begun, *(_step(item, noises, f"{place}.steps[{i}]", reader) for i, item in enumerate(listed)))
+    within(len(steps), _MOST_STEPS, "steps", place)
     parts = tuple(
         _part(item, noises, f"{place}.parts", limits, 0) for item in a_list(given.get("parts"), f"{place}.parts")
     )
     return Leaf(noises, steps, a_text(given.get("shape"), f"{place}.shape"), parts)
+
+
+def _begun(value: object, before: Leaf | None, noises: tuple[Law, ...], place: str) -> tuple[Step, ...]:
+    """The first steps of the leaf before, which mention noises that both leaves have."""
+    count = an_integer(value, f"{place}.after")
+    if before is None or not 0 < count <= len(before.steps):
+        refuse(f"the leaf before has no {count} steps", f"{place}.after")
+    steps = before.steps[:count]
+    for step in steps:
+        if not isinstance(step.about, tuple):
+            for j in _mentioned(step.about):
+                if j >= len(noises) or noises[j] != before.noises[j]:
+                    refuse("a step of the leaf before is about another noise", f"{place}.after")
+    return steps
 
 
 def _law(value: object, place: str, limits: Limits) -> Law:

@@ -1,0 +1,113 @@
+"""Trees that several processes grow together: the same trees, and what goes wrong in one process goes wrong in all."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from privproof import LanguageError, check, one_of, records
+from privproof.compiling import sharing
+from privproof.compiling.sharing import Work, grown
+from privproof.exact.patience import Stopped
+from privproof.language.recognition import recognised
+
+
+@pytest.fixture
+def from_the_start(monkeypatch):
+    """Other processes take part at once, and give back what is left after every run."""
+    monkeypatch.setattr(sharing, "_ALONE", 0.0)
+    monkeypatch.setattr(sharing, "_TURN", 0.0)
+
+
+def work(*calls, pause=lambda: None):
+    return Work(calls, pause, lambda turn: turn())
+
+
+def uneven():
+    """A tree with branches of many depths, and noise left open."""
+    if random.random() < 0.5:
+        return np.random.laplace(0, 1) > 1
+    return [random.randint(0, 2) for _ in range(random.randint(0, 2))]
+
+
+def constant():
+    return 1
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_the_trees_are_the_same_for_every_number_of_processes(monkeypatch, from_the_start, processes):
+    with recognised(globals()):
+        monkeypatch.setattr(os, "cpu_count", lambda: 1)
+        alone = grown(work(uneven, constant, uneven))
+        monkeypatch.setattr(os, "cpu_count", lambda: processes)
+        assert grown(work(uneven, constant, uneven)) == alone
+    assert [len(tree) for tree in alone] == [15, 1, 15]
+
+
+def fails(bit):
+    if sum(random.randint(0, 1) for _ in range(4)) == 4:
+        math.log(random.random())
+    return bit
+
+
+def test_a_refusal_of_another_process_arrives_with_its_line(from_the_start):
+    with pytest.raises(LanguageError, match="uniform") as caught:
+        check(fails, 1, bit=one_of(0, 1), engine="runs")
+    assert "test_sharing.py" in str(caught.value.place)
+
+
+COUNTED = []
+
+
+def counts(bit):
+    drawn = [random.randint(0, 1) for _ in range(3)]
+    if sum(drawn) == 3:
+        COUNTED.append(1)
+    return bit + sum(drawn)
+
+
+def test_state_that_is_kept_in_another_process_is_found(from_the_start):
+    with pytest.raises(LanguageError, match="COUNTED"):
+        check(counts, 1, bit=one_of(0, 1), engine="runs")
+
+
+def test_a_process_that_ends_in_the_middle_is_no_answer(from_the_start):
+    here = os.getpid()
+
+    def leaves_at_once():
+        if random.randint(0, 1) and os.getpid() != here:
+            signal.raise_signal(signal.SIGKILL)
+
+    with recognised(globals()), pytest.raises(LanguageError, match="ended in the middle"):
+        grown(work(leaves_at_once))
+
+
+def test_whoever_stops_the_search_stops_all_processes(from_the_start):
+    begun, here = time.monotonic(), os.getpid()
+
+    def stop_here():
+        if os.getpid() == here and time.monotonic() > begun + 0.2:
+            raise Stopped("interrupted")
+
+    def endless():
+        time.sleep(0.01)
+        return [random.randint(0, 1) for _ in range(16)]
+
+    with recognised(globals()), pytest.raises(Stopped, match="interrupted"):
+        grown(work(endless, pause=stop_here))
+    assert time.monotonic() < begun + 20
+
+
+def test_steps_in_common_are_written_once():
+    def bits(data):
+        return [x if random.random() < 0.75 else 1 - x for x in data]
+
+    verdict = check(bits, "ln(3)", data=records(0, 1), size=4, engine="runs")
+    trees = verdict.certificate["question"]["trees"]
+    assert sum(len(leaf["steps"]) for leaf in trees[0]) == 2 + 4 + 8 + 16  # one for every edge of the tree
