@@ -76,6 +76,8 @@ def truncated_geometric(
 
 def exponential_mechanism(scores: Sequence[Number], *, epsilon: EpsilonLike, sensitivity: Number = 1) -> int:
     """The index i of a score, with probability proportional to ``e^(epsilon score_i / (2 sensitivity))`` (McSherry and Talwar 2007)."""
+    if isinstance(scores, list | tuple) and not scores:
+        raise LanguageError("run", f"scores={scores!r}: there is nothing to choose", hint="scores=[0, 2, 1]")
     if any(
         isinstance(score, Linear) for score in scores
     ):  # scores that are left open have no table: noise stays open, too
