@@ -47,6 +47,13 @@ def test_a_list_that_nothing_is_ever_written_to(folder):
     assert agreement(relational(load(folder, text))).told is None
 
 
+@pytest.mark.parametrize("convert", [True, False])
+def test_what_is_guarded_is_not_read(folder, convert):
+    text = "@mechanism\ndef m(q: real_queries(), x: real()):\n    best = None\n"
+    text += "    if best is None or q[0] > best:\n        best = laplace(x, scale=1)\n    return best\n"
+    assert agreement(relational(load(folder, text), convert=convert)).told is None
+
+
 def test_every_way_has_data_and_noise(folder):
     text = ONE + "    if y > 500 and x < -500:\n        return 'both'\n    return 'above' if y > 500 else 'below'\n"
     found = [way.leaf.output for way in ways(load(folder, text), 0, Random(1))]

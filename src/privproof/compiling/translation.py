@@ -61,8 +61,8 @@ class _Tie(Exception):
     """Two noisy values are equal, which has probability zero: which of them comes first is not said."""
 
 
-class _Disagree(Exception):
-    """The program draws noise where the function does not, or differently."""
+class _Disagree(ValueError):
+    """The program draws noise or reads data where the function does not, or differently."""
 
 
 def agreement(program: Program) -> Covered:
