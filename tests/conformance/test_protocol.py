@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import get_args
 
 import pytest
+import z3
 from tests.amounts import spread
 from tests.cases import CASES
 from tests.certificates import recheck
@@ -15,6 +16,7 @@ from tests.commands import MODELS
 from privproof import check, parse_formula, read_question
 from privproof.asking import ask
 from privproof.engines import ENGINES, Monitor, Request
+from privproof.engines.laplace.engine import AlignmentEngine
 from privproof.errors import QuestionError
 from privproof.evidence.answers import Answer
 from privproof.evidence.checker import Accepted
@@ -113,6 +115,13 @@ def _until_one_passes(answers):
         yield answer
         if first_admitted([answer]).status == answer.status:
             return
+
+
+def test_a_search_that_is_left_leaves_the_solver_as_it_was():
+    before = z3.main_ctx()
+    found = AlignmentEngine().answers(Request(QUESTIONS["continuous noise"]()), Monitor())
+    assert next(found).status == "proved"
+    assert z3.main_ctx() is before
 
 
 @pytest.mark.parametrize("name", ["nonsense", "table", "laplace", "release"])

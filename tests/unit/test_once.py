@@ -33,7 +33,7 @@ def calls(run):
         f.__code__: name
         for name, f in {
             "laws": laws._exact,
-            "relational": relational.relational,
+            "relational": relational._prepared,
             "refuse_outside": relational.refuse_outside,
             "optional": optionals.optional,
             "tree": events.tree,

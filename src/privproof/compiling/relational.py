@@ -15,7 +15,7 @@ its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from privproof.compiling.differing import differing_by_assignment, differing_variables
@@ -135,22 +135,50 @@ def relational(
         LanguageError: the mechanism is outside the class.
         Unsupported: it cannot be brought into the form.
     """
-    program = prepare_program(mechanism, size=size, convert=convert, ahead=ahead, select=select, largest=largest)
-    refuse_choices(program.code, program.sorts)
-    code = settle_sorts(program.code, program.sorts, program.noisy, program.optional, mechanism)
-    return replace(program, code=code)
+
+    def settled() -> Program:
+        program = prepare_program(mechanism, convert=convert, ahead=ahead, select=select, largest=largest)
+        refuse_choices(program.code, program.sorts)
+        code = settle_sorts(program.code, program.sorts, program.noisy, program.optional, mechanism)
+        return replace(program, code=code)
+
+    found = _once(mechanism, ("settled", convert, ahead, select, largest), settled)
+    return found if size is None else replace(found, size=size)
+
+
+def _once(mechanism: Mechanism, form: tuple[object, ...], make: Callable[[], Program]) -> Program:
+    """A program that is made of a mechanism, or why it cannot be: made once, as long as the same function would run.
+
+    Raises:
+        Unsupported: it cannot be brought into the form.
+    """
+    translated, kept = mechanism.translated, vars(mechanism)
+    if kept.get("relational", (None,))[0] is not translated:
+        kept["relational"] = (translated, {})
+    known: dict[tuple[object, ...], Program | str] = kept["relational"][1]
+    if form not in known:
+        try:
+            known[form] = make()
+        except Unsupported as problem:
+            known[form] = str(problem)
+    found = known[form]
+    if isinstance(found, str):
+        raise Unsupported(found)
+    return found
 
 
 def prepare_program(
-    mechanism: Mechanism,
-    *,
-    size: int | None = None,
-    convert: bool = True,
-    ahead: bool = False,
-    select: bool = False,
-    largest: bool = False,
+    mechanism: Mechanism, *, convert: bool = True, ahead: bool = False, select: bool = False, largest: bool = False
 ) -> Program:
     """A mechanism as a program that can be followed on numbers, see `relational`; whether its values fit each other is not looked at."""
+    return _once(
+        mechanism,
+        ("prepared", convert, ahead, select, largest),
+        lambda: _prepared(mechanism, convert=convert, ahead=ahead, select=select, largest=largest),
+    )
+
+
+def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool, largest: bool) -> Program:
     relation = mechanism.neighbours
     if not isinstance(relation, str):
         raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
@@ -193,7 +221,7 @@ def prepare_program(
         high,
         noisy,
         tags,
-        size,
+        None,
         relation,
         flags,
         scales,

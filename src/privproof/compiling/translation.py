@@ -29,7 +29,7 @@ from privproof.language.mechanism import Mechanism
 from privproof.language.more_operations import MORE, converted
 from privproof.language.patterns import in_parts
 from privproof.language.randomness import Chance
-from privproof.language.running import exact_run
+from privproof.language.running import exact_run, recognised_noise
 from privproof.language.scripts import recorded
 from privproof.language.syntax import (
     Assign,
@@ -72,7 +72,10 @@ def agreement(program: Program) -> Covered:
         LanguageError: the function itself fails.
     """
     conditions, least = Conditions(program.code), _least_size(program)
-    covered = cover(conditions.sides(), lambda choices, watch: _by_choice(program, least, conditions, choices, watch))
+    with recognised_noise(program.mechanism):  # once for all trials
+        covered = cover(
+            conditions.sides(), lambda choices, watch: _by_choice(program, least, conditions, choices, watch)
+        )
     told = covered.told or _on_every_way(program, least)
     return replace(covered, told=told)
 

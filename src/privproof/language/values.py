@@ -13,7 +13,7 @@ tuples and data classes (`Member`, `Lookup`, `Bag`, `Named`), and these:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -346,6 +346,12 @@ def held(value: Any) -> Any:
 
 _PLAIN = frozenset((bool, int, str, float, type(None), Fraction))
 _SIMPLE = frozenset((int, str, type(None), _Mark))
+_ATOMS = _PLAIN | _SIMPLE
+
+
+def _flat(inner: Iterable[Any]) -> bool:
+    """Whether there are only values without parts, so that nobody has to look into each of a long list."""
+    return _ATOMS.issuperset(map(type, inner))
 
 
 def key(value: Any) -> Any:
@@ -444,12 +450,11 @@ def tails(value: Any) -> Iterator[Tail]:
         case Tail():
             yield value
         case Cells(inner) | Named(_, inner) | Bag(inner) | Written(inner):
-            for item in inner:
-                yield from tails(item)
+            yield from tails(inner)
         case Lookup(rows):
             for pair in rows:
                 yield from tails(pair)
-        case tuple():
+        case tuple() if not _flat(value):
             for item in value:
                 yield from tails(item)
 
@@ -479,23 +484,26 @@ def indices(value: Any) -> Iterator[Index | OpenList]:
         case Index() | OpenList():
             yield value
         case Cells(inner) | Named(_, inner) | Bag(inner) | Written(inner):
-            for item in inner:
-                yield from indices(item)
+            yield from indices(inner)
         case Lookup(rows):
             for pair in rows:
                 yield from indices(pair)
         case Answers():
             pass
-        case tuple():
+        case tuple() if not _flat(value):
             for item in value:
                 yield from indices(item)
 
 
 def with_indices(value: Any, change: Callable[[Any], Any]) -> Any:
     """The value with every index and list of open length changed."""
+    if type(value) in _ATOMS:
+        return value
     match value:
         case Index() | OpenList():
             return change(value)
+        case Cells(inner) | Named(_, inner) | Bag(inner) | Written(inner) if _flat(inner):
+            return value
         case Cells(inner) | Named(_, inner) | Bag(inner):
             return replace(value, items=tuple(with_indices(item, change) for item in inner))
         case Written(inner):
@@ -505,7 +513,7 @@ def with_indices(value: Any, change: Callable[[Any], Any]) -> Any:
         case Answers():
             return value
         case tuple():
-            return tuple(with_indices(item, change) for item in value)
+            return value if _flat(value) else tuple(with_indices(item, change) for item in value)
         case _:
             return value
 

@@ -26,7 +26,7 @@ from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.proving import SETTLED, AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
-from privproof.engines.laplace.solver import own_context
+from privproof.engines.laplace.solver import each_in_own_context, own_context
 from privproof.engines.laplace.tight import approached, formula, paid, sized, upper_at, whole_costs
 from privproof.engines.monitor import Monitor, Progress, Stopped
 from privproof.errors import LanguageError, QuestionError
@@ -72,17 +72,21 @@ class AlignmentEngine:
             infinite = question.budget is not None and question.budget.epsilon.infinite
             said = "an infinite epsilon claims next to nothing" if infinite else "no budget is given"
             raise QuestionError("budget", said, hint="ask for one, such as 1, or for the tight epsilon")
-        with own_context():
-            program = _in_class(question.mechanism)
-            search: _Tight | _Search | _Settled
-            if is_gaussian(question.mechanism):
-                search = _Settled(question, program, monitor)
-            else:
-                search = (_Tight if request.tight else _Search)(question, program, monitor)
-            try:
-                yield from search.answers()
-            except Stopped:
-                yield from search.stopped(monitor.stopped() or "stopped")
+        yield from each_in_own_context(_found(request, question, monitor))
+
+
+def _found(request: Request, question: ProgramQuestion, monitor: Monitor) -> Iterator[Answer]:
+    """The answers to a question that can be asked."""
+    program = _in_class(question.mechanism)
+    search: _Tight | _Search | _Settled
+    if is_gaussian(question.mechanism):
+        search = _Settled(question, monitor)
+    else:
+        search = (_Tight if request.tight else _Search)(question, program, monitor)
+    try:
+        yield from search.answers()
+    except Stopped:
+        yield from search.stopped(monitor.stopped() or "stopped")
 
 
 def _in_class(mechanism: Mechanism) -> Program | None:
@@ -147,7 +151,6 @@ class _Search:
             self.claim,
             self.monitor,
             size=self.question.size,
-            program=self.program,
             exact=None if self.question.budget is None else self.question.budget.epsilon,
         ):
             self.monitor.listen(Progress("looking for an alignment"))
@@ -232,8 +235,8 @@ class _Search:
 class _Settled:
     """The search for a proof of a program with Gaussian noise, for every size."""
 
-    def __init__(self, question: ProgramQuestion, program: Program | None, monitor: Monitor) -> None:
-        self.question, self.program, self.monitor = question, program, monitor
+    def __init__(self, question: ProgramQuestion, monitor: Monitor) -> None:
+        self.question, self.monitor = question, monitor
 
     def answers(self) -> Iterator[Answer]:
         """A proof, or why there is none."""
@@ -250,7 +253,6 @@ class _Settled:
             self.monitor,
             size=question.size,
             forms=SETTLED,
-            program=self.program,
             exact=budget.epsilon,
             delta=budget.delta,
         ):
@@ -425,7 +427,6 @@ class _Tight:
                 candidate.budget,
                 self.monitor,
                 size=question.size,
-                program=self.program,
                 exact=candidate.exact,
             )
             if isinstance(found, AlignmentProof):

@@ -113,7 +113,6 @@ def attempts(
     *,
     size: int | None = None,
     forms: Sequence[Form] = FORMS,
-    program: Program | None = None,
     exact: Epsilon | None = None,
     delta: Rational = ZERO,
 ) -> Iterator[AlignmentProof | NoProof]:
@@ -125,7 +124,6 @@ def attempts(
         monitor: an interrupt.
         size: the length of its lists; None for every length.
         forms: the forms, in order.
-        program: the mechanism prepared with its tests converted and its loops not looked ahead, where that was done already.
         exact: the budget where it is one number, exactly: costs of geometric noise are logarithms.
         delta: what may be given away besides, which only Gaussian noise makes use of.
     """
@@ -141,10 +139,7 @@ def attempts(
         shape_of = (form.convert, form.ahead, form.select, form.reach)
         try:
             if shape_of not in known:
-                if program is not None and shape_of == (True, False, False, 1):
-                    made = replace(program, size=size)
-                else:
-                    made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
+                made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
                 blocks = Blocks(made, form.reach * widest)
                 _ = blocks.paths, blocks.fixed, blocks.groups
                 known[shape_of] = (blocks, [])
@@ -243,12 +238,11 @@ def prove(
     *,
     size: int | None = None,
     forms: Sequence[Form] = FORMS,
-    program: Program | None = None,
     exact: Epsilon | None = None,
 ) -> AlignmentProof | NoProof:
     """A proof that a mechanism keeps a budget, by the first form of alignments that gives one."""
     last: NoProof | None = None
-    for attempt in attempts(mechanism, budget, monitor, size=size, forms=forms, program=program, exact=exact):
+    for attempt in attempts(mechanism, budget, monitor, size=size, forms=forms, exact=exact):
         if isinstance(attempt, AlignmentProof):
             return attempt
         last = attempt if last is None or attempt.last is not None else last

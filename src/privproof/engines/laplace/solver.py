@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil, inf
-from typing import Any
+from typing import Any, TypeVar
 
 import z3
 
 from privproof.exact.patience import pause, seconds_left
 
+T = TypeVar("T")
+
 
 @contextmanager
-def own_context() -> Iterator[None]:
-    """Inside, terms that are made belong to a new context; the one before comes back afterwards.
+def own_context(context: Any = None) -> Iterator[None]:
+    """Inside, terms that are made belong to a new context, or to the given one; the one before comes back afterwards.
 
     >>> with own_context():
     ...     inside = z3.Int("x")
@@ -26,11 +28,27 @@ def own_context() -> Iterator[None]:
     False
     """
     before = z3.z3._main_ctx
-    z3.z3._main_ctx = z3.Context()
+    z3.z3._main_ctx = context or z3.Context()
     try:
         yield
     finally:
         z3.z3._main_ctx = before
+
+
+def each_in_own_context(found: Iterator[T]) -> Iterator[T]:
+    """What an iterator finds, in a context of its own while it searches, and only then.
+
+    An iterator that is left may be closed at any later time, in the middle of another search, together with the context that it
+    would bring back.
+    """
+    context = z3.Context()
+    while True:
+        with own_context(context):
+            try:
+                item = next(found)
+            except StopIteration:
+                return
+        yield item
 
 
 def answered(solver: Any) -> Any:
@@ -84,4 +102,4 @@ class Substitution:
         return result
 
 
-__all__ = ["Substitution", "false", "own_context", "true", "z3"]
+__all__ = ["Substitution", "each_in_own_context", "false", "own_context", "true", "z3"]
