@@ -18,6 +18,7 @@ from typing import TypeAlias
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED, SHIFTED, Sort, input_sort, output_parts
 from privproof.engines.laplace.paths import Drawn, Obligation, Path, Read, Walk
+from privproof.engines.laplace.promises import Law
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.symbols import Symbols
 from privproof.engines.laplace.values import (
@@ -329,7 +330,29 @@ class Blocks(Symbols):
             if self.program.inputs[name].shape == "value":
                 free[name] = self.apart(name, None)
         so_far = len(walk.tests), len(walk.reads)
-        walk.drawn.append(Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, self.reach))
+        promised = self._promised(step, center, noise, walk)
+        walk.drawn.append(
+            Drawn(at, step.noise, fraction(scale.factor), scale.group, shift, free, *so_far, self.reach, promised)
+        )
+
+    def _promised(self, step: Sample, center: Value, noise: Term, walk: Walk) -> tuple[tuple[str, ...], Term] | None:
+        """What counts a promise that is given where the centre differs, and whether it is given; the noise keeps it."""
+        if center.other is None or self.program.noisy.intersection(variables(step.arguments[0])):
+            return None
+        scale = self.program.scale(step)
+        law = Law(step.noise, fraction(scale.alpha if step.noise == "geometric" else scale.factor))
+        promise = next((each for each in self.promises if each.law == law and not scale.names), None)
+        if promise is None:
+            return None
+        apart = gap(center)
+        far = z3.IntVal(int(promise.far)) if step.noise == "geometric" else number(promise.far)
+        kept = {
+            "below": noise < far,
+            "above": noise > -far,
+            "against": z3.If(apart < 0, noise < far, noise > -far),
+        }[promise.side]
+        walk.condition.append(z3.Implies(apart != 0, kept))
+        return promise.group, z3.If(apart != 0, z3.RealVal(1), z3.RealVal(0))
 
     def _next(self, stream: str, walk: Walk) -> Value:
         declared = self.program.inputs[stream]

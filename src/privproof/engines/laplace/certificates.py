@@ -11,6 +11,8 @@ from privproof.compiling.relational import Program
 from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
+from privproof.engines.laplace.paths import Drawn as Shifted
+from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.exact import rational
 from privproof.exact.affine import Affine
@@ -66,8 +68,24 @@ def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
         "cuts": list(proof.program.cuts),
         "bounds": bounds,
         "paths": _paths(proof),
+        **({"promises": _promises(proof)} if proof.blocks.promises else {}),
         "invariants": {str(cut): _smt(formula) for cut, formula in proof.invariants.formulas.items()},
     }
+
+
+def _promises(proof: AlignmentProof) -> list[dict[str, object]]:
+    given = [
+        {drawn.instruction for path in proof.blocks.paths for drawn in path.drawn if _gives(drawn, promise)}
+        for promise in proof.blocks.promises
+    ]
+    return [
+        {"instructions": sorted(at), "side": each.side, "beyond": str(each.far), "times": each.times}
+        for each, at in zip(proof.blocks.promises, given, strict=True)
+    ]
+
+
+def _gives(drawn: Shifted, promise: Promise) -> bool:
+    return drawn.promised is not None and drawn.promised[0] == promise.group
 
 
 def _smt(formula: Any) -> str:

@@ -55,7 +55,7 @@ def counter(group: tuple[str, ...]) -> str:
 def symbols(blocks: Blocks, cut: int) -> dict[str, Term]:
     """All symbols that an invariant may speak of."""
     result = {**blocks.fixed, **blocks.state(cut)}
-    for group in blocks.groups:
+    for group in blocks.counters:
         made = z3.Int if group in blocks.logarithms else z3.Real
         result[counter(group)] = made(counter(group))
     if blocks.prophesied:
@@ -124,7 +124,7 @@ def _follows(solver: Term, term: Term) -> bool:
 def _conjectures(blocks: Blocks, cut: int) -> Iterator[Term]:
     """Simple bounds of the state at a cut."""
     state = blocks.state(cut)
-    costs = [z3.Real(counter(group)) for group in blocks.groups if group not in blocks.logarithms]
+    costs = [z3.Real(counter(group)) for group in blocks.counters if group not in blocks.logarithms]
     public = [blocks.fixed[name] for name in blocks.mechanism.public_numbers if name in blocks.fixed]
     sizes = [blocks.fixed["size"]] if "size" in blocks.fixed else []
     counters = [

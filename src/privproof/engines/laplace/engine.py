@@ -35,7 +35,7 @@ from privproof.evidence.certificates import lower_bound
 from privproof.evidence.gate import admit
 from privproof.evidence.verdicts import Explanation, ProgramDetails
 from privproof.evidence.witnesses import LossWitness, ObservedPattern, Witness
-from privproof.exact import INFINITE, Budget, Epsilon, epsilon, rational
+from privproof.exact import INFINITE, ZERO, Budget, Epsilon, epsilon, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 from privproof.language.branching import Leaf
@@ -152,6 +152,7 @@ class _Search:
             self.monitor,
             size=self.question.size,
             exact=None if self.question.budget is None else self.question.budget.epsilon,
+            delta=ZERO if self.question.budget is None else self.question.budget.delta,
         ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
@@ -327,7 +328,7 @@ def aligned(
             proof.budget if proof.budget.terms else None,
             explanation,
             delta=given_away_by(proof),
-            costs=costs_of(proof),
+            costs=None if proof.blocks.promises else costs_of(proof),
         ),
     )
 

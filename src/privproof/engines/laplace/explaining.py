@@ -26,10 +26,11 @@ from privproof.engines.laplace.printing import (
     times_words,
     unit_words,
 )
+from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.proving import AlignmentProof
 from privproof.engines.laplace.squares import given_away
 from privproof.evidence.verdicts import Charge, Explanation
-from privproof.exact import fraction, rational
+from privproof.exact import decimal, fraction, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.texts import rounded, short
 from privproof.language.syntax import Sample
@@ -45,7 +46,7 @@ def explanation(proof: AlignmentProof) -> Explanation:
     writer = Writer(proof.program.body)
     return Explanation(
         tuple(_charges(proof, writer)),
-        tuple(_total(proof, bound) for bound in proof.bounds),
+        (*(_total(proof, bound) for bound in proof.bounds), *map(_promise_words, proof.blocks.promises)),
         "\n".join(Printer(proof, writer).lines()),
         conditions(proof),
     )
@@ -63,6 +64,17 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
     if not group:
         return f"noise of a fixed scale costs at most {limit}"
     return f"noise whose scale grows with {' * '.join(group)} costs at most {limit}"
+
+
+def _promise_words(promise: Promise) -> str:
+    far, price = decimal(rational(promise.far), digits=6), decimal(rational(promise.price), digits=6)
+    where = {
+        "below": f"{far} or more",
+        "above": f"-{far} or less",
+        "against": f"{far} or further to where it came from",
+    }
+    often = "" if promise.times == 1 else f", {promise.times} times"
+    return f"up to bad noise: where its centre differs{often}, {promise.law.kind} noise is {where[promise.side]} with probability {price}"
 
 
 def costs_of(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
@@ -85,12 +97,15 @@ def _given_away(proof: AlignmentProof) -> tuple[Fraction, arb] | None:
 
 
 def given_away_by(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
-    """Between which numbers the smallest delta lies; None where there is no Gaussian noise."""
+    """Between which numbers the smallest delta lies; None where nothing is given away."""
     found = _given_away(proof)
-    if found is None:
+    if found is None and not proof.blocks.promises:
         return None
-    _, high = rational_bounds(found[1])
-    return Fraction(0), min(Fraction(1), Fraction(-int(-high.p * _GRID // high.q), _GRID))
+    total = sum((promise.price for promise in proof.blocks.promises), Fraction(0))
+    if found is not None:
+        _, high = rational_bounds(found[1])
+        total += Fraction(-int(-high.p * _GRID // high.q), _GRID)
+    return Fraction(0), min(Fraction(1), total)
 
 
 def _charges(proof: AlignmentProof, writer: Writer) -> Iterator[Charge]:

@@ -179,10 +179,13 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
 
     terms = tuple(before.values())
     taken = [blocks.facts, put(path.condition), condition(blocks, path, case)]
-    costs = {counter(group): before[counter(group)] for group in blocks.groups}
+    costs = {counter(group): before[counter(group)] for group in blocks.counters}
     for drawn in path.drawn:
         name = counter(drawn.group)
         costs[name] = costs[name] + drawn.cost(shifts[drawn.instruction])
+        if drawn.promised is not None:
+            name = counter(drawn.promised[0])
+            costs[name] = costs[name] + put(drawn.promised[1])
     within = []
     for bound in bounds:
         cost, limit = costs[counter(bound.group)], bound.term(blocks)
@@ -195,6 +198,8 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
 
     for safe in path.safety:
         never(z3.Not(put(safe.condition)))
+    for promise in blocks.promises:
+        never(costs[counter(promise.group)] > promise.times)
     ok = None
     if blocks.prophesied:
         ok = z3.And(before["ok"], *obligations)

@@ -45,6 +45,7 @@ class Drawn:
         tests: how many tests of the path come before.
         reads: how many reads of the path come before.
         reach: a bound on the size of the shift of Gaussian noise.
+        promised: what counts a promise that is given of it, and whether it is given, as 1 or 0.
     """
 
     instruction: int
@@ -56,6 +57,7 @@ class Drawn:
     tests: int = 0
     reads: int = 0
     reach: Fraction = Fraction(0)
+    promised: tuple[tuple[str, ...], Term] | None = None
 
     @property
     def whole(self) -> bool:

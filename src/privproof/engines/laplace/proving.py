@@ -14,7 +14,8 @@ from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Alignment
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared
-from privproof.engines.laplace.squares import allowances, enough
+from privproof.engines.laplace.promises import Promise, promises
+from privproof.engines.laplace.squares import allowances, delta_of, enough
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
 from privproof.engines.monitor import Monitor
 from privproof.exact import ZERO, Epsilon, Rational, fraction, rational
@@ -98,6 +99,10 @@ FORMS = (
 )
 
 
+PROMISED = (Form(convert=True, own=True), Form(convert=True, tied=True), Form(convert=False, tied=True))
+"""The forms of alignments that need not work on all runs."""
+
+
 SETTLED = tuple(
     Form(convert=convert, own=own, tied=not own, reach=reach)
     for reach in (1, 2)
@@ -125,7 +130,7 @@ def attempts(
         size: the length of its lists; None for every length.
         forms: the forms, in order.
         exact: the budget where it is one number, exactly: costs of geometric noise are logarithms.
-        delta: what may be given away besides, which only Gaussian noise makes use of.
+        delta: what may be given away besides: by Gaussian noise, and by promises that noise may break.
     """
     try:
         refuse_several_kinds(mechanism)
@@ -159,6 +164,55 @@ def attempts(
             continue
         yield _attempt(search, before)
         before += search.seen
+    if delta > 0:
+        yield from _up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta))
+
+
+def _up_to_bad(
+    mechanism: Mechanism, budget: Affine, monitor: Monitor, size: int | None, exact: Epsilon | None, delta: Fraction
+) -> Iterator[AlignmentProof | NoProof]:
+    """Attempts that need not work on all runs: noise whose centre differs goes far with a probability that delta pays for."""
+    widest = max((fraction(d.within) for d in mechanism.inputs.values() if d.within is not None), default=Fraction(1))
+    for form in PROMISED:
+        try:
+            program = relational(mechanism, size=size, convert=form.convert)
+        except Unsupported as problem:
+            yield NoProof(str(problem))
+            continue
+
+        def promising(given: Promise, program: Program = program, form: Form = form) -> Synthesis | None:
+            blocks = Blocks(program, widest, (given,))
+            if not any(drawn.promised for path in blocks.paths for drawn in path.drawn):
+                return None
+            return Synthesis(blocks, budget, monitor, form.half, form.tied, form.own, exact=exact)
+
+        for given in promises(program, delta):
+            try:
+                search = promising(given)
+            except Unsupported as problem:
+                yield NoProof(str(problem))
+                break
+            if search is None:
+                continue
+            if SQUARES not in search.blocks.groups:
+                yield _attempt(search, ())
+                continue
+            for found in _approximate(search, rational(1)):
+                if isinstance(found, NoProof):
+                    yield found
+                    continue
+                left = delta - _gaussian_part(found, exact)
+                closer = None if left <= 0 else given.within(left)
+                again = None if closer is None else promising(closer)
+                if again is not None and closer is not None:
+                    yield from _approximate(again, rational(delta - closer.price))
+
+
+def _gaussian_part(proof: AlignmentProof, exact: Epsilon | None) -> Fraction:
+    """What the Gaussian noise of a proof gives away."""
+    spent = {bound.group: fraction(bound.limit.constant) for bound in proof.bounds}
+    squares = spent.pop(SQUARES, Fraction(0))
+    return Fraction(1) if exact is None else delta_of(squares, sum(spent.values(), Fraction(0)), exact)
 
 
 def _approximate(search: Synthesis, delta: Rational) -> Iterator[AlignmentProof | NoProof]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 from flint import arb
 
@@ -22,6 +23,8 @@ _BITS = 128
 """Bits of the balls; the checker decides with its own."""
 _SLACK = Fraction(1, 10**9)
 """How much more than what gives away delta squares may be in the search."""
+_GRID = 10**30
+"""A delta is rounded up to a multiple of its inverse, so that it can be written down."""
 _STEPS = 60
 """Bisections for the largest mu: it is only looked for, what it gives away is decided by balls."""
 
@@ -44,6 +47,13 @@ def enough(squares: Fraction, others: Fraction, epsilon: Epsilon, delta: Rationa
     with precision(_BITS):
         left = epsilon.ball(_BITS) - arb(rational(others))
         return bool(left >= 0) and bool(given_away(squares, left) <= arb(delta))
+
+
+def delta_of(squares: Fraction, others: Fraction, epsilon: Epsilon) -> Fraction:
+    """The delta of shifts that come to so much, where other noise costs so much of epsilon; rounded up."""
+    with precision(_BITS):
+        _, high = rational_bounds(given_away(squares, epsilon.ball(_BITS) - arb(rational(others))))
+    return Fraction(ceil(fraction(high) * _GRID), _GRID)
 
 
 def allowances(epsilon: Epsilon, delta: Rational, *, alone: bool) -> Iterator[Allowance]:

@@ -9,6 +9,7 @@ from privproof.compiling.differing import differs
 from privproof.compiling.relational import Program
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import SHIFTED, Sort, input_sort, output_parts, sort_of
+from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.records import Records
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import Term, Value, number, real, symbol
@@ -22,11 +23,13 @@ from privproof.language.walking import within
 class Symbols:
     """The symbols of a program and of its state, in both runs."""
 
-    def __init__(self, program: Program, reach: Fraction = Fraction(0)) -> None:
+    def __init__(self, program: Program, reach: Fraction = Fraction(0), promises: tuple[Promise, ...] = ()) -> None:
         self.program = program
         self.mechanism = program.mechanism
         self.reach = reach
         """How far Gaussian noise may be shifted at most."""
+        self.promises = promises
+        """What is promised of noise, up to a small probability."""
         self._fresh = 0
         self.remainders: list[tuple[Term, str, Term, Term]] = []
         """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
@@ -195,6 +198,11 @@ class Symbols:
         """What costs are counted in: the products of public numbers that scales are multiples of, and logarithms."""
         found = {self.program.scale(s).group for s in self.program.sites if s.noise in SHIFTED}
         return tuple(sorted(found)) or ((),)
+
+    @property
+    def counters(self) -> tuple[tuple[str, ...], ...]:
+        """Everything that is counted: costs, and how often promises are given."""
+        return (*self.groups, *(promise.group for promise in self.promises))
 
     @cached_property
     def logarithms(self) -> dict[tuple[str, ...], Rational]:

@@ -296,13 +296,18 @@ class Synthesis:
             for name in drawn.group if not drawn.whole and not drawn.settled else ():
                 more = more / instance.values[name]
             total[drawn.group] = total.get(drawn.group, z3.RealVal(0)) + more
+            if drawn.promised is not None:
+                group, given = drawn.promised
+                total[group] = total.get(group, z3.RealVal(0)) + given
         return total
 
     def within(self, costs: Mapping[tuple[str, ...], Term], instance: Instance) -> Term:
         """That costs are within the budget; logarithms count with decimals, so that this only searches where there are some."""
-        total = [number(self.units.get(group, 1)) * term for group, term in costs.items() if group != SQUARES]
+        promised = {promise.group: Fraction(promise.times) for promise in self.blocks.promises}
+        apart = {SQUARES: self.squares, **promised}
+        total = [number(self.units.get(group, 1)) * term for group, term in costs.items() if group not in apart]
         within = z3.Sum(z3.RealVal(0), *total) <= number(self.allowed(instance))
-        return z3.And(within, costs[SQUARES] <= number(self.squares)) if SQUARES in costs else within
+        return z3.And(within, *(costs[group] <= number(most) for group, most in apart.items() if group in costs))
 
     def allowed(self, instance: Instance) -> Fraction:
         """The budget of an instance."""
@@ -356,7 +361,7 @@ class Synthesis:
                 else:
                     needed.append(z3.substitute(obligation.condition, *place))
             for group, more in self.cost(path, shifts, instance).items():
-                cost[group] = cost.get(group, z3.RealVal(0)) + more
+                cost[group] = cost.get(group, z3.RealVal(0)) + z3.substitute(more, *place)
             if path.looks:
                 needed.append(self.within(cost, instance))
             if path.target is None:
@@ -457,7 +462,9 @@ class _Search:
                 if (result := self.fails([wrong], here, obligation)) is not None:
                     return result
             more = {group: put(term) for group, term in ready.cost.items()}
-            cost = {g: z3.simplify(cost.get(g, z3.RealVal(0)) + more.get(g, z3.RealVal(0))) for g in self.blocks.groups}
+            cost = {
+                g: z3.simplify(cost.get(g, z3.RealVal(0)) + more.get(g, z3.RealVal(0))) for g in self.blocks.counters
+            }
             obligations = [
                 (o, put(condition_)) for o, condition_ in zip(path.obligations, ready.obligations, strict=True)
             ]

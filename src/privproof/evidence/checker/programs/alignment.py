@@ -28,17 +28,19 @@ from privproof.evidence.checker.documents import a_list, a_number, a_text, an_in
 from privproof.evidence.checker.outcomes import Accepted, Limits, Shifts, refuse, within
 from privproof.evidence.checker.programs.executing import Execution
 from privproof.evidence.checker.programs.flow import flow_of
-from privproof.evidence.checker.programs.gaussian import given_away
+from privproof.evidence.checker.programs.gaussian import BITS, given_away
 from privproof.evidence.checker.programs.inputs import Affine, Declared, at_most, read_affine
 from privproof.evidence.checker.programs.instructions import SQUARES, Group, Logarithm, Program, read_group
 from privproof.evidence.checker.programs.invariants import read_invariant
 from privproof.evidence.checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
+from privproof.evidence.checker.programs.promises import Promise, prices, read_promises
 from privproof.evidence.checker.programs.solving import Condition, Solver
 from privproof.evidence.checker.programs.states import State, cost_of
 from privproof.evidence.checker.programs.terms import INT, REAL, both, implies, number, plus, times
 from privproof.exact import ONE, ZERO, Epsilon, Rational
+from privproof.exact.balls import precision
 
-_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions")
+_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions", "promises")
 _MOST_TIMES = 100_000
 """How many times a logarithm may be a bound, since its ratio is raised to this power exactly; beyond, it is refused."""
 _MOST_TEXT = 2_000_000
@@ -49,15 +51,16 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     """Check that the alignment proves the claim."""
     only_members(evidence, _MEMBERS, "evidence")
     flow = flow_of(program)
-    state = State(flow)
+    promises = read_promises(evidence.get("promises", []), flow, limits)
+    state = State(flow, dict.fromkeys(each.cost for each in promises.values()))
     cuts = read_cuts(evidence.get("cuts"), program, flow.selections)
     paths = paths_of(program, cuts)
     alignments = read_alignments(evidence.get("paths"), paths, flow, limits)
-    bounds, shifts = _bounds(evidence.get("bounds"), state, limits)
+    bounds, shifts = _bounds(evidence.get("bounds"), state, promises, limits)
     definitions = _definitions(evidence.get("invariants"), cuts, state)
     once = tuple(state.start()) if all(path.end != 0 for path in paths) else ()
     conditions = [_initial(state)]
-    conditions += [_kept(state, path, alignments[path], bounds, () if path.start else once) for path in paths]
+    conditions += [_kept(state, path, alignments[path], promises, bounds, () if path.start else once) for path in paths]
     solver = Solver()
     for condition in conditions:
         solver.establish(condition, definitions)
@@ -85,7 +88,9 @@ def _lengths(declared: Declared) -> str:
     return f"neighbours differ as in {declared.relation!r}, lists of {size}"
 
 
-def _bounds(value: object, state: State, limits: Limits) -> tuple[dict[str, str], Shifts | None]:
+def _bounds(
+    value: object, state: State, promises: Mapping[int, Promise], limits: Limits
+) -> tuple[dict[str, str], Shifts | None]:
     """The bounds of the costs as terms, by the symbol of the cost, and as numbers; refuses bounds that exceed the claim."""
     listed = a_list(value, "evidence.bounds")
     declared = state.declared
@@ -139,13 +144,16 @@ def _bounds(value: object, state: State, limits: Limits) -> tuple[dict[str, str]
                 named = " * ".join(each) if isinstance(each, tuple) else str(each)
                 refuse(f"the costs of the scales with {named} are not bounded", "evidence.bounds")
             found[each] = number(0, REAL)
-    if squares != 0:
-        given_away(squares, total, product, declared)
+    if squares != 0 or promises:
+        with precision(BITS):
+            broken = prices(promises)
+        given_away(squares, broken, total, product, declared)
     elif declared.ratio is not None or any(each.terms for each in counted.values()):
         _claimed_in_logarithms(total, counted, declared)
     else:
         _claimed(total, product, declared)
-    most = None if any(each.terms for each in counted.values()) else total.largest(declared.ranges)
+    only = promises or any(each.terms for each in counted.values())  # no divergence is bounded up to bad noise
+    most = None if only else total.largest(declared.ranges)
     shifts = None if most is None else Shifts(Epsilon(ratio=product, shift=most), squares)
     return {cost_of(group): bound for group, bound in found.items()}, shifts
 
@@ -241,10 +249,15 @@ def _initial(state: State) -> Condition:
 
 
 def _kept(
-    state: State, path: Path, alignment: Alignment, bounds: Mapping[str, str], first: tuple[str, ...]
+    state: State,
+    path: Path,
+    alignment: Alignment,
+    promises: Mapping[int, Promise],
+    bounds: Mapping[str, str],
+    first: tuple[str, ...],
 ) -> Condition:
     """What a path owes, given the invariant where it starts, and what holds there because no run comes back to it."""
-    execution = Execution(state, path, alignment, bounds)
+    execution = Execution(state, path, alignment, promises, bounds)
     evaluator = execution.evaluator
     goals = list(evaluator.obligations)
     if path.end is not None:

@@ -31,8 +31,22 @@ from privproof.evidence.checker.programs.instructions import (
     Whole,
 )
 from privproof.evidence.checker.programs.paths import Alignment, Case, Path, Shift
+from privproof.evidence.checker.programs.promises import Promise
 from privproof.evidence.checker.programs.states import State, cost_of, distance_of, other_of, output_of, read_of
-from privproof.evidence.checker.programs.terms import BOOL, INT, KINDS, REAL, both, number, plus, real, times
+from privproof.evidence.checker.programs.terms import (
+    BOOL,
+    INT,
+    KINDS,
+    REAL,
+    both,
+    implies,
+    number,
+    plus,
+    real,
+    times,
+    zero,
+)
+from privproof.exact import Rational
 
 
 class Execution:
@@ -44,12 +58,20 @@ class Execution:
         result: the parts of the result, where the path ends with one.
     """
 
-    def __init__(self, state: State, path: Path, alignment: Alignment, bounds: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        state: State,
+        path: Path,
+        alignment: Alignment,
+        promises: Mapping[int, Promise],
+        bounds: Mapping[str, str],
+    ) -> None:
         self.state = state
         self.flow = state.flow
         self.program = state.flow.program
         self.path = path
         self.alignment = alignment
+        self.promises = promises
         self.bounds = bounds
         self.evaluator = Evaluator(state, alignment.place)
         self.deferred: list[tuple[str, str]] = []
@@ -208,6 +230,7 @@ class Execution:
             evaluator.known.append(f"(<= 0.0 {noise})")
         if sample.kind in ("exponential", "gumbel"):
             self._oblige(f"instruction {at}: the shift is not below 0", f"(<= 0.0 {shift})")
+        self._promise(at, noise, center.gap, REAL)
         cost, size = cost_of(sample.group), f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
         self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, REAL)), REAL)
         one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)
@@ -220,6 +243,7 @@ class Execution:
         assert center.sort == "int"
         noise, shift = evaluator.fresh(INT), evaluator.fresh(INT)
         evaluator.known.append(f"(= {shift} {self._shift(at, whole=True)})")
+        self._promise(at, noise, center.gap, INT)
         cost, size = cost_of(sample.group), f"(ite (<= 0 {shift}) {shift} (- {shift}))"
         self.now[cost] = evaluator.named(plus(self.now[cost], times(1 / sample.factor, size, INT)), INT)
         one, gap = evaluator.named(plus(center.one, noise), INT), evaluator.named(plus(center.gap, shift), INT)
@@ -232,6 +256,7 @@ class Execution:
         settled = self.alignment.settled.get(at)
         noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
         evaluator.known.append(f"(= {shift} {self._amount(None if settled is None else settled.shift)})")
+        self._promise(at, noise, center.gap, REAL)
         if settled is not None:
             if any(read >= len(evaluator.entries) for read, _ in settled.shift.reads):
                 refuse(f"the shift of instruction {at} depends on what is read later", self.alignment.place)
@@ -241,6 +266,19 @@ class Execution:
             self.now[cost] = evaluator.named(plus(self.now[cost], times(factor, size, REAL)), REAL)
         one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)
         self._assign(sample.name, Value.apart("real", one, gap))
+
+    def _promise(self, at: int, noise: str, gap: str, sort: str) -> None:
+        """What is promised of noise where its centre differs, and that this is not promised more often than is paid for."""
+        promise = self.promises.get(at)
+        if promise is None:
+            return
+        evaluator = self.evaluator
+        differs = evaluator.named(f"(not (= {gap} {zero(sort)}))", BOOL)
+        evaluator.known.append(implies(differs, promise.kept(noise, gap, number(promise.beyond, sort))))
+        given = evaluator.named(plus(self.now[promise.cost], f"(ite {differs} 1.0 0.0)"), REAL)
+        self.now[promise.cost] = given
+        words = f"instruction {at}: the promise is given no more often than is paid for"
+        evaluator.obligations.append((words, f"(<= {given} {number(Rational(promise.times), REAL)})"))
 
     def _shift(self, at: int, *, whole: bool = False) -> str:
         """The shift of a sample: that of the first case whose condition holds, and 0 if there is none."""

@@ -58,7 +58,9 @@ class Flow:
     @property
     def summed(self) -> tuple[str, ...]:
         """The lists that are totalled."""
-        found = {part.name for each in _expressions(self.program) for part in _within(each) if part.head == "total"}
+        found = {
+            part.name for each in _expressions(self.program) for part in parts_within(each) if part.head == "total"
+        }
         return tuple(each.name for each in self.program.declared.private if each.name in found)
 
     @property
@@ -84,7 +86,7 @@ def flow_of(program: Program) -> Flow:
             if isinstance(instruction, Assign):
                 if _is_high(instruction.value, high, program):
                     high.add(instruction.name)
-                if any(part.head == "variable" and part.name in noisy for part in _within(instruction.value)):
+                if any(part.head == "variable" and part.name in noisy for part in parts_within(instruction.value)):
                     noisy.add(instruction.name)
     _same_operands(program, high)
     outputs = _outputs(program, high)
@@ -123,7 +125,7 @@ def _hidden(program: Program) -> frozenset[str]:
     """The values of Gumbel noise; refuses instructions that read them."""
     hidden = hidden_values(program)
     for expression in _expressions(program):
-        for part in _within(expression):
+        for part in parts_within(expression):
             if part.head == "variable" and part.name in hidden:
                 refuse("a value of Gumbel noise is read, of which only the place is known", part.place)
     for at, step in enumerate(program.code):
@@ -132,7 +134,8 @@ def _hidden(program: Program) -> frozenset[str]:
     return hidden
 
 
-def _within(expression: Expression) -> Iterator[Expression]:
+def parts_within(expression: Expression) -> Iterator[Expression]:
+    """An expression and all its parts."""
     waiting = [expression]
     while waiting:
         part = waiting.pop()
@@ -145,7 +148,7 @@ def _is_high(expression: Expression, high: set[str] | frozenset[str], program: P
         (part.head == "variable" and part.name in high)
         or (part.head == "read" and not program.declared.inputs[part.name].public)
         or part.head == "total"
-        for part in _within(expression)
+        for part in parts_within(expression)
     )
 
 
@@ -170,7 +173,7 @@ def _same_operands(program: Program, high: set[str]) -> None:
                 if _is_high(bound, high, program):
                     refuse("a bound of a random whole number depends on private inputs or noise", bound.place)
     for expression in _expressions(program):
-        for part in _within(expression):
+        for part in parts_within(expression):
             if part.head == "read" and _is_high(part.parts[0], high, program):
                 refuse("an index depends on private inputs or noise", part.place)
             if part.head == "total" and _is_high(part.parts[0], high, program):

@@ -8,13 +8,14 @@ entry more under ``add-remove`` (``added``), the one record that changes in a li
 ``record: data: other`` in run 2 where it is no number; a number is ``by`` more; of rows ``record: data.age`` and its
 ``other`` for every field) and the foretold parts of the result (``output 0``).
 ``read: s`` counts what was taken from the stream s, ``cost N`` adds up what the noise with scales in multiples of N has
-cost, ``cost ln(2)``, an integer, how many times this logarithm, ``cost mu^2`` what Gaussian noise has cost in squares, and
+cost, ``cost ln(2)``, an integer, how many times this logarithm, ``cost mu^2`` what Gaussian noise has cost in squares,
+``cost tail 0`` counts how often the first promise was given, and
 ``ok`` says whether everything asked so far held, where the result is foretold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.flow import Flow
@@ -74,10 +75,12 @@ class State:
         flow: the program and its data flow.
         symbols: every symbol by its name in certificates.
         changing: the names of those that instructions change.
+        counted: what is counted besides costs: how often promises were given.
     """
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, counted: Iterable[str] = ()) -> None:
         self.flow = flow
+        self.counted = tuple(counted)
         self.declared = flow.program.declared
         self.symbols: dict[str, Symbol] = {}
         self.changing: list[str] = []
@@ -143,6 +146,8 @@ class State:
                 yield read_of(each.name), INT
         for group in self.flow.groups:
             yield cost_of(group), INT if isinstance(group, Logarithm) else REAL
+        for name in self.counted:
+            yield name, REAL
         if self.flow.prophecy:
             yield "ok", BOOL
 
@@ -183,6 +188,7 @@ class State:
     def start(self) -> list[str]:
         """What holds before the first instruction: no cost, nothing read."""
         costs = [self.symbols[cost_of(group)] for group in self.flow.groups]
+        costs += [self.symbols[name] for name in self.counted]
         known = [f"(= {cost.own} {zero(cost.sort)})" for cost in costs]
         known += [f"(= {self.own(read_of(e.name))} 0)" for e in self.declared.inputs.values() if e.shape == "stream"]
         return [*known, self.own("ok")] if self.flow.prophecy else known

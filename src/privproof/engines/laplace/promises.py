@@ -1,0 +1,130 @@
+"""Promises: noise whose centre differs does not go far, except with a small probability that is paid for by delta.
+
+An alignment need not work on all runs: what it does on a set of runs with probability delta does not matter.  A key that only one side
+holds passes a threshold, a test passes next to where it must not, noise leaves the range of truncated noise: all this takes noise that
+goes far.  How far is not read off the program: it is as far as the claimed delta pays for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, inf, log
+from statistics import NormalDist
+from typing import Literal
+
+from flint import arb
+
+from privproof.compiling.relational import Program
+from privproof.compiling.sorts import OTHERS, PLACE, RANKED
+from privproof.exact import fraction, rational
+from privproof.exact.balls import precision, rational_bounds
+from privproof.exact.normal import normal_below
+
+Side = Literal["below", "above", "against"]
+
+_BITS = 128
+"""Bits of the balls; the checker decides with its own."""
+_GRID = 10**9
+"""How far noise may go is rounded up to multiples of its inverse scale."""
+_KINDS = ("laplace", "gaussian", "geometric")
+"""Noise whose tails are known."""
+_TIMES = (1, 2)
+"""How often a promise may be given: a record that is added or removed changes one count, one that is replaced two."""
+_SIDES: tuple[Side, ...] = ("below", "above")
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of noise: its kind, and its scale, or alpha for geometric noise."""
+
+    kind: str
+    scale: Fraction
+
+    def beyond(self, far: Fraction) -> arb:
+        """How likely it is to go so far to one side."""
+        if self.kind == "geometric":
+            alpha = arb(rational(self.scale))
+            return alpha ** int(far) / (1 + alpha)
+        scales = arb(rational(far / self.scale))
+        return normal_below(-scales) if self.kind == "gaussian" else (-scales).exp() / 2
+
+    def farthest(self, share: Fraction) -> Fraction | None:
+        """About the least distance that it goes to one side with at most this probability; None where it is 0 or below."""
+        if not 0 < share < Fraction(1, 2):
+            return None
+        found = {
+            "laplace": lambda p: -log(2 * p),
+            "gaussian": lambda p: -NormalDist().inv_cdf(p),
+            "geometric": lambda p: log(p * (1 + self.scale)) / log(self.scale),
+        }[self.kind](float(share))
+        if not 0 < found < inf:
+            return None
+        whole = self.kind == "geometric"
+        far = Fraction(floor(found)) if whole else Fraction(floor(found * _GRID), _GRID) * self.scale
+        step = Fraction(1) if whole else self.scale / _GRID
+        with precision(_BITS):
+            for _ in range(4):
+                if far > 0 and self.beyond(far) <= arb(rational(share)):
+                    return far
+                far += step
+        return None
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promise about all noise of one law around centres that differ.
+
+    Attributes:
+        number: which one it is.
+        law: the law.
+        side: on which side the noise does not go far; *against*: to where its centre comes from.
+        far: how far it goes where the promise is broken.
+        times: how often it is given at most.
+    """
+
+    number: int
+    law: Law
+    side: Side
+    far: Fraction
+    times: int
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """What counts how often it is given."""
+        return ("tail", str(self.number))
+
+    @property
+    def price(self) -> Fraction:
+        """How likely it is to be broken, at all draws together, rounded up."""
+        with precision(_BITS):
+            _, high = rational_bounds(self.times * self.law.beyond(self.far))
+        return Fraction(ceil(fraction(high) * 10**30), 10**30)
+
+    def within(self, delta: Fraction) -> Promise | None:
+        """The same promise at another price, if there is one."""
+        far = self.law.farthest(delta / self.times)
+        return None if far is None else replace(self, far=far)
+
+
+def laws(program: Program) -> tuple[Law, ...]:
+    """The laws of noise that something may be promised about."""
+    if program.mechanism.stream is not None or any(step.noise in (PLACE, OTHERS, RANKED) for step in program.sites):
+        return ()
+    found = []
+    for step in program.sites:
+        if step.noise in _KINDS and not program.scale(step).names:
+            scale = program.scale(step)
+            found.append(Law(step.noise, fraction(scale.alpha if step.noise == "geometric" else scale.factor)))
+    return tuple(dict.fromkeys(found))
+
+
+def promises(program: Program, delta: Fraction) -> Iterator[Promise]:
+    """Promises that a delta pays for, the likeliest to help first."""
+    for times in _TIMES:
+        for side in _SIDES:
+            for law in laws(program):
+                far = law.farthest(delta / times)
+                if far is not None:
+                    yield Promise(0, law, side, far, times)

@@ -1,0 +1,129 @@
+"""Proofs up to bad noise: promises that noise may break, at the price of the probability that it does.
+
+Theorem.  Suppose that an alignment works on all runs 1 except those in a set Bad.  Then ``P(E) <= e^B Q(E) + P(Bad)``, and with
+Gaussian noise ``P(E) <= e^(B+e) Q(E) + H_mu(e) + P(Bad)``: the noises of the other runs are translated as before, and are a part of
+what they were.
+
+Bad is the set of runs in which a *promise* is broken.  A promise is given at a draw whose centre differs between the runs, and says
+on which side the noise does not go far: *below*: noise < c; *above*: noise > -c; *against*: it does not go far to where its centre
+comes from.  Whether it is given depends on the inputs and on the path before the draw alone, because no noise flows into
+the centre.  So if no run gives it more than N times, ``P(Bad) <= N P(noise >= c)``: the noise at a draw is independent of what comes
+before it, and what counts are the draws up to the first that breaks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import arb
+
+from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
+from privproof.evidence.checker.integrals.normal import normal_share
+from privproof.evidence.checker.outcomes import Limits, refuse, within
+from privproof.evidence.checker.programs.flow import Flow, parts_within
+from privproof.evidence.checker.programs.instructions import Next, Sample
+from privproof.exact import Rational
+
+_SIDES = ("below", "above", "against")
+_MOST_TIMES = 1_000_000
+"""How often a promise may be given; beyond, it is refused."""
+_PLACE = "evidence.promises"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promise.
+
+    Attributes:
+        number: which one it is.
+        side: on which side the noise does not go far.
+        beyond: how far it goes at least where the promise is broken.
+        times: how often it is given at most.
+        sample: a draw at which it is given; the others have the same law.
+    """
+
+    number: int
+    side: str
+    beyond: Rational
+    times: int
+    sample: Sample
+
+    @property
+    def cost(self) -> str:
+        """The symbol that counts how often it was given."""
+        return f"cost tail {self.number}"
+
+    def price(self) -> arb:
+        """How likely it is to be broken, at all draws together."""
+        sample, c = self.sample, self.beyond
+        if sample.whole:
+            alpha = arb(sample.alpha)
+            return self.times * alpha ** int(c.p) / (1 + alpha)
+        scales = arb(c / sample.factor)
+        return self.times * (normal_share(-scales) if sample.gaussian else (-scales).exp() / 2)
+
+    def kept(self, noise: str, gap: str, far: str) -> str:
+        """That the noise keeps it, as a term; far is how far it must not go."""
+        below, above = f"(< {noise} {far})", f"(< (- {far}) {noise})"
+        if self.side == "against":
+            return f"(ite (< {gap} 0) {below} {above})" if self.sample.whole else f"(ite (< {gap} 0.0) {below} {above})"
+        return below if self.side == "below" else above
+
+
+def read_promises(value: object, flow: Flow, limits: Limits) -> dict[int, Promise]:
+    """The promises of a certificate, by the instruction at which they are given."""
+    found: dict[int, Promise] = {}
+    listed = a_list(value, _PLACE)
+    within(len(listed), len(flow.program.code), "promises", _PLACE)
+    for number, item in enumerate(listed):
+        place = f"{_PLACE}[{number}]"
+        given = an_object(item, place)
+        only_members(given, ("instructions", "side", "beyond", "times"), place)
+        side = a_text(given.get("side"), f"{place}.side")
+        if side not in _SIDES:
+            refuse(f"{side[:40]!r} is none of {', '.join(_SIDES)}", f"{place}.side")
+        beyond = a_number(given.get("beyond"), f"{place}.beyond", limits)
+        times = an_integer(given.get("times"), f"{place}.times")
+        if beyond <= 0 or not 0 <= times <= _MOST_TIMES:
+            refuse("expected a distance above 0, and how often the promise is given", place)
+        samples: dict[int, Sample] = {}
+        for k, at in enumerate(a_list(given.get("instructions"), f"{place}.instructions")):
+            here = f"{place}.instructions[{k}]"
+            instruction = an_integer(at, here)
+            step = flow.program.code[instruction] if 0 <= instruction < len(flow.program.code) else None
+            if not isinstance(step, Sample) or instruction in found or instruction in samples:
+                refuse("expected instructions that draw noise, each once", here)
+            _predictable(step, flow, here)
+            samples[instruction] = step
+        if not samples:
+            refuse("a promise is given somewhere", f"{place}.instructions")
+        first, *others = samples.values()
+        if any((each.kind, each.factor, each.group) != (first.kind, first.factor, first.group) for each in others):
+            refuse("a promise is about noise of one law", f"{place}.instructions")
+        if first.whole and beyond.q != 1:
+            refuse("integers are promised to stay within an integer", f"{place}.beyond")
+        promise = Promise(number, side, beyond, times, first)
+        found |= dict.fromkeys(samples, promise)
+    return found
+
+
+def _predictable(sample: Sample, flow: Flow, place: str) -> None:
+    """Refuse noise around a centre that noise flows into, and noise whose tails are not known here."""
+    if any(isinstance(step, Next) for step in flow.program.code):
+        refuse("nothing is promised beside a stream", place)
+    known = sample.gaussian or sample.whole or (sample.kind == "laplace" and not sample.group)
+    if not known or flow.selections:
+        refuse(
+            "nothing is promised of such noise: of another kind, of a scale that is no number, of a selection", place
+        )
+    if any(part.head == "variable" and part.name in flow.noisy for part in parts_within(sample.center)):
+        refuse("noise flows into the centre, so whether it differs is not known before the draw", place)
+
+
+def prices(promises: Mapping[int, Promise]) -> arb:
+    """How likely any promise is to be broken."""
+    total = arb(0)
+    for promise in {each.number: each for each in promises.values()}.values():
+        total += promise.price()
+    return total
