@@ -38,7 +38,7 @@ from privproof.language.syntax import (
     Statement,
     Variable,
 )
-from privproof.language.walking import statements
+from privproof.language.walking import mapped, statements
 
 Kind: TypeAlias = Literal["whole", "fraction", "float", "given", "noise"]
 """What a number is: an int, a Fraction, a float, whatever the caller gives, or a float with continuous noise."""
@@ -60,7 +60,8 @@ _NOISE: Kinds = frozenset((Number("noise"),))
 _STRONGEST: tuple[Kind, ...] = ("noise", "given", "float", "fraction", "whole")
 """Of two numbers in a sum or product the first of these is the kind of the result."""
 _ARITHMETIC = ("+", "-", "*", "%", "**", "extend")
-_COUNTS = ("len", "turns", "count", "index", "whole", "int", "floor", "ceil", "trunc", "//", "round")
+_ROUNDING = ("int", "floor", "ceil", "trunc", "round")
+_COUNTS = ("len", "turns", "count", "index", "whole", "//", *_ROUNDING)
 _TRUTHS = (*COMPARISONS, "not", "is", "is not", "in", "not in", "bool", "all", "any", "has key", "holds", "alike")
 _HOLDING = ("tuple of", "list of", "fixed list of", "record of", "table of")
 
@@ -87,6 +88,21 @@ def refuse_several_kinds(mechanism: Mechanism) -> None:
                                 f"what is shown may be {said}, which print differently where they are equal, "
                                 f"{leaf.place}; make them all Fraction(...), or none"
                             )
+
+
+def whole_already(body: Block, mechanism: Mechanism) -> Block:
+    """The body without rounding of what is a whole number: ``int(count + geometric(0, alpha="1/2"))``."""
+    kinds = _Kinds(mechanism.inputs, mechanism.parameters)
+    kinds.follow(body)
+
+    def unrounded(expression: Expression) -> Expression | None:
+        match expression:
+            case Operation(name, (inner,), place) if name in _ROUNDING:
+                if {number.kind for number in kinds.of(inner)} == {"whole"}:
+                    return Operation("whole", (inner,), place)
+        return None
+
+    return mapped(body, unrounded)
 
 
 _SAID: Mapping[Kind, str] = {"whole": "a whole number", "fraction": "a fraction", "float": "a float"}

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from privproof.compiling.differing import differing_by_assignment, differing_variables
 from privproof.compiling.keys import written_out
+from privproof.compiling.kinds import whole_already
 from privproof.compiling.largest import largest_kept
 from privproof.compiling.levelling import common_draws, counted_from_zero, data_before_noise, renamed
 from privproof.compiling.optionals import optional
@@ -184,7 +185,8 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
         raise Unsupported("its neighbours are given by a function; alignments need a relation with a name")
     for name, declared in mechanism.inputs.items():
         refuse_input(name, declared, mechanism)
-    body, least = written_out(renamed(filled(mechanism.translated.body, mechanism.parameters), mechanism)), 0
+    body = filled(whole_already(mechanism.translated.body, mechanism), mechanism.parameters)
+    body, least = written_out(renamed(body, mechanism)), 0
     if select:
         found = selected(body, mechanism)
         if found is None:

@@ -128,6 +128,9 @@ class Expressions(Calls):
                 sign = BINARY.get(type(op))
                 if sign is None:
                     self.refuse(node, "the operator @", "a sum of products")
+                paired = self.two_sided(node, out)
+                if paired is not None:
+                    return paired
                 self.refuse_arrays(left, right)
                 sides = self.operands(left, right, out, here)
                 if sign == "/" and self.shared.ordinary and not self.is_noisy(*sides):

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from privproof.language import laws
 from privproof.language.linear import Linear, Opaque, Ratio, asked_by_function, refuse
-from privproof.language.noise import bernoulli, drawn, exponential, gaussian, gumbel, laplace, uniform
+from privproof.language.noise import bernoulli, drawn, exponential, gaussian, geometric, gumbel, laplace, uniform
 from privproof.language.trees import playing
 
 _BITS = 16
@@ -68,6 +68,50 @@ class _Uniform:
         refuse("uniform", "a uniform number is used for more than a comparison", hint="random() < p")
 
 
+class _Trials:
+    """The number of trials up to a success, and what is added to it: less another such number it is two-sided geometric noise.
+
+    The difference of two independent ones is k with probability ``p/(2-p) (1-p)^|k|``.  Each may be used once.
+
+    Args:
+        share: the probability p of a success.
+        offset: what is added.
+    """
+
+    def __init__(self, share: Any, offset: Any = 0, used: list[bool] | None = None) -> None:
+        self.share, self.offset, self.used = _exact(share), offset, [False] if used is None else used
+        if not 0 < self.share <= 1:
+            raise ValueError("p must be between 0 and 1, and not 0")
+
+    def __add__(self, other: Any) -> _Trials:
+        return self.__getattr__("+") if isinstance(other, _Trials) else self._moved(other)
+
+    __radd__ = __add__
+
+    def _moved(self, by: Any) -> _Trials:
+        return _Trials(self.share, self.offset + by, self.used)
+
+    def __sub__(self, other: Any) -> Any:
+        if not isinstance(other, _Trials):
+            return self._moved(-other)
+        if self.share != other.share or self.share == 1 or self.used == [True] or other.used == [True]:
+            self.__getattr__("-")
+        if self.used is other.used:
+            return self.offset - other.offset
+        self.used[:] = other.used[:] = [True]
+        return self.offset - other.offset + geometric(0, alpha=1 - self.share)
+
+    def __rsub__(self, other: Any) -> NoReturn:
+        self.__getattr__("-")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        refuse(
+            "geometric",
+            "one-sided geometric noise is used for more than one difference",
+            hint="x + rng.geometric(p) - rng.geometric(p)",
+        )
+
+
 def _unit() -> Any:
     player = playing()
     return _Uniform() if player is None else player.unit()
@@ -78,7 +122,7 @@ def _normal(center: Any, *, scale: Any) -> Any:
 
 
 def unknown(
-    name: str, hint: str = "random, uniform, integers, choice, laplace, exponential"
+    name: str, hint: str = "random, uniform, integers, choice, laplace, normal, exponential, geometric"
 ) -> Callable[..., NoReturn]:
     def refused(*_: Any, **__: Any) -> NoReturn:
         refuse("noise", f"{name} is no noise that is recognised", hint=hint)
@@ -263,6 +307,9 @@ class Generator(metaclass=_Stands):
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         return self._filled(size, _binomial, n, p, kind="int64")
 
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        return self._filled(size, _Trials, p)
+
     def choice(self, a: Any, size: Any = None, replace: Any = 1, p: Any = None, axis: int = 0, shuffle: Any = 1) -> Any:
         import numpy as np
 
@@ -408,6 +455,8 @@ def rvs(self: Any, *arguments: Any, random_state: Any = None, **named: Any) -> A
             return generator.gumbel(loc, scale, size)
         case "norm":
             return generator.normal(loc, scale, size)
+        case "geom":
+            return generator._filled(size, lambda p, a: _Trials(p, a), given["p"], loc)
         case _:
             return unknown(f"scipy.stats.{self.name}")()
 
@@ -420,6 +469,7 @@ _SHAPES = {
     "uniform": ("loc", "scale"),
     "bernoulli": ("p", "loc"),
     "binom": ("n", "p", "loc"),
+    "geom": ("p", "loc"),
     "randint": ("low", "high", "loc"),
 }
 """The arguments of the distributions of scipy, in order."""

@@ -48,6 +48,7 @@ _NUMPY: Final = (
         "choice",
         "uniform",
         "binomial",
+        "geometric",
     ),
 )
 _DISPATCHED: Final = (

@@ -58,6 +58,7 @@ _SIGNATURES: dict[str, tuple[str, ...]] = {
     "random.choice": ("seq",),
     "random.choices": ("population", "weights"),
     "numpy.random.binomial": ("n", "p", "size"),
+    "numpy.random.geometric": ("p", "size"),
     "secrets.randbelow": ("exclusive_upper_bound",),
 }
 """The arguments of what draws, in order; calls with others are not read."""
@@ -263,6 +264,8 @@ class Ordinary(Objects):
                 return self.chosen(node, given, out, here)
             case "numpy.random.binomial":
                 return self.counted_heads(node, given, out, here)
+            case "numpy.random.geometric":
+                self.refuse(node, f"{ast.unparse(node)} by itself", f"{ast.unparse(node)} - {ast.unparse(node)}")
         self.refuse(
             node, f"calling {ast.unparse(node.func)} in this place", "the functions that the language reference lists"
         )
@@ -277,6 +280,39 @@ class Ordinary(Objects):
             sides = [_exchanged(node, shares, each) for each in (shares.body, shares.orelse)]
             return self.conditional(shares.test, sides[0], sides[1], out, self.place(node))
         return None
+
+    def two_sided(self, node: ast.BinOp, out: list[Statement]) -> Expression | None:
+        """``E + np.random.geometric(p) - np.random.geometric(p)``: E plus two-sided geometric noise; None for anything else.
+
+        The difference of two independent numbers of trials up to a success is k with probability ``p/(2-p) (1-p)^|k|``.
+        """
+        share = self.success(node.right) if self.shared.ordinary and isinstance(node.op, ast.Sub) else None
+        match node.left:
+            case ast.Call() as call:
+                first, rest = call, None
+            case ast.BinOp(left=rest, op=ast.Add(), right=ast.Call() as call) if self.success(call) is not None:
+                first = call
+            case ast.BinOp(left=ast.Call() as call, op=ast.Add(), right=rest):
+                first = call
+            case _:
+                return None
+        if share is None or self.success(first) != share or not 0 < share < 1:
+            return None
+        here = self.place(node)
+        center = None if rest is None else self.expression(rest, out)
+        law = (Constant(0, here), Constant(1 - share, here), Constant(None, here), Constant(1, here))
+        noise = self.draw("geometric", law, out, here)
+        return noise if center is None else Operation("+", (center, noise), here)
+
+    def success(self, node: ast.expr) -> Fraction | None:
+        """The probability p in ``np.random.geometric(p)``; None for anything else."""
+        try:
+            if not isinstance(node, ast.Call) or self.meaning(node.func).value != "numpy.random.geometric":
+                return None
+            value = self.compute(self.bound(node, "numpy.random.geometric")["p"])
+        except (LanguageError, Unusable, Unfoldable, KeyError):
+            return None
+        return Fraction(value) if type(value) in (int, float, Fraction) else None
 
     def counted_heads(
         self, node: ast.Call, given: dict[str, ast.expr], out: list[Statement], here: Place
