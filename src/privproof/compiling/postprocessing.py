@@ -91,7 +91,7 @@ def _is_beyond(expression: Expression) -> bool:
         case Operation("*", (left, right)):
             return not isinstance(left, Constant) and not isinstance(right, Constant)
         case Operation(name, _):
-            return name in ("//", "%", *WRITTEN)
+            return name in ("//", "%", *ROUNDED, *WRITTEN)
         case _:
             return False
 

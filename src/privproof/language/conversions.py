@@ -61,7 +61,7 @@ def stands_for_math(value: Any) -> Any:
 
 
 def _is_noisy(value: Any) -> bool:
-    return type(value) in (Linear, Opaque)
+    return issubclass(type(value), Linear | Opaque)
 
 
 class _Number(type):
@@ -80,11 +80,13 @@ class _Number(type):
         return issubclass(subclass, cls.number)
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        if playing() is None or named or len(arguments) != 1 or not _is_noisy(arguments[0]):
+        if named or len(arguments) != 1 or not _is_noisy(arguments[0]):
             return cls.number(*arguments, **named)
         [value] = arguments
         if cls.number is int:
             return math.trunc(value)
+        if playing() is None:
+            return cls.number(value)
         return value if type(value) is Linear and value.kind is float else Opaque("float", (value,))
 
     @property

@@ -384,7 +384,10 @@ class Linear(_Noisy):
 
     def _rounded(self, how: str, *others: Any) -> Any:
         control = _control.get()
-        number = None if control is None or others else control.whole(self, how)
+        if control is None:
+            stepped = _stepping.get()(self, how, *others)
+            return beyond(how, (self, *others), _ROUNDED) if stepped is None else stepped
+        number = None if others else control.whole(self, how)
         return beyond(how, (self, *others), _ROUNDED) if number is None else number
 
     def __round__(self, *digits: Any) -> Any:
@@ -406,7 +409,7 @@ class Linear(_Noisy):
 
     def rint(self) -> Any:
         """The number, rounded, and a float."""
-        return beyond("rint", (self,), _ROUNDED)
+        return self._rounded("rint")
 
     def exp(self) -> Any:
         """e to the number."""
@@ -640,6 +643,7 @@ _decider: ContextVar[Callable[[Linear, bool], bool]] = ContextVar("decider", def
 
 
 _equality: ContextVar[Callable[[Linear], bool | None] | None] = ContextVar("equality", default=None)
+_stepping: ContextVar[Callable[..., Linear | Opaque | None]] = ContextVar("stepping", default=lambda *_: None)
 _floats_count: ContextVar[bool] = ContextVar("floats count", default=False)
 
 
@@ -660,20 +664,24 @@ def counting_floats() -> Iterator[None]:
 
 @contextmanager
 def deciding(
-    decider: Callable[[Linear, bool], bool], equality: Callable[[Linear], bool | None] | None = None
+    decider: Callable[[Linear, bool], bool],
+    equality: Callable[[Linear], bool | None] | None = None,
+    stepping: Callable[..., Linear | Opaque | None] = lambda *_: None,
 ) -> Iterator[None]:
     """Inside this context the decider says whether a form is above zero (strictly, or not).
 
     Args:
         decider: says so.
         equality: says whether a form is zero, or None where it does not; without an answer such a test is refused.
+        stepping: a form as it is rounded, by the name of what rounds it and the number of digits; None where that is refused.
     """
-    token, other = _decider.set(decider), _equality.set(equality)
+    token, other, rounding = _decider.set(decider), _equality.set(equality), _stepping.set(stepping)
     try:
         yield
     finally:
         _decider.reset(token)
         _equality.reset(other)
+        _stepping.reset(rounding)
 
 
 def calling_frame() -> FrameType:

@@ -8,7 +8,8 @@ from typing import Any
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import fraction
-from privproof.language.linear import Linear
+from privproof.language.linear import Linear, Opaque
+from privproof.language.steps import Stepped
 from privproof.language.values import Lookup, Member, Named, held
 
 
@@ -75,6 +76,11 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
                 result = [] if low is None else [Linear.of(output - low)]
                 result += [] if high is None else [Linear.of(high - output)]
                 return [form for form in result if form is not None]
+            if type(output) is Stepped:
+                return [
+                    *([] if low is None else [output.at_least(low)]),
+                    *([] if high is None else [output.at_most(high)]),
+                ]
             if isinstance(output, bool) or not isinstance(output, int | Fraction):
                 return None
             return [] if (low is None or low <= output) and (high is None or output <= high) else None
@@ -84,6 +90,9 @@ def matching(pattern: Any, output: Any, *, discrete: bool = False) -> list[Linea
                     return None
                 both = [Linear.of(output - pattern), Linear.of(pattern - output)]
                 return [form for form in both if form is not None]
+            if type(output) is Stepped:
+                whole = isinstance(pattern, int | Fraction) and not isinstance(pattern, bool)
+                return matching(Between(Fraction(pattern), Fraction(pattern)), output) if whole else None
             same = output == pattern and (type(output) is bool) == (type(pattern) is bool)
             return [] if same and isinstance(output, str) == isinstance(pattern, str) else None
 
@@ -109,7 +118,7 @@ def in_parts(output: Any) -> Any:
         return (type(output).__name__, *sorted((in_parts(part) for part in output), key=repr))
     if any(kind.__name__ == "ndarray" for kind in type(output).__mro__):
         return ArrayShown(in_parts(part) for part in output)
-    found = output if isinstance(output, Linear) else held(output)
+    found = output if isinstance(output, Linear | Opaque) else held(output)
     if isinstance(found, Named):
         return (found.shape.name, *(in_parts(part) for part in found.items))
     if isinstance(found, Lookup):
@@ -124,7 +133,7 @@ def word(output: Any) -> Any:
             return [word(part) for part in output]
         case tuple():
             return tuple(word(part) for part in output)
-        case Linear():
+        case Linear() | Opaque():
             return ANY
         case int() if not isinstance(output, bool):
             return int(output)

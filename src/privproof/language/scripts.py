@@ -24,6 +24,7 @@ from privproof.exact import ONE, ZERO, Rational, fraction, rational
 from privproof.language.laws import WHOLE, Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
 from privproof.language.linear import Linear, Opaque, calling_frame, deciding, exactly, refuse
 from privproof.language.noise import drawing
+from privproof.language.steps import Stepped
 
 _OPEN = 400
 """A run that leaves more noises open is refused: as a rule it is a loop that only its noise can end."""
@@ -155,7 +156,10 @@ class Runs(Iterator[Scripted[Result]]):
         script = _Script(self._next().choices, chance, open_noise=self._open_noise)
         result, ended = None, True
         try:
-            with drawing(script.draw), deciding(script.decide, script.equal) if self._open_noise else nullcontext():
+            with (
+                drawing(script.draw),
+                deciding(script.decide, script.equal, script.stepped) if self._open_noise else nullcontext(),
+            ):
                 result = self._call()
         except GivenUp:
             ended = False
@@ -324,6 +328,14 @@ class _Script:
         return middle + noise
 
     # ---------------------------------------------------------------------------------------------------- comparisons
+
+    def stepped(self, form: Linear, how: str, digits: Any = None) -> Linear | Stepped | None:
+        """A rounded form: itself if it is a whole number, steps of it if all its noise is continuous; None for any other."""
+        kinds = {self.noises[atom].kind == "geometric" if isinstance(atom, int) else None for atom in form.terms}
+        if kinds == {True} and digits is None and all(n.q == 1 for n in (*form.terms.values(), form.constant)):
+            return form
+        plain = digits is None or (how == "round" and type(digits) is int)
+        return Stepped(how, form, digits) if kinds == {False} and plain else None
 
     def decide(self, form: Linear, strict: bool) -> bool:  # noqa: FBT001
         """Whether the form is above zero: settled by what was decided before, or taken both ways.

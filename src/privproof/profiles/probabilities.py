@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from inspect import Parameter, signature
 from typing import Any
 
 from privproof.compiling.distributions import given_inputs
 from privproof.compiling.distributions import output_probability as discrete_probability
+from privproof.compiling.posing import bare
 from privproof.compiling.scales import unit
 from privproof.engines import Monitor
 from privproof.engines.laplace.engine import witnessed
@@ -18,13 +20,15 @@ from privproof.evidence.witnesses import LossWitness
 from privproof.exact import rational
 from privproof.exact.exponentials import ExponentialSum
 from privproof.language import Mechanism
-from privproof.language.inputs import Input
+from privproof.language.inputs import Input, one_of, records
 from privproof.language.patterns import read_pattern
 from privproof.scenarios import is_program
 
 
-def output_probability(mechanism: Mechanism, event: Any, /, **arguments: Any) -> Fraction | ExponentialSum:
-    """The probability of an output on the given inputs, exactly.
+def output_probability(
+    mechanism: Mechanism | Callable[..., Any], event: Any, /, **arguments: Any
+) -> Fraction | ExponentialSum:
+    """The probability of an output of a mechanism, or of any function, on the given inputs, exactly.
 
     An output is the value returned; of a generator, or on a stream, the list of what is written.  In the place of a noisy number stands
     where it shall lie: ``"≥6"``, ``"≤-1/2"``, ``"0..1"``, or ``"*"`` for anywhere.
@@ -43,11 +47,28 @@ def output_probability(mechanism: Mechanism, event: Any, /, **arguments: Any) ->
     ...     return laplace(x, scale=2)
     >>> print(output_probability(released, "≥3", x=0))
     1/2*e^(-3/2)
+    >>> import random
+    >>> def warner(answers):
+    ...     return [answer if random.random() < 0.75 else 1 - answer for answer in answers]
+    >>> output_probability(warner, [1, 0], answers=[1, 1])
+    Fraction(3, 16)
     """
+    if not isinstance(mechanism, Mechanism):
+        mechanism = bare(mechanism, _taken(mechanism, arguments))
     if not is_program(mechanism):
         return discrete_probability(mechanism, event, **arguments)
     changed, given = checked(mechanism, arguments)
     return event_probability(changed, read_pattern(event), given)
+
+
+def _taken(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Input]:
+    """What the inputs of a function may be where nothing is declared: what is given."""
+    found: dict[str, Input] = {}
+    for name, parameter in signature(function).parameters.items():
+        if name in arguments and parameter.default is Parameter.empty and not isinstance(parameter.annotation, Input):
+            value = arguments[name]
+            found[name] = records(*dict.fromkeys(value or (0,))) if isinstance(value, list | tuple) else one_of(value)
+    return found
 
 
 def probability_formula(mechanism: Mechanism, event: Any, parameter: str = "epsilon", /, **arguments: Any) -> str:

@@ -19,6 +19,7 @@ from privproof.language.branching import Leaf
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import ANY, Between, key, word
+from privproof.language.steps import Stepped
 
 LARGEST = 6
 """Up to this size all ways through a mechanism are looked at; beyond it those of one word."""
@@ -192,6 +193,8 @@ def _filled(pattern: Any, chosen: Mapping[tuple[int, ...], Any], path: tuple[int
 def _at(output: Any, path: tuple[int, ...]) -> Fraction | None:
     for step in path:
         output = output[step]
+    if type(output) is Stepped:
+        output = output.form
     if isinstance(output, Linear):
         return fraction(output.constant)
     return Fraction(output) if isinstance(output, int | Fraction) else None
