@@ -93,3 +93,10 @@ def test_integers_are_not_rounded_by_halves():
         return round((sum(data) + np.random.geometric(0.5) - np.random.geometric(0.5)) / 2)
 
     assert check(lattice, epsilon=1, data=records(0, 1)).status != "refuted"
+
+
+def test_equal_outputs_may_be_rounded_noise():
+    def both(data):
+        return round(data.count(1) + np.random.laplace(0, 1), 2), max(0, round(len(data) + np.random.laplace(0, 1)))
+
+    assert check(both, epsilon=2, data=records(0, 1), neighbours="add-remove").status == "proved"

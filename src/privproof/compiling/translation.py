@@ -24,7 +24,7 @@ from privproof.exact.patience import pause
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
 from privproof.language.laws import Continuous, Geometric, Law, Table, truncated_geometric
-from privproof.language.linear import Linear, Ratio, exactly
+from privproof.language.linear import Linear, Opaque, Ratio, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.more_operations import MORE, converted
 from privproof.language.patterns import in_parts
@@ -186,14 +186,14 @@ def _plain_form(value: Any) -> Any:
     """An output with equal numbers alike, lists and tuples too; noisy numbers are all alike."""
     if isinstance(value, list | tuple):
         return [_plain_form(item) for item in value]
-    return "a number" if isinstance(value, Linear) else _plain(value)
+    return "a number" if isinstance(value, Linear | Opaque) else _plain(value)
 
 
 def _types(value: Any) -> Any:
     """An output as it prints, noisy numbers all alike."""
     if isinstance(value, list | tuple):
         return type(value)(_types(item) for item in value)
-    return "a number" if isinstance(value, Linear) else value
+    return "a number" if isinstance(value, Linear | Opaque) else value
 
 
 def _writes_on_the_way(program: Program) -> bool:
