@@ -19,10 +19,10 @@ from privproof import (
     tight_epsilon,
     truncated_geometric,
 )
-from privproof.engines.words.shipping import cheapest_shipment
 from privproof.errors import ScenarioError
 from privproof.evidence.checker import Accepted, Rejected
 from privproof.exact import epsilon, fraction, rational
+from privproof.exact.shipping import cheapest_shipment
 from privproof.formats import document, question_from_document
 from privproof.models import Transducer
 from privproof.scenarios import Neighbours, Scenario

@@ -13,7 +13,7 @@ from privproof.language.walking import mapped, parts, reads, statements, variabl
 
 def measured_lists(body: Block) -> Block:
     """The statements with two numbers in the place of every list of which only the length and the sum are asked."""
-    body = _one_name(body)
+    body = one_name(body)
     lists = _only_measured(body)
     if not lists:
         return body
@@ -90,7 +90,7 @@ def _unassigned(body: Block, names: Collection[str]) -> Block:
     return with_statements(body, lambda s: () if isinstance(s, Assign) and s.name in names else None)
 
 
-def _one_name(body: Block) -> Block:
+def one_name(body: Block) -> Block:
     """The statements with lists that a comprehension makes under the name that they are given, where it is their only one."""
     for made, name in list(_given_names(body)):
         body = with_names(_unassigned(body, (name,)), {name: made})

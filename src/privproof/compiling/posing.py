@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, TypeAlias
 
+from privproof.compiling.coins import tossed
 from privproof.compiling.draws import draws_question
 from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
-from privproof.compiling.relational import relational
+from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import CHOICE, OTHERS, PLACE, RANKED
+from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact.patience import Stopped
 from privproof.language import Mechanism, mechanism
+from privproof.language.flow import Test, instruction_reads
 from privproof.language.inputs import Input, integer, queries
 from privproof.language.mechanism import ADD_REMOVE, RELATIONS, Relation
 from privproof.language.recognition import IDEAL, floats_note, inexact
+from privproof.language.syntax import Conditional, Expression, Operation
 from privproof.language.taint import samples
+from privproof.language.walking import parts
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
 from privproof.scenarios.programs import is_gaussian
@@ -132,6 +137,8 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
             large = None if horizon is not None else draws_question(subject, size=size)
             if large is not None:
                 return large
+            if size is None and horizon is None and _open_lists(subject) and _noisy_sums(subject):
+                return program_question(subject)  # between two elements there are as many states as there are sums
             try:
                 return mechanism_question(subject, size=size, horizon=horizon, every_length=True)
             except (QuestionError, LanguageError) as problem:
@@ -194,11 +201,40 @@ def is_aligned(subject: Mechanism) -> bool:
     kinds = {sample.noise for sample in samples(subject.translated.body)}
     if not kinds & {"geometric", CHOICE} or subject.stream is not None:
         return False
-    try:
-        relational(subject, select=CHOICE in kinds)
-    except (Unsupported, LanguageError):
+    return _relational(subject, select=CHOICE in kinds) is not None
+
+
+def _relational(subject: Mechanism, *, select: bool = False) -> Program | None:
+    """The program that alignments are about; its records may say how the coins fell that are tossed for them."""
+    found = tossed(subject)
+    for each in (subject,) if found is None else (found.mechanism, subject):
+        try:
+            return relational(each, select=select)
+        except (Unsupported, LanguageError):
+            continue
+    return None
+
+
+def _noisy_sums(subject: Mechanism) -> bool:
+    """Whether a mechanism adds up over its records and puts geometric noise on the sums, and does nothing else with them."""
+    if subject.neighbours not in SUMMED or not any(s.noise == "geometric" for s in samples(subject.translated.body)):
         return False
-    return True
+    program = _relational(subject)
+    if program is None or not sums_up(program.code) or any(isinstance(step, Test) for step in program.code):
+        return False
+    linear = ("+", "-", "extend", "neg", "pos", "whole", "tuple of", "list of", "total")
+    done = (part for step in program.code for read in instruction_reads(step) for part in _outside_totals(read))
+    return not any(
+        isinstance(part, Conditional) or (isinstance(part, Operation) and part.name not in linear) for part in done
+    )
+
+
+def _outside_totals(expression: Expression) -> Iterator[Expression]:
+    """The parts of an expression, without what is added up."""
+    yield expression
+    if not (isinstance(expression, Operation) and expression.name == "total"):
+        for part in parts(expression):
+            yield from _outside_totals(part)
 
 
 def is_ordinary(subject: Mechanism) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from privproof.compiling.differing import differing_by_assignment, differing_variables
 from privproof.compiling.keys import written_out
@@ -52,6 +53,10 @@ NO_SELECTION = "it has no loop that only finds the largest of its noisy values"
 """Why a program has no selection; worth saying only where there is no better reason that it is not proved."""
 
 
+Class: TypeAlias = tuple[Mapping[str, object], ...]
+"""Rows that are looked at together: each by the values of some of its fields, whatever the others are."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A mechanism prepared for alignments.
@@ -73,6 +78,8 @@ class Program:
         offset: how much is added to the returned number afterwards.
         least: the function may fail on shorter lists, and then does so whatever the data and the noise.
         shown: the outputs that are made of the parts that are written or returned, by their places.
+        between: where only some changes of a record are looked at: which classes of records it goes from and to, either way; None for
+            a record that is not there.
     """
 
     mechanism: Mechanism
@@ -91,6 +98,7 @@ class Program:
     offset: int
     least: int = 0
     shown: Mapping[Place, Expression] = field(default_factory=dict)
+    between: tuple[tuple[Class, Class | None], ...] = ()
 
     @property
     def inputs(self) -> Mapping[str, Input]:

@@ -14,7 +14,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from privproof.compiling.coins import Tossed
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
+from privproof.compiling.fallen import Disagreement, fallen_coins
 from privproof.compiling.relational import Program
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED
 from privproof.compiling.ways import Way, ways
@@ -65,22 +67,33 @@ class _Disagree(ValueError):
     """The program draws noise or reads data where the function does not, or differently."""
 
 
-def agreement(program: Program) -> Covered:
+def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
     """Trials of the program beside the function: on data and noise that are searched for, and on some for every way through it.
+
+    Args:
+        program: the program.
+        tossed: where its records say how the coins fell that the function tosses for them: the function, and which they are.
 
     Raises:
         LanguageError: the function itself fails.
     """
     conditions, least = Conditions(program.code), _least_size(program)
-    with recognised_noise(program.mechanism):  # once for all trials
+    with recognised_noise(_function(program, tossed)):  # once for all trials
         covered = cover(
-            conditions.sides(), lambda choices, watch: _by_choice(program, least, conditions, choices, watch)
+            conditions.sides(), lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch)
         )
-    told = covered.told or _on_every_way(program, least)
+    told = covered.told or _on_every_way(program, tossed, least)
     return replace(covered, told=told)
 
 
-def _by_choice(program: Program, least: int, conditions: Conditions, choices: Choices, watch: Watch) -> str | None:
+def _function(program: Program, tossed: Tossed | None) -> Mechanism:
+    """The function that a program is compared with."""
+    return program.mechanism if tossed is None else tossed.original
+
+
+def _by_choice(
+    program: Program, tossed: Tossed | None, least: int, conditions: Conditions, choices: Choices, watch: Watch
+) -> str | None:
     """How the program and the function differ on chosen data and noise, in words; None if they do not."""
 
     def noise(law: Law) -> Any:
@@ -94,7 +107,8 @@ def _by_choice(program: Program, least: int, conditions: Conditions, choices: Ch
                 return exactly(choices.choice(law.ranked)[0])
 
     size = program.size if program.size is not None else choices.randint(least, 5)
-    return _difference(program, _arguments(program.inputs, size, choices), noise, conditions, watch)
+    arguments = _arguments(_function(program, tossed).inputs, size, choices)
+    return _difference(program, tossed, arguments, noise, conditions, watch)
 
 
 _NEAR = 1e-9
@@ -103,7 +117,7 @@ _SIZES = (0, 1, 2)
 """Lists of these lengths are gone through on every way."""
 
 
-def _on_every_way(program: Program, least: int) -> str | None:
+def _on_every_way(program: Program, tossed: Tossed | None, least: int) -> str | None:
     """How the program and the function differ on some data and noise for every way through the function at small sizes.
 
     Equal outputs that print differently are one output to the program, and two to an observer.
@@ -111,8 +125,8 @@ def _on_every_way(program: Program, least: int) -> str | None:
     shown: dict[str, str] = {}
     conditions, watch = Conditions(program.code), Watch(frozenset())
     for size in [each for each in _SIZES if each >= least] if program.size is None else (program.size,):
-        for way in ways(program.mechanism, size, Chance(1)):
-            told = _difference(program, way.arguments, _along(way), conditions, watch)
+        for way in ways(_function(program, tossed), size, Chance(1)):
+            told = _difference(program, tossed, way.arguments, _along(way), conditions, watch)
             if told is None and way.leaf.complete:
                 printed = repr(_types(way.leaf.output))
                 before = shown.setdefault(repr(_plain_form(way.leaf.output)), printed)
@@ -146,10 +160,15 @@ def _along(way: Way) -> Callable[[Law], Any]:
 
 
 def _difference(
-    program: Program, arguments: Mapping[str, Any], noise: Callable[[Law], Any], conditions: Conditions, watch: Watch
+    program: Program,
+    tossed: Tossed | None,
+    arguments: Mapping[str, Any],
+    noise: Callable[[Law], Any],
+    conditions: Conditions,
+    watch: Watch,
 ) -> str | None:
     """How the program and the function differ on data and noise, in words; None if they do not."""
-    mechanism = program.mechanism
+    mechanism = _function(program, tossed)
     try:
         shown, drawn = recorded(lambda: exact_run(mechanism, arguments), noise)
     except LanguageError as problem:
@@ -158,7 +177,14 @@ def _difference(
         if problem.code == "run" and problem.message.startswith("ZeroDivisionError") and _processes(program):
             return None  # noise that is 0 has probability zero, and a public number is the same in both runs
         raise
-    follower = _Follower(program, arguments, drawn)
+    given = arguments
+    if tossed is not None:
+        try:
+            rows, drawn = fallen_coins(tossed, arguments, drawn)
+        except Disagreement as problem:
+            return f"on {dict(arguments)}: {problem}"
+        given = {**arguments, tossed.source: rows}
+    follower = _Follower(program, given, drawn)
     try:
         followed = follower.output(lambda number: conditions.notice(number, follower.value, watch))
     except _Disagree as problem:

@@ -1,4 +1,4 @@
-"""The evidence of verdicts about continuous noise: an alignment with its invariants; or two trees and an event."""
+"""The evidence of verdicts about continuous noise: an alignment with its invariants, or a mixture of such; two trees and an event."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from privproof.compiling.relational import Program
 from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
 from privproof.engines.laplace.losses import Loss
+from privproof.engines.laplace.mixtures import NOWHERE, Mixture, used
 from privproof.engines.laplace.paths import Drawn as Shifted
 from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.proving import AlignmentProof
@@ -86,6 +87,32 @@ def _promises(proof: AlignmentProof) -> list[dict[str, object]]:
 
 def _gives(drawn: Shifted, promise: Promise) -> bool:
     return drawn.promised is not None and drawn.promised[0] == promise.group
+
+
+def mixture_evidence(found: Mixture) -> dict[str, object]:
+    """The evidence of a proof by a mixture of alignments."""
+    pairings = [
+        {
+            "between": [list(pair) for pair in pairing.between],
+            "epsilon": str(pairing.epsilon),
+            "alignment": alignment_evidence(pairing.proof),
+        }
+        for pairing in used(found)
+    ]
+    plans = [
+        {
+            "left": plan.left,
+            "right": plan.right,
+            "shares": [[*(None if n == NOWHERE else n for n in pair), str(x)] for pair, x in plan.shares.items()],
+        }
+        for plan in found.plans
+    ]
+    classes = [[{part: _plain(value) for part, value in row.items()} for row in rows] for rows in found.classes]
+    return {"method": "mixture", "classes": classes, "pairings": pairings, "plans": plans}
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, bool | str | None) else str(value)
 
 
 def _smt(formula: Any) -> str:

@@ -11,6 +11,7 @@ import linecache
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from privproof.compiling.coins import TossedProgram, tossed
 from privproof.compiling.covering import told_coverage
 from privproof.compiling.outside import refuse_outside
 from privproof.compiling.relational import NO_SELECTION, Program, prepare_program, relational
@@ -19,10 +20,11 @@ from privproof.compiling.scales import unit
 from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.compiling.translation import agreement, refuse_endless
 from privproof.engines.engine import Answers, Request
-from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence
+from privproof.engines.laplace.certificates import alignment_evidence, loss_evidence, mixture_evidence
 from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
+from privproof.engines.laplace.mixtures import Mixture, mixture
 from privproof.engines.laplace.proving import SETTLED, AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
@@ -113,6 +115,11 @@ def _summed(declared: Input, mechanism: Mechanism) -> bool:
     return declared.shape == "list" and mechanism.neighbours in SUMMED
 
 
+def _sums_up(mechanism: Mechanism, program: Program | None) -> bool:
+    """Whether a mechanism adds up over records, perhaps by coins that it tosses for each."""
+    return (program is not None and sums_up(program.code)) or tossed(mechanism) is not None
+
+
 def least_length(mechanism: Mechanism) -> int:
     """The length of the shortest lists on which a mechanism that selects does not fail."""
     try:
@@ -133,7 +140,7 @@ class _Search:
         self.mechanism = question.mechanism
         assert question.claim is not None
         self.claim: Affine = question.claim
-        summed, least = program is not None and sums_up(program.code), least_length(self.mechanism)
+        summed, least = _sums_up(self.mechanism, program), least_length(self.mechanism)
         self.refuter = Refuter(self.mechanism, question.relation, monitor, self.claim, question.budget, summed, least)
         self.reasons: list[str] = []
 
@@ -141,6 +148,11 @@ class _Search:
         """Proofs, refutations, and what is known in the end."""
         last = NoProof("")
         failures = 0
+        found = mixed(self.question, self.monitor)
+        if isinstance(found, str):
+            self.reasons += [found] if found else []
+        elif self.question.budget is not None and found.epsilon.compare(self.question.budget.epsilon) <= 0:
+            yield from mixture_proved(self.question, found)
         if not self.claim.terms and self.claim.constant >= _LARGE:
             loss = self.violation(self.refuter.far, self.question.size)
             if loss is not None:
@@ -231,6 +243,38 @@ class _Search:
             witness=None if best is None else witnessed(best),
             reason=reason or "no proof and no violation",
         )
+
+
+def mixed(question: ProgramQuestion, monitor: Monitor) -> Mixture | str:
+    """The bound of a mechanism that tosses coins for its records, with its proof; why there is none, empty where it tosses none."""
+    found = tossed(question.mechanism)
+    if found is None:
+        return ""
+    monitor.listen(Progress("looking for alignments of what is mixed"))
+    return mixture(found, question.size, monitor)
+
+
+def mixture_proved(question: ProgramQuestion, found: Mixture, best: Loss | None = None) -> Iterator[Answer]:
+    """What a proof by a mixture says, if the program does what the function does."""
+    tried = agreement(found.program, found.tossed)
+    if tried.told is not None:
+        return
+    said = f"the function and the program that is proved agree on {tried.runs} runs with the same data, coins and noise"
+    answer = Answer(
+        status="proved",
+        question=question,
+        engine=ENGINE,
+        evidence=mixture_evidence(found),
+        compiled=TossedProgram(found.tossed, found.program),
+        lower=epsilon(0) if best is None else best.lower(),
+        upper=found.epsilon,
+        witness=None if best is None else witnessed(best),
+        details=ProgramDetails(None, None),
+        notes=(said + told_coverage(tried), "coins are tossed for every record: what is proved is a mixture over them"),
+    )
+    if best is not None and best.lower().compare(epsilon(0)) > 0:
+        yield replace(answer, more={"below": lower_bound(best.lower(), loss_evidence(best, _trees(question, best)))})
+    yield answer
 
 
 class _Settled:
@@ -402,8 +446,9 @@ class _Tight:
         self.claimed_exactly = None if question.budget is None else question.budget.epsilon
         self.monitor = monitor
         self.mechanism = question.mechanism
-        summed, least = program is not None and sums_up(program.code), least_length(self.mechanism)
+        summed, least = _sums_up(self.mechanism, program), least_length(self.mechanism)
         self.refuter = Refuter(self.mechanism, question.relation, monitor, summed=summed, least=least)
+        self.mixture = mixed(question, monitor)
         self.summed = summed or self.refuter.by_records
         self.proof: AlignmentProof | None = None
         self.exact: Epsilon | None = None
@@ -418,6 +463,8 @@ class _Tight:
         if self.refuter.best is not None and self.refuter.best.infinite:
             yield from self.stopped("")
             return
+        if isinstance(self.mixture, Mixture):
+            yield from mixture_proved(question.under(Budget(self.mixture.epsilon)), self.mixture, self.refuter.best)
         self.monitor.listen(Progress("looking for the smallest budget that can be proved"))
         candidates = self.claimed()
         with few_ways(self.too_many):
@@ -464,9 +511,10 @@ class _Tight:
         """Losses that approach the supremum."""
         if self.summed:
             lengths = [self.question.size] if not open_size else [1, 2]
+            most = self.mixture.epsilon if isinstance(self.mixture, Mixture) else None
             for public in publics(self.mechanism, numbers=(1, 2)):
                 for size in lengths:
-                    self.refuter.between_records(size, public)
+                    self.refuter.between_records(size, public, most)
             return
         listed = any(d.shape != "value" for d in self.mechanism.inputs.values())
         sizes: list[int | None] = [self.question.size] if not open_size else [3, 5]

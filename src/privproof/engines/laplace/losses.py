@@ -200,6 +200,23 @@ def _at(output: Any, path: tuple[int, ...]) -> Fraction | None:
     return Fraction(output) if isinstance(output, int | Fraction) else None
 
 
+_DIFFERENT = 4
+"""So many outputs of one word are told apart: the coins of a few records are the same word, and put out other numbers."""
+
+
+def outputs_by_word(found: Sequence[Leaf]) -> dict[str, list[Any]]:
+    """Outputs of every word of a tree, by its key, that differ in what would be written without noise."""
+    listed: dict[str, dict[str, Any]] = {}
+    for leaf in found:
+        if leaf.complete:
+            pattern = word(leaf.output)
+            told = str([_at(leaf.output, place) for place in slots(pattern)])
+            outputs = listed.setdefault(key(pattern), {})
+            if len(outputs) < _DIFFERENT:
+                outputs.setdefault(told, leaf.output)
+    return {name: list(outputs.values()) for name, outputs in listed.items()}
+
+
 def words(found: Sequence[Leaf]) -> list[tuple[Any, Any]]:
     """The words of a tree, each with an output that has it."""
     listed: dict[str, tuple[Any, Any]] = {}

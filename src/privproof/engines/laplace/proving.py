@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from privproof.compiling.kinds import refuse_several_kinds
-from privproof.compiling.relational import Program, relational
+from privproof.compiling.relational import Class, Program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import SQUARES
 from privproof.engines.laplace.alignments import Alignment
@@ -18,7 +18,7 @@ from privproof.engines.laplace.promises import Promise, promises
 from privproof.engines.laplace.squares import allowances, delta_of, enough
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
 from privproof.engines.monitor import Monitor
-from privproof.exact import ZERO, Epsilon, Rational, fraction, rational
+from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
 
@@ -213,6 +213,42 @@ def _gaussian_part(proof: AlignmentProof, exact: Epsilon | None) -> Fraction:
     spent = {bound.group: fraction(bound.limit.constant) for bound in proof.bounds}
     squares = spent.pop(SQUARES, Fraction(0))
     return Fraction(1) if exact is None else delta_of(squares, sum(spent.values(), Fraction(0)), exact)
+
+
+_AMPLE = epsilon(1000)
+"""A budget that any alignment with a finite cost keeps that is worth having."""
+
+
+def cheapest(
+    mechanism: Mechanism, program: Program, between: tuple[tuple[Class, Class | None], ...], monitor: Monitor
+) -> AlignmentProof | NoProof:
+    """A proof of what an alignment with the smallest shifts costs, where a record changes between some classes alone."""
+    last = NoProof("no form of alignments applies")
+    for form in FORMS:
+        try:
+            made = program
+            if (form.convert, form.ahead, form.select) != (True, False, False):
+                made = relational(
+                    mechanism, size=program.size, convert=form.convert, ahead=form.ahead, select=form.select
+                )
+            blocks = Blocks(replace(made, between=between), Fraction(1))
+            _ = blocks.paths, blocks.fixed, blocks.groups
+        except Unsupported as problem:
+            last = NoProof(str(problem)) if last.blocks is None else last
+            continue
+        search = Synthesis(blocks, Affine(_AMPLE.shift), monitor, form.half, form.tied, form.own, exact=_AMPLE)
+        found = _attempt(search, (), lambda spent, blocks=blocks: _as_spent(blocks, spent))  # type: ignore[misc]
+        if isinstance(found, AlignmentProof):
+            return found
+        last = found
+    return last
+
+
+def _as_spent(blocks: Blocks, spent: Mapping[tuple[str, ...], Fraction]) -> tuple[Bound, ...] | None:
+    """What each counter was seen to spend, as its bound; None where scales are multiples of public numbers."""
+    if any(group and group not in blocks.logarithms for group in blocks.groups):
+        return None
+    return tuple(Bound(group, Affine(rational(spent.get(group, Fraction(0))))) for group in blocks.groups)
 
 
 def _approximate(search: Synthesis, delta: Rational) -> Iterator[AlignmentProof | NoProof]:

@@ -7,12 +7,14 @@ second.  All totals speak of the same two symbols, so that what they change by i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from privproof.compiling.relational import Class
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import Sort, field_of, input_sort, is_listed
-from privproof.engines.laplace.solver import z3
+from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import Term, Value, known_value, number, real, symbol
 from privproof.language.inputs import Input
 from privproof.language.mechanism import ADD_REMOVE
@@ -53,7 +55,32 @@ class Records:
         for place, declared in self._parts(name):
             for run in (1, 2) if self.program.relation == "one" else (1,):
                 found += self.allowed(declared, self._record(name, place, run))
+        if self.program.between:
+            found.append(z3.Or(*(self._changes(name, one, other) for one, other in self.program.between)))
         return found
+
+    def _changes(self, name: str, one: Class, other: Class | None) -> Term:
+        """That the record changes from one class to another, or back; or that it is of a class, where it is added or removed."""
+        if other is None:
+            return self._of_class(name, one, 1)
+        there = z3.And(self._of_class(name, one, 1), self._of_class(name, other, 2))
+        back = z3.And(self._of_class(name, other, 1), self._of_class(name, one, 2))
+        return z3.Or(there, back)
+
+    def _of_class(self, name: str, rows: Class, run: int) -> Term:
+        parts = dict(self._parts(name))
+        return z3.Or(
+            *(
+                z3.And(*(self._is(parts, name, part, value, run) for part, value in row.items())) if row else true()
+                for row in rows
+            )
+        )
+
+    def _is(self, parts: Mapping[str, Input], name: str, part: str, value: object, run: int) -> Term:
+        """That a field has a value."""
+        place = f"{name}.{part}"
+        [same] = self.allowed(replace(parts[place], values=(value,)), self._record(name, place, run))
+        return same
 
     def value(self, expression: Operation, run: int) -> Value:
         """The record of a run, or a field of it."""

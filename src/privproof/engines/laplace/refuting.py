@@ -18,7 +18,7 @@ from typing import Any
 
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.changes import changed_lists, summed_alone
-from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, point, slots, words
+from privproof.engines.laplace.losses import LARGEST, Loss, Trees, away, events, outputs_by_word, point, slots, words
 from privproof.engines.laplace.solver import z3
 from privproof.engines.laplace.synthesis import Counterexample
 from privproof.engines.laplace.values import known_value
@@ -347,10 +347,15 @@ class Refuter:
         """Whether data are lists of records, of which no linear program speaks."""
         return summed_alone(self.mechanism)
 
-    def between_records(self, size: int | None, public: Mapping[str, Any]) -> Loss | None:
-        """A loss above the budget between lists of which one record changes; without a budget, the largest one is remembered."""
+    def between_records(self, size: int | None, public: Mapping[str, Any], most: Epsilon | None = None) -> Loss | None:
+        """A loss above the budget between lists of which one record changes; without a budget, the largest one is remembered.
+
+        Where it is known that no loss is larger than `most`, one as large ends the search.
+        """
         for left, right in changed_lists(self.mechanism, size, public):
             self.monitor.pause()
+            if most is not None and self.best is not None and self.best.lower().compare(most) >= 0:
+                return None
             found = self.compare(left, right, public, size or 0)
             if found is not None:
                 return found
@@ -427,10 +432,11 @@ class Refuter:
         """The worst word on given data."""
         allowed = None if self.budget is None else self.allowed(public, size)
         sums = self.by_records or self.summed
-        others = {key(pattern): silent for pattern, silent in words(self.trees.at(right))} if sums else {}
+        here, there = (outputs_by_word(self.trees.at(side)) if sums else {} for side in (left, right))
         for pattern, silent in words(self.trees.at(left)):
-            aside = away(pattern, silent, others.get(key(pattern)))
-            for event in (*aside, *events(pattern, silent)):
+            near, far = here.get(key(pattern), ()), there.get(key(pattern), ())
+            aside = [event for one in near for other in far for event in away(pattern, one, other)]
+            for event in (*{key(event): event for event in aside}.values(), *events(pattern, silent)):
                 found = self.decided(left, right, event, allowed)
                 if found is not None:
                     return found

@@ -8,7 +8,7 @@ from privproof.compiling import Compiled
 from privproof.engines.words.letters import begin_document, letter_document
 from privproof.engines.words.pasts import Multiples
 from privproof.engines.words.ratio_cones import RatioCones
-from privproof.engines.words.shipping import Shares
+from privproof.exact.shipping import Shares
 
 
 def ratio_evidence(compiled: Compiled, cones: RatioCones) -> dict[str, object]:

@@ -30,9 +30,9 @@ from typing import Literal, TypeAlias
 
 from privproof.engines.monitor import Monitor
 from privproof.engines.words.pasts import Pasts, find_pasts
-from privproof.engines.words.shipping import Shares, TooLarge, cheapest_shipment
 from privproof.exact import ONE, ZERO, Rational, fraction, rational, simplest
 from privproof.exact.matrices import Matrix, Vector
+from privproof.exact.shipping import Shares, TooLarge, cheapest_shipment
 from privproof.models import WordProblem
 
 Kind: TypeAlias = Literal["past", "same", "pair"]

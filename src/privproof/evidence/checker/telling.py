@@ -31,6 +31,10 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("words", "worst way"): ("recomputed", "the ratios of all moves, multiplied along the worst way"),
     ("words", "tensors"): ("recomputed", "the output law of every input"),
     ("program", "alignment"): ("solver", "an alignment, whose conditions a solver showed"),
+    ("program", "mixture"): (
+        "solver",
+        "alignments of what is mixed, whose conditions a solver showed, and plans that were added up",
+    ),
     ("program", "loss"): ("witnessed", "an event, whose two probabilities were integrated again"),
     ("program", "registers"): ("recomputed", "the largest excess over all neighbours, by integrals over few numbers"),
     ("program", "outcomes"): ("witnessed", "an event, whose two probabilities were enclosed again"),
@@ -159,7 +163,7 @@ def _from_source(
         return established(asked, _LOSS, loss, limits)
     if kind == "stream":
         return established(asked, _AUTOMATON, automaton, limits)
-    if (kind, method) == ("program", "alignment"):
+    if (kind, method) in (("program", "alignment"), ("program", "mixture")):
         return established(asked, _PROOF, proof, limits)
     if (kind, method) in (("program", "registers"), ("program", "outcomes")):
         return established(asked, _INSTRUCTIONS, proof, limits)

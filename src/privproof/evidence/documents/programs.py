@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from privproof.compiling.coins import Tossed, TossedProgram
 from privproof.compiling.relational import Program
 from privproof.compiling.sorts import (
     CONTINUOUS,
@@ -39,15 +40,35 @@ from privproof.scenarios.programs import ProgramQuestion, is_geometric
 _SAME = {"extend": "+", "repeat": "*", "is": "==", "is not": "!="}
 
 
-def document(question: ProgramQuestion, compiled: Program | None) -> dict[str, object]:
+def document(question: ProgramQuestion, compiled: Program | TossedProgram | None) -> dict[str, object]:
     """The question as plain data, with its source.
 
     Raises:
         OtherQuestion: the program is that of another question.
     """
-    if compiled is not None and (compiled.mechanism, compiled.size) != (question.mechanism, question.size):
-        raise OtherQuestion(f"the program is that of {compiled.mechanism.name} at size {compiled.size}")
-    return with_source(program_document(question, compiled), program_source(question.mechanism, question.size))
+    tossed = compiled if isinstance(compiled, TossedProgram) else None
+    program = compiled.program if isinstance(compiled, TossedProgram) else compiled
+    if program is not None:
+        of = program.mechanism if tossed is None else tossed.tossed.original
+        if (of, program.size) != (question.mechanism, question.size):
+            raise OtherQuestion(f"the program is that of {program.mechanism.name} at size {program.size}")
+    said = program_document(question, program)
+    if tossed is not None:
+        said["coins"] = {tossed.tossed.source: coins_document(tossed.tossed)}
+    return with_source(said, program_source(question.mechanism, question.size))
+
+
+def coins_document(tossed: Tossed) -> dict[str, object]:
+    """The coins that are tossed for a record, by name: their sorts, and their laws by the records in the order of their declaration."""
+    return {
+        name: {
+            "sort": input_sort(declared),
+            "laws": [[[_value(value), str(p)] for value, p in law] for law in coin.laws],
+        }
+        for coin in tossed.coins
+        for name, declared in tossed.mechanism.inputs[tossed.source].fields
+        if name == coin.name
+    }
 
 
 def program_document(question: ProgramQuestion, program: Program | None) -> dict[str, object]:
@@ -97,7 +118,11 @@ def _field(declared: Input) -> dict[str, object]:
 
 
 def _values(declared: Input) -> list[object]:
-    return [v if isinstance(v, bool | str | None) else str(v) for v in declared.values or ()]
+    return [_value(v) for v in declared.values or ()]
+
+
+def _value(value: object) -> object:
+    return value if isinstance(value, bool | str | None) else str(value)
 
 
 def _affine(value: Affine) -> dict[str, object]:

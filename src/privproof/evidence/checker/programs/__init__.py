@@ -9,8 +9,8 @@ probabilities are integrated again, exactly.  At one size a claim with a delta i
 run once with data and noise left open, and what it shows is integrated over few numbers, in balls.
 
 Read it in this order: `inputs`, `expressions`, `instructions`, `flow` (the question); `terms`, `states`, `evaluating`,
-`paths`, `executing`, `invariants`, `solving`, `alignment` (proofs); `trees`, `losses` (refutations); `registers`, `excesses` (a delta at
-one size).
+`paths`, `executing`, `invariants`, `solving`, `alignment`, `mixtures` (proofs); `trees`, `losses` (refutations);
+`registers`, `excesses` (a delta at one size).
 """
 
 from __future__ import annotations
@@ -22,10 +22,24 @@ from privproof.evidence.checker.programs.excesses import proved_by_registers, re
 from privproof.evidence.checker.programs.inputs import read_declared
 from privproof.evidence.checker.programs.instructions import read_program
 from privproof.evidence.checker.programs.losses import refuted_by_loss
+from privproof.evidence.checker.programs.mixtures import proved_by_mixture
 
 __all__ = ["check_program"]
 
-_MEMBERS = ("kind", "title", "inputs", "relation", "size", "epsilon", "delta", "claim", "sorts", "code", "source")
+_MEMBERS = (
+    "kind",
+    "title",
+    "inputs",
+    "relation",
+    "size",
+    "epsilon",
+    "delta",
+    "claim",
+    "sorts",
+    "code",
+    "source",
+    "coins",
+)
 
 
 def check_program(verdict: str, asked: dict[str, object], certificate: dict[str, object], limits: Limits) -> Accepted:
@@ -37,8 +51,12 @@ def check_program(verdict: str, asked: dict[str, object], certificate: dict[str,
     declared = read_declared(asked, limits)
     evidence = an_object(certificate.get("evidence"), "evidence")
     method = a_text(evidence.get("method"), "evidence.method")
+    if "coins" in asked and method not in ("mixture", "loss"):
+        refuse("coins of records are for mixtures", "question.coins")
     if (verdict, method) == ("proved", "alignment"):
         return proved_by_alignment(read_program(asked, declared, limits), evidence, limits)
+    if (verdict, method) == ("proved", "mixture"):
+        return proved_by_mixture(asked, declared, evidence, limits)
     if (verdict, method) == ("refuted", "loss"):
         return refuted_by_loss(declared, evidence, limits)
     if (verdict, method) == ("proved", "registers"):

@@ -115,6 +115,23 @@ class Affine:
         return total
 
 
+Rows = tuple[Mapping[str, Scalar], ...]
+"""Rows of a list, each by some of its fields, whatever the others are."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Which changes of a record are looked at, where these are not all.
+
+    Attributes:
+        name: the list.
+        between: from which rows to which, either way; None for a record that is not there.
+    """
+
+    name: str
+    between: tuple[tuple[Rows, Rows | None], ...]
+
+
 @dataclass(frozen=True)
 class Declared:
     """The inputs, who are neighbours, and what is claimed.
@@ -127,6 +144,7 @@ class Declared:
         claim: the affine expression claimed, or None; where both are given it is at most epsilon.
         ratio: where the claim is that many times the logarithm of a ratio above 1, this ratio.
         delta: the probability that is claimed to be given away besides.
+        change: which changes of a record are looked at; None for all.
     """
 
     inputs: Mapping[str, Input]
@@ -136,6 +154,7 @@ class Declared:
     claim: Affine | None
     delta: Rational
     ratio: Rational | None = None
+    change: Change | None = None
 
     @property
     def private(self) -> tuple[Input, ...]:

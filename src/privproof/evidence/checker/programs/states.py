@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.flow import Flow
-from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, Input, Scalar
+from privproof.evidence.checker.programs.inputs import ADD_REMOVE, SIZE, Input, Rows, Scalar
 from privproof.evidence.checker.programs.instructions import Group, Logarithm, Sample
 from privproof.evidence.checker.programs.terms import (
     BOOL,
@@ -173,6 +173,8 @@ class State:
             for each in self._parts(self.declared.inputs[name]):
                 for run in (1, 2):
                     known += self.bounded(each, self.record(each.name, run))
+        if self.declared.change is not None and self.declared.change.name in self.flow.summed:
+            known.append(either(self._changes(one, other) for one, other in self.declared.change.between))
         for each in self.declared.inputs.values():
             if each.shape != "value":
                 continue
@@ -184,6 +186,25 @@ class State:
             else:
                 known += self.others(each, one, self.own(other_of(each.name)), None)
         return known
+
+    def _changes(self, one: Rows, other: Rows | None) -> str:
+        """That the record goes from some rows to others, or back; or that it is one of them, where it is added or removed."""
+        if other is None:
+            return self._among(one, 1)
+        there, back = ((self._among(one, a), self._among(other, b)) for a, b in ((1, 2), (2, 1)))
+        return either((both(there), both(back)))
+
+    def _among(self, rows: Rows, run: int) -> str:
+        """That the record of a run is one of some rows."""
+        assert self.declared.change is not None
+        fields = self.declared.inputs[self.declared.change.name].fields
+        return either(
+            both(
+                f"(= {self.record(fields[part].name, run)} {self.literal(value, KINDS[fields[part].sort])})"
+                for part, value in row.items()
+            )
+            for row in rows
+        )
 
     def start(self) -> list[str]:
         """What holds before the first instruction: no cost, nothing read."""

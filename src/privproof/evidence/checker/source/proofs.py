@@ -51,6 +51,8 @@ def establish_proof(source: Source, asked: dict[str, object], limits: Limits, wo
     same_inputs(source, declared)
     if source.member.get("size") != declared.size:
         refuse("the question is about lists of another length than the program", f"{PLACE}.size")
+    if "coins" in asked:
+        raise Beyond("that these coins are tossed for every record is not re-established", "question.coins")
     if any(isinstance(step, Place) for step in read_program(asked, declared, limits).code):
         raise Beyond("that the text makes such a selection is not re-established", "question.code")
     if any(isinstance(step, Emit | Return) and step.processed for step in read_program(asked, declared, limits).code):

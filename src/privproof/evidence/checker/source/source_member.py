@@ -181,7 +181,8 @@ def read_source(value: object, limits: Limits) -> Source:
     relation = a_text(member.get("relation"), f"{PLACE}.relation")
     if relation not in ("each", "one", "monotone", "add-remove", "function"):
         refuse(f"{relation[:40]!r} is no relation", f"{PLACE}.relation")
-    unclear = [name for name, each in inputs.items() if not _as_written(each, functions[0].annotations.get(name))]
+    written = functions[0].annotations
+    unclear = [name for name, each in inputs.items() if not _as_written(each, written.get(name), relation)]
     taken = (f"what may be given for {', '.join(unclear)[:200]}, which the text does not tell",) if unclear else ()
     return Source(functions, inputs, parameters, relation, member, taken, tuple(_set_otherwise(functions, parameters)))
 
@@ -218,7 +219,7 @@ def _set_otherwise(functions: tuple[Function, ...], parameters: Mapping[str, Val
                 yield f"with {name} = {shown} in {function.name}, where the text says {function.written[name]!r:.100}"
 
 
-def _as_written(each: Input, annotation: ast.expr | None) -> bool:
+def _as_written(each: Input, annotation: ast.expr | None, relation: str) -> bool:
     """Whether the text itself declares the input; refuses if it declares another one."""
     written = declaration(annotation)
     if written is None:
@@ -227,6 +228,10 @@ def _as_written(each: Input, annotation: ast.expr | None) -> bool:
     known = None if each.values is None else sorted(repr(key(value)) for value in each.values)
     values = None if written.values is None else sorted(repr(key(value)) for value in written.values)
     same = (written.shape, written.public, written.real, written.within, written.low, written.high) == declared
+    if not same and known == values and written.within is None and relation in ("each", "one"):
+        # records that are declared as the numbers they are: any two of them are neighbours either way
+        bounds = (written.shape, written.public, written.real, _spread(each), *_ends(each))
+        same = bounds == declared and not each.public
     if not same or (written.low is None and written.high is None and known != values):
         if written.public and each.public:
             raise Beyond(
@@ -236,6 +241,21 @@ def _as_written(each: Input, annotation: ast.expr | None) -> bool:
     if written.size is not None and written.size != each.size:
         refuse(f"the text declares another length of {each.name!r}", f"{PLACE}.program.inputs.{each.name}")
     return True
+
+
+def _ends(each: Input) -> tuple[Rational | None, Rational | None]:
+    """The least and the largest of the whole numbers that an input may be; None where it may be something else."""
+    listed = each.values or ()
+    if not listed or any(type(value) is not int for value in listed):
+        return None, None
+    numbers = [rational(value) for value in listed if isinstance(value, int)]
+    return min(numbers), max(numbers)
+
+
+def _spread(each: Input) -> Rational | None:
+    """How far the whole numbers that an input may be are apart."""
+    low, high = _ends(each)
+    return None if low is None or high is None else high - low
 
 
 def _input(name: str, value: object, length: int | None, limits: Limits) -> Input:
