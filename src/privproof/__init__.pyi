@@ -8,6 +8,7 @@ from .compiling import (
     output_distribution,
     time_series,
 )
+from .compiling.composing import composed
 from .engines.logic.engine import model_check
 from .engines.logic.satisfaction import Satisfaction
 from .engines.sampling import Runnable, Samples, runnable, sample
@@ -151,6 +152,7 @@ __all__ = [
     "bernoulli",
     "check",
     "choice",
+    "composed",
     "discrete_gaussian",
     "epsilon",
     "exponential",

@@ -32,7 +32,7 @@ from privproof.exact.patience import OUT_OF_TIME, Stopped, watched
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
 from privproof.models import Horizon
-from privproof.scenarios import AnyQuestion
+from privproof.scenarios import AnyQuestion, ComposedQuestion
 
 if TYPE_CHECKING:
     from privproof.profiles import SmallestDelta
@@ -41,6 +41,13 @@ _JUST_BELOW = Fraction(10**12 - 1, 10**12)
 """What is refuted lies below an exact delta by a trillionth of it."""
 _PATIENCE = 600.0
 """Seconds after which a question is given up, unless more are asked for: nobody wants to wait for ever without having said so."""
+
+_CURVE = tuple(Fraction(n, 32) for n in (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28))
+"""The epsilons at which deltas are proved for a composition, as parts of the largest loss."""
+_FARTHEST = Fraction(8)
+"""Where no epsilon is proved without a delta, the curve is followed up to here."""
+_NEGLIGIBLE = Fraction(1, 10**15)
+"""A curve of deltas is followed until there."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -330,11 +337,13 @@ def delta_of(
             )
         (low, high), question = asked.delta_bounds, asked.question
     proof = asked_with(high) if high < 1 else None
-    if (
-        0 == low < high and (few := run_instead(question, "")) is not None
-    ):  # from below, at the sizes that there is time for
-        found = ask(Request(few.under(Budget(bound, rational(1)))), None, watch)
+    of = question.under(None)
+    few = _run_at_some_sizes(question) if 0 == low < high else None
+    if few is not None:  # from below, at the sizes that there is time for
+        shared = {}
+        found = ask(Request(few.under(Budget(bound, rational(1))), prepared=shared), None, watch)
         low = min(high, Fraction(0) if found.delta_bounds is None else found.delta_bounds[0])
+        question = found.question
     refutation = asked_with(low if low < high else low * _JUST_BELOW) if low > 0 else None
     return SmallestDelta(
         bound,
@@ -342,7 +351,19 @@ def delta_of(
         high if isinstance(proof, Proved) else Fraction(1),
         proof if isinstance(proof, Proved) else None,
         refutation if isinstance(refutation, Refuted) else None,
-        question.under(None),
+        of,
+    )
+
+
+def _run_at_some_sizes(question: AnyQuestion) -> AnyQuestion | None:
+    """The question about running a function, or every function of a composition; None where one is not run."""
+    if not isinstance(question, ComposedQuestion):
+        return run_instead(question, "")
+    runs = [run_instead(use.of, "") for use in question.uses]
+    if any(run is None for run in runs):
+        return None
+    return replace(
+        question, uses=tuple(replace(use, of=run or use.of) for use, run in zip(question.uses, runs, strict=True))
     )
 
 
@@ -380,6 +401,7 @@ def ask(request: Request, engine: str | None = None, monitor: Monitor | None = N
     if of is not None:
         request.prepared.setdefault("pure", lambda: _within_some_epsilon(of, watch))
         request.prepared.setdefault("within", lambda budget: ask(Request(of.under(budget)), None, watch))
+    request.prepared.setdefault("proved", lambda part: _proved_curve(part, watch))
     with watched(watch):
         try:
             verdict = _asked(request, engine, watch)
@@ -416,6 +438,36 @@ def _within_some_epsilon(question: AnyQuestion, watch: Monitor) -> Verdict:
     ):
         return ask(Request(question.under(Budget(found.upper))), None, watch)
     return found
+
+
+def _proved_curve(question: AnyQuestion, watch: Monitor) -> tuple[AnyQuestion, list[dict[str, Any]]]:
+    """Certificates about one question, of an epsilon, a mu, and deltas at some epsilons: what is proved of its curve."""
+    found: list[tuple[AnyQuestion, dict[str, Any]]] = []
+
+    def keep(verdict: Verdict | None) -> bool:
+        if not isinstance(verdict, Proved) or verdict.certificate is None:
+            return False
+        of = verdict.question.below_measure or verdict.question.under(None)
+        found.append((of, dict(verdict.certificate)))
+        return True
+
+    end = _FARTHEST
+    pure = _within_some_epsilon(question, watch)
+    if keep(pure):
+        end = Fraction(pure.upper.decimal())
+    gaussian = not found and keep(ask(Request(question.measured((MeasuredBudget(MU),)), tight=True), None, watch))
+    shared: dict[str, Any] = {}
+    for place in () if gaussian else _CURVE:  # a mu says everything at once
+        try:
+            point = delta_of(question, exact_epsilon(Fraction(round(end * place * 1000), 1000)), watch, shared)
+        except QuestionError:
+            break
+        if not keep(point.proof) or point.upper < _NEGLIGIBLE:
+            break
+    if not found:
+        return question, []
+    of = found[0][0]
+    return of, [certificate for other, certificate in found if other == of]
 
 
 def _in_one_form(request: Request, engine: str | None) -> Request:

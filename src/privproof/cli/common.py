@@ -43,6 +43,9 @@ from privproof.reporting import (
 )
 from privproof.scenarios import (
     AnyQuestion,
+    Use,
+    composed_question,
+    sampling,
 )
 
 STATUS = {"proved": 0, "refuted": 1, "unknown": 3}
@@ -120,6 +123,18 @@ def loaded(
     if pair is None:
         return question
     return question.words(place="--pair").only(pair)
+
+
+def together(
+    question: AnyQuestion, times: int | None, rate: str | None = None, sampled: str | None = None
+) -> AnyQuestion:
+    """The question about several uses, or about uses on samples, where one is asked for."""
+    if times is None and rate is None:
+        if sampled is not None:
+            raise QuestionError("sampling", "no rate is given", place="--sampling", hint="--subsample 1/100")
+        return question
+    chosen = None if rate is None else sampling("poisson" if sampled is None else sampled, rate)
+    return composed_question(Use(question, 1 if times is None else times, chosen))
 
 
 def named_sizes(text: str | None) -> list[int | None]:

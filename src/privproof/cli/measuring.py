@@ -25,6 +25,9 @@ from privproof.engines.engine import Request
 from privproof.exact.measures import MU, RHO, Measure, MeasuredBudget
 from privproof.reporting import print_renyi, renyi_csv, renyi_data
 
+ORDERS = ("1", "3/2", "2", "3", "4", "8", "16", "32", "64")
+"""The orders of Rényi divergences, unless others are asked for."""
+
 
 @command("rho")
 def rho(
@@ -90,9 +93,9 @@ def _smallest(
 @command("renyi")
 def renyi(
     target: Target,
-    orders: Annotated[
-        str, typer.Option("--orders", help="The orders, from 1 on, with commas between.")
-    ] = "1,3/2,2,3,4,8,16,32,64",
+    orders: Annotated[str, typer.Option("--orders", help="The orders, from 1 on, with commas between.")] = ",".join(
+        ORDERS
+    ),
     size: Size = None,
     settings: Settings = None,
     inputs: Inputs = None,

@@ -40,6 +40,15 @@ NeighboursText = Annotated[
     str | None,
     typer.Option("--neighbours", help="Which data of a function are neighbours: one, each, monotone or add-remove."),
 ]
+Compose = Annotated[int | None, typer.Option("--compose", metavar="K", help="K uses on the same data, instead of one.")]
+Subsample = Annotated[
+    str | None,
+    typer.Option("--subsample", metavar="RATE", help="Each use on a sample of the data: the share of records, 1/100."),
+]
+SamplingText = Annotated[
+    str | None,
+    typer.Option("--sampling", help="How records are sampled: poisson (added or removed), or without-replacement."),
+]
 HorizonText = Annotated[str | None, typer.Option("--horizon", help='Word lengths: K, "up to K" or unbounded.')]
 EngineName = Annotated[
     str | None,

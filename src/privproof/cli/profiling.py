@@ -7,21 +7,26 @@ from typing import Annotated
 
 import typer
 
-from privproof.asking import delta_curve, delta_of
+from privproof.asking import delta_curve, delta_of, renyi_curve
 from privproof.cli.answers import console, end, say, say_json, write
-from privproof.cli.common import STATUS, asking, begin, loaded, one_size, writable
+from privproof.cli.common import STATUS, asking, begin, loaded, one_size, together, writable
+from privproof.cli.measuring import ORDERS
 from privproof.cli.options import (
     AsJson,
     CertificateOut,
+    Compose,
     HorizonText,
     Inputs,
     NeighboursText,
+    SamplingText,
     Settings,
     Size,
+    Subsample,
     Target,
     TimeLimit,
 )
 from privproof.cli.working import command, monitored
+from privproof.errors import QuestionError
 from privproof.exact import epsilon, fraction, rational
 from privproof.profiles import privacy_profile
 from privproof.reporting import (
@@ -31,7 +36,10 @@ from privproof.reporting import (
     print_curve,
     print_delta,
     print_profile,
+    print_renyi,
     profile_data,
+    renyi_csv,
+    renyi_data,
 )
 
 _LARGEST = 4
@@ -52,14 +60,33 @@ def profile(
     ] = None,
     points: Annotated[int, typer.Option("--points", min=2, max=10_001, help="How many epsilons.")] = 11,
     csv: Annotated[bool, typer.Option("--csv", help="Print epsilon,delta rows and nothing else.")] = False,
+    compose: Compose = None,
+    subsample: Subsample = None,
+    sampled: SamplingText = None,
+    renyi: Annotated[bool, typer.Option("--renyi", help="Rényi divergences by order, instead of deltas.")] = False,
     as_json: AsJson = False,
     time_limit: TimeLimit = None,
 ) -> None:
-    """The privacy profile: the smallest delta for every epsilon, exactly, over all neighbours."""
+    """The privacy profile: the smallest delta for every epsilon, over all neighbours; of one use or of several together."""
     begin(target, time_limit, as_json=as_json)
     question = loaded(target, one_size(size), horizon, pair, settings, inputs, neighbours)
+    if renyi:
+        if compose is not None or subsample is not None:
+            raise QuestionError(
+                "composition", "--renyi is about one use", place="--renyi", hint="divergences of several uses add up"
+            )
+        with monitored() as monitor:
+            divergences = renyi_curve(question, ORDERS, monitor)
+        if csv:
+            say(renyi_csv(divergences), end="")
+        elif as_json:
+            say_json(renyi_data(divergences))
+        else:
+            print_renyi(console(), divergences)
+        return
+    question = together(question, compose, subsample, sampled)
     end_ = None if up_to is None else rational(up_to)
-    if question.family in ("runs", "program"):
+    if question.family in ("runs", "program", "composed"):
         last = rational(_LARGEST) if end_ is None else end_
         with monitored() as monitor:
             found = delta_curve(question, [fraction(last * i / (points - 1)) for i in range(points)], monitor)
@@ -88,6 +115,9 @@ def delta(
     inputs: Inputs = None,
     neighbours: NeighboursText = None,
     horizon: HorizonText = None,
+    compose: Compose = None,
+    subsample: Subsample = None,
+    sampled: SamplingText = None,
     as_json: AsJson = False,
     certificate: CertificateOut = None,
     time_limit: TimeLimit = None,
@@ -96,6 +126,7 @@ def delta(
     begin(target, time_limit, as_json=as_json)
     writable(certificate)
     question = loaded(target, one_size(size), horizon, None, settings, inputs, neighbours)
+    question = together(question, compose, subsample, sampled)
     asking(question, command=None, asked_tight=True, as_json=as_json)
     with monitored() as monitor:
         found = delta_of(question, epsilon(epsilon_), monitor)

@@ -52,6 +52,7 @@ ENGINES: tuple[Registered, ...] = (
     Registered("logic", ("formula",), "logic.engine", "LogicEngine"),
     Registered("locations", ("location",), "locations.engine", "LocationEngine"),
     Registered("divergences", ("measured",), "divergences.engine", "DivergencesEngine"),
+    Registered("composition", ("composed",), "composition.engine", "CompositionEngine"),
     Registered("release", ("release",), "releases.engine", "ReleaseEngine"),
 )
 """All engines; of those for one kind of question, the one to try first in front."""

@@ -18,6 +18,7 @@ _DOCUMENTS: dict[Family, str] = {
     "formula": "formulas",
     "location": "locations",
     "measured": "measured",
+    "composed": "composed",
 }
 """The module that writes the questions of each kind."""
 

@@ -111,6 +111,7 @@ _REPORTS: dict[Family, tuple[str, str]] = {
     "formula": ("formulas", "FormulaReport"),
     "location": ("formulas", "LocationReport"),
     "measured": ("measured", "MeasuredReport"),
+    "composed": ("composed", "ComposedReport"),
 }
 
 

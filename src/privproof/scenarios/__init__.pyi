@@ -1,5 +1,6 @@
 from .asked import AnyQuestion, Family
 from .chains import Band, Chain
+from .composed import ComposedQuestion, Sampling, SamplingKind, Use, composed_question, sampling
 from .draws import DrawsQuestion
 from .formulas import FormulaQuestion
 from .locations import LocationQuestion
@@ -23,6 +24,7 @@ __all__ = [
     "Automaton",
     "Band",
     "Chain",
+    "ComposedQuestion",
     "DrawsQuestion",
     "Ending",
     "Family",
@@ -47,13 +49,17 @@ __all__ = [
     "Question",
     "ReleaseQuestion",
     "RunsQuestion",
+    "Sampling",
+    "SamplingKind",
     "Scenario",
     "Secret",
     "Several",
     "StreamQuestion",
     "UnderPriors",
+    "Use",
     "Words",
     "automaton",
+    "composed_question",
     "count",
     "fits",
     "histogram",
@@ -65,6 +71,7 @@ __all__ = [
     "program_question",
     "pufferfish",
     "runs_question",
+    "sampling",
     "weighted_sum",
     "whole_output",
 ]

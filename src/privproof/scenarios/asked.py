@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from privproof.scenarios.question import Question
 
 Family: TypeAlias = Literal[
-    "words", "secrets", "program", "stream", "runs", "draws", "release", "formula", "location", "measured"
+    "words", "secrets", "program", "stream", "runs", "draws", "release", "formula", "location", "measured", "composed"
 ]
 """The kinds of questions, by what is compared."""
 

@@ -22,15 +22,15 @@ from privproof.engines.runs.certificates import runs_document
 from privproof.engines.runs.deciding import Deciding
 from privproof.engines.runs.divergence import distinct_pairs
 from privproof.engines.runs.engine import all_runs
-from privproof.errors import LanguageError, QuestionError
+from privproof.engines.runs.runnable import as_run, is_of_every_size
+from privproof.errors import LanguageError
 from privproof.evidence.answers import Answer
 from privproof.evidence.documents.measured import Given
 from privproof.evidence.verdicts import MeasureDetails, ProgramDetails, Proved, Unknown, Verdict
 from privproof.exact import INFINITE, Budget, Epsilon, epsilon
 from privproof.exact.measures import MeasuredBudget
-from privproof.language import Mechanism
 from privproof.language.taint import samples
-from privproof.scenarios import AnyQuestion, MeasuredQuestion, RunsQuestion, runs_question
+from privproof.scenarios import AnyQuestion, MeasuredQuestion, RunsQuestion
 from privproof.scenarios.programs import as_program, is_gaussian
 
 ENGINE = "divergences"
@@ -49,9 +49,9 @@ class DivergencesEngine:
         """From the runs of a function where it can be run, from a proof for every size otherwise."""
         question = request.question
         assert isinstance(question, MeasuredQuestion)
-        run = _as_run(question.of)
+        run = as_run(question.of)
         reasons = []
-        if run is not None and not _every_size(question.of):
+        if run is not None and not is_of_every_size(question.of):
             answer = self._from_runs(question, run, request, monitor)
             if answer.status != "unknown":
                 yield answer
@@ -66,7 +66,7 @@ class DivergencesEngine:
                     pure = replace(pure, lower=short.lower, details=short.details)
             yield pure
             return
-        if run is not None and _every_size(question.of):
+        if run is not None and is_of_every_size(question.of):
             answer = self._from_runs(question, run, request, monitor)
             if answer.status == "refuted":
                 yield answer
@@ -178,37 +178,6 @@ def _gaussian_alone(of: AnyQuestion) -> bool:
     """Whether a program draws no other noise beside Gaussian noise."""
     program = as_program(of)
     return program is not None and all(each.noise == "gaussian" for each in samples(program.mechanism.translated.body))
-
-
-def _as_run(of: object) -> RunsQuestion | None:
-    """The question about running the function; None where it cannot be run on all its data."""
-    if isinstance(of, RunsQuestion):
-        return of
-    family, functions = getattr(of, "family", ""), getattr(of, "functions", ())
-    function = next((each for each in functions if isinstance(each, Mechanism)), None)
-    if function is None or family not in ("words", "program", "draws"):
-        return None
-    try:
-        return runs_question(replace(function, pin=None), size=_size(of, function))
-    except (LanguageError, QuestionError):
-        return None
-
-
-def _size(of: object, function: Mechanism) -> int | None:
-    opened = any(declared.shape == "list" and declared.size is None for declared in function.inputs.values())
-    found: int | None = getattr(of, "list_size", None)
-    return found if opened else None
-
-
-def _every_size(of: object) -> bool:
-    """Whether a question is about lists of every size."""
-    if isinstance(of, RunsQuestion):
-        return False
-    function = next((each for each in getattr(of, "functions", ()) if isinstance(each, Mechanism)), None)
-    if function is None:
-        return True
-    opened = any(declared.shape == "list" and declared.size is None for declared in function.inputs.values())
-    return opened and _size(of, function) is None
 
 
 @dataclass

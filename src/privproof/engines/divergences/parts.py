@@ -111,13 +111,13 @@ class Compared:
     below: tuple[Part, ...]
 
 
-def compared(left: int, right: int, trees: tuple[Sequence[Leaf], Sequence[Leaf]]) -> Compared:
-    """The parts of two trees.
+def compared(left: int, right: int, trees: tuple[Sequence[Leaf], Sequence[Leaf]], bits: int = BITS) -> Compared:
+    """The parts of two trees, their probabilities in balls of so many bits.
 
     Raises:
         LanguageError: noise is compared in ways for which there is no integral here, or shown after it was compared.
     """
-    with precision(BITS):
+    with precision(bits):
         one, two = (grouped(tree) for tree in trees)
         above: list[Part] = []
         below: list[Part] = []

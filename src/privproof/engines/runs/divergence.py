@@ -185,8 +185,9 @@ def height(p: arb, q: arb, bound: arb, spread: Spread) -> tuple[arb, bool]:
 
 def _height_left(p: arb, q: arb, bound: arb, spread: Spread, ramps: Sequence[Likelihoods]) -> arb:
     """The same for what is left of the numbers, in one cell of the others."""
-    if not p > 0 or not q > 0:
-        return p if p >= 0 else positive(p)
+    if not p > 0 or not q > 0:  # a ball around 0 may still hold a number that counts, where the bound is large
+        most = p if p >= 0 else positive(p)
+        return most if q <= 0 else most.union(positive(p - bound * q.upper()))
     c = bound * q / p
     square = spread.square
     if len(ramps) == 1 and square == 0 and spread.lattice is None:

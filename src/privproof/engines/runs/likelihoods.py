@@ -58,7 +58,10 @@ class Ramp:
 
     def excess(self, c: arb) -> arb:
         """The integral of ``max(0, left - c right)``."""
-        end = ((self.shift - c.log()) / 2).min(self.high).max(self.low)
+        crossing = (self.shift - c.log()) / 2
+        if crossing <= self.low:
+            return arb(0)
+        end = crossing.min(self.high).max(self.low)
         left = (-self.low).exp() - (-end).exp()
         right = (end - self.shift).exp() - (self.low - self.shift).exp()
         return self.height * (left - c * right)

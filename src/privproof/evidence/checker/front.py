@@ -49,6 +49,7 @@ _METHODS: Mapping[str, Mapping[str, Method]] = {
 
 
 _KINDS = {
+    "composed": ("composed", "check_composed"),
     "draws": ("draws", "check_draws"),
     "location": ("locations.checking", "check_location"),
     "logic": ("logic", "check_logic"),

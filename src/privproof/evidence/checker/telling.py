@@ -56,6 +56,8 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
     ("measured", "point"): ("witnessed", "an epsilon, at which an excess was enclosed again from the trees of runs"),
     ("measured", "settled"): ("solver", "a proof by alignment, which was checked again"),
     ("measured", "pure"): ("witnessed", "a proof of an epsilon, which was checked again"),
+    ("composed", "composition"): ("recomputed", "the losses of all uses, and their composition"),
+    ("composed", "losses"): ("recomputed", "the losses of one use on two data sets, and their composition"),
     ("runs", "excess"): ("recomputed", "the excess of two neighbours, from the trees of runs"),
     ("draws", "product"): ("recomputed", "the largest ratio of every part, and their products over all changes"),
     ("draws", "outcome"): ("witnessed", "two data sets and an output, whose two probabilities were computed again"),

@@ -20,6 +20,7 @@ Shapes must be told apart: a whole number may be equal to something shown elsewh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 
 from flint import arb
@@ -35,7 +36,6 @@ from privproof.evidence.checker.runs.shown import (
     BITS,
     Apart,
     Observed,
-    Seen,
     between,
     matched,
     observed,
@@ -45,7 +45,7 @@ from privproof.evidence.checker.runs.shown import (
 from privproof.evidence.checker.runs.sums import may_agree
 from privproof.evidence.checker.runs.ways import Leaf, Part, Ran, Tree
 from privproof.exact import ZERO, Rational
-from privproof.exact.balls import precision
+from privproof.exact.balls import precision, rational_bounds
 
 _MOST_SHAPES = 200
 """Shapes with whole numbers that are compared with one another; beyond, they are taken to agree."""
@@ -66,7 +66,7 @@ def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
         seen = [observed(tree, f"question.trees[{k}]") for k, tree in enumerate(ran.trees)]
         largest = arb(0)
         for i, j in sorted(ran.compared):
-            found = _most(seen[i], seen[j], bound)
+            found = most_excess(seen[i], seen[j], bound)
             if not found <= claim.delta:
                 refuse(
                     f"an event may be {found.upper().str(8, radius=False)} beyond what epsilon allows, more than {text(claim.delta)}",
@@ -84,24 +84,41 @@ def proved_by_divergence(ran: Ran, evidence: dict[str, object]) -> Accepted:
 # ------------------------------------------------------------------------------------------------------------ bounding
 
 
-def _most(left: Observed, right: Observed, bound: arb) -> arb:
+def most_excess(left: Observed, right: Observed, bound: arb) -> arb:
     """A bound on the excess of every event."""
-    total = arb(0)
+    return sum((term.most(bound) for term in upper_terms(left, right)), arb(0))
+
+
+@dataclass(frozen=True)
+class Term:
+    """Something that is shown with probability p at most on the left, and q at least on the right; None for no distance that is known."""
+
+    p: arb
+    q: arb
+    distance: Apart | None
+
+    def most(self, bound: arb) -> arb:
+        """A bound on the excess of every event in it."""
+        if self.distance is None or not self.q > 0:
+            return self.p
+        found, _ = excess(self.p, self.q, bound, self.distance)
+        return arb(0) if found <= 0 else found.upper()
+
+    @property
+    def key(self) -> object:
+        """What the bound depends on."""
+        return rational_bounds(self.p), rational_bounds(self.q), self.distance
+
+
+def upper_terms(left: Observed, right: Observed) -> list[Term]:
+    """What the left tree shows, with what stands in its place on the right."""
+    found = []
     for mine, other in matched(left, right):
-        total += _upper(mine, other, bound)
-    return total
-
-
-def _upper(mine: Seen, other: Seen | None, bound: arb) -> arb:
-    p = mine.probability.upper()
-    if p <= 0:
-        return arb(0)
-    q = arb(0) if other is None else other.probability.lower()
-    distance = None if other is None else between(mine, other)
-    if distance is None or not q > 0:
-        return p
-    found, _ = excess(p, q, bound, distance)
-    return arb(0) if found <= 0 else found.upper()
+        p = mine.probability.upper()
+        if p > 0:
+            q = arb(0) if other is None else other.probability.lower()
+            found.append(Term(p, q, None if other is None else between(mine, other)))
+    return found
 
 
 def excess(p: arb, q: arb, bound: arb, distance: Apart) -> tuple[arb, bool]:
@@ -132,8 +149,8 @@ def excess(p: arb, q: arb, bound: arb, distance: Apart) -> tuple[arb, bool]:
 def _normal_excess(p: arb, q: arb, bound: arb, distance: Apart) -> arb:
     if not p > 0:
         return arb(0) if p <= 0 else arb(p.upper() / 2, p.upper() / 2)
-    if not q > 0:
-        return p
+    if not q > 0:  # a ball around 0 may still hold a number that counts, where the bound is large
+        return p if q <= 0 else p.union((p - bound * q.upper()).max(arb(0)))
     if distance.whole:
         found = p * whole_excess(distance.whole, bound * q / p)
     elif distance.square == 0:

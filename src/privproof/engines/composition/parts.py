@@ -1,0 +1,165 @@
+"""What is known of the curve of each use: from the runs of a function both ways, from proofs of epsilons and deltas from above."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from flint import arb
+
+from privproof.compiling.runs import Runs
+from privproof.engines.composition.curves import (
+    alike,
+    certain_mass,
+    gaussian,
+    largest,
+    pair_above,
+    pair_enclosed,
+    sampled_first,
+    sampled_second,
+    through_points,
+    without_replacement,
+)
+from privproof.engines.composition.lattices import HockeyStick
+from privproof.engines.composition.losses import BITS
+from privproof.engines.divergences.parts import Compared, compared
+from privproof.engines.monitor import Monitor
+from privproof.engines.runs.certificates import runs_document
+from privproof.engines.runs.divergence import distinct_pairs
+from privproof.exact import Epsilon, Rational, epsilon, rational
+from privproof.scenarios import Sampling
+
+_PARTS = 192
+"""The precision of the probabilities of parts: lines over short stretches need many digits."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Two neighbours, and the curve of what is seen of them, in the order in which they are compared.
+
+    Attributes:
+        left: the number of the data set on the left.
+        right: the number of the data set on the right.
+        curve: the curve, enclosed.
+        certain: what is possible on the left alone, at least.
+    """
+
+    left: int
+    right: int
+    curve: HockeyStick
+    certain: arb
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of one use.
+
+    Attributes:
+        above: upper bounds of the curve, for the two ways in which all uses go.
+        below: pairs of neighbours with their curves.
+        compiled: the question as plain data, or what it is made from.
+        evidence: what the checker needs to bound the curve from above.
+    """
+
+    above: tuple[HockeyStick, HockeyStick]
+    below: tuple[Seen, ...]
+    compiled: Mapping[str, Any]
+    evidence: dict[str, object] = field(default_factory=lambda: {"method": "laws"})
+
+
+def _ways(curve: HockeyStick, sampling: Sampling | None) -> tuple[HockeyStick, HockeyStick]:
+    if sampling is None:
+        return curve, curve
+    if sampling.kind == "poisson":
+        return sampled_first(curve, sampling.rate), sampled_second(curve, sampling.rate)
+    both = without_replacement(curve, sampling.rate)
+    return both, both
+
+
+@dataclass
+class FromRuns:
+    """What the runs of a function say."""
+
+    runs: Runs
+    sampling: Sampling | None
+    monitor: Monitor
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The runs as plain data."""
+        return runs_document(self.runs)
+
+    @cached_property
+    def pairs(self) -> list[Compared]:
+        """All neighbours with different laws, in both orders."""
+        ordered = [pair for i, j in self.runs.pairs for pair in ((i, j), (j, i))]
+        found = []
+        for i, j in distinct_pairs(ordered, self.document["runs"]):
+            self.monitor.pause()
+            found.append(compared(i, j, (self.runs.trees[i], self.runs.trees[j]), _PARTS))
+        return found
+
+    def known(self) -> Known:
+        """What is known."""
+        curves: dict[object, HockeyStick] = {}
+        for pair in self.pairs:
+            trees = self.runs.trees[pair.left], self.runs.trees[pair.right]
+            curves.setdefault(alike(pair.above) or (pair.left, pair.right), self._watched(pair_above(pair, trees)))
+        return Known(_ways(largest(list(curves.values())), self.sampling), tuple(self._below()), self.document)
+
+    def _watched(self, curve: HockeyStick) -> HockeyStick:
+        def value(c: arb) -> arb:
+            self.monitor.pause()
+            return curve(c)
+
+        return value
+
+    def _below(self) -> list[Seen]:
+        found, known = [], set()
+        for pair in self.pairs:
+            first = self._records(pair.left) > self._records(pair.right)
+            key = alike(pair.below), self.sampling is not None and first
+            if not pair.below or key in known:
+                continue
+            known.add(key)
+            curve, certain = self._watched(pair_enclosed(pair)), certain_mass(pair)
+            if self.sampling is not None:
+                if self.sampling.kind != "poisson":
+                    return []
+                rate = self.sampling.rate
+                if first:
+                    curve, certain = sampled_first(curve, rate), certain * arb(rate)
+                else:
+                    curve, certain = sampled_second(curve, rate), arb(0) if rate < 1 else certain
+            found.append(Seen(pair.left, pair.right, curve, certain))
+        return found
+
+    def _records(self, number: int) -> int:
+        return sum(len(value) for value in self.runs.data[number].values() if isinstance(value, tuple))
+
+
+def from_certificates(certificates: Sequence[Mapping[str, Any]], sampling: Sampling | None) -> Known:
+    """What follows from proofs of deltas at epsilons, or of a mu."""
+    points: dict[str, tuple[Epsilon, Rational]] = {}
+    curves = []
+    for certificate in certificates:
+        asked = certificate["question"]
+        if asked["kind"] == "measured":
+            curves.append(gaussian(epsilon(asked["budgets"][0]["value"]), BITS))
+        else:
+            points[asked["epsilon"]] = epsilon(asked["epsilon"]), rational(asked.get("delta", "0"))
+    if points:
+        ordered = sorted(points.values(), key=lambda point: float(point[0].ball(_PARTS)))
+        curves.append(through_points(ordered, BITS))
+
+    def least(c: arb) -> arb:
+        best = arb(1)
+        for curve in curves:
+            best = best.min(curve(c).upper())
+        return best
+
+    asked = certificates[0]["question"]
+    evidence: dict[str, object] = {"method": "certificates", "certificates": list(certificates)}
+    return Known(_ways(least, sampling), (), asked["of"] if asked["kind"] == "measured" else asked, evidence)

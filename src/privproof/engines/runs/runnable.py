@@ -1,0 +1,42 @@
+"""Whether a question about a function can also be answered by running it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from privproof.errors import LanguageError, QuestionError
+from privproof.language import Mechanism
+from privproof.scenarios import AnyQuestion, RunsQuestion, runs_question
+
+
+def as_run(of: AnyQuestion) -> RunsQuestion | None:
+    """The question about running the function; None where it cannot be run on all its data."""
+    if isinstance(of, RunsQuestion):
+        return of
+    function = _function(of)
+    if function is None or of.family not in ("words", "program", "draws"):
+        return None
+    try:
+        return runs_question(replace(function, pin=None), size=_size(of, function))
+    except (LanguageError, QuestionError):
+        return None
+
+
+def is_of_every_size(of: AnyQuestion) -> bool:
+    """Whether a question is about lists of every size."""
+    if isinstance(of, RunsQuestion):
+        return False
+    function = _function(of)
+    return True if function is None else _open(function) and _size(of, function) is None
+
+
+def _function(of: AnyQuestion) -> Mechanism | None:
+    return next((each for each in of.functions if isinstance(each, Mechanism)), None)
+
+
+def _open(function: Mechanism) -> bool:
+    return any(declared.shape == "list" and declared.size is None for declared in function.inputs.values())
+
+
+def _size(of: AnyQuestion, function: Mechanism) -> int | None:
+    return of.list_size if _open(function) else None
