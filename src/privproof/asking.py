@@ -32,7 +32,7 @@ from privproof.exact.patience import OUT_OF_TIME, Stopped, watched
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
 from privproof.models import Horizon
-from privproof.scenarios import AnyQuestion, ComposedQuestion
+from privproof.scenarios import AnyQuestion
 
 if TYPE_CHECKING:
     from privproof.profiles import SmallestDelta
@@ -338,7 +338,7 @@ def delta_of(
         (low, high), question = asked.delta_bounds, asked.question
     proof = asked_with(high) if high < 1 else None
     of = question.under(None)
-    few = _run_at_some_sizes(question) if 0 == low < high else None
+    few = question.rewritten(lambda part: run_instead(part, "")) if 0 == low < high else None
     if few is not None:  # from below, at the sizes that there is time for
         shared = {}
         found = ask(Request(few.under(Budget(bound, rational(1))), prepared=shared), None, watch)
@@ -352,18 +352,6 @@ def delta_of(
         proof if isinstance(proof, Proved) else None,
         refutation if isinstance(refutation, Refuted) else None,
         of,
-    )
-
-
-def _run_at_some_sizes(question: AnyQuestion) -> AnyQuestion | None:
-    """The question about running a function, or every function of a composition; None where one is not run."""
-    if not isinstance(question, ComposedQuestion):
-        return run_instead(question, "")
-    runs = [run_instead(use.of, "") for use in question.uses]
-    if any(run is None for run in runs):
-        return None
-    return replace(
-        question, uses=tuple(replace(use, of=run or use.of) for use, run in zip(question.uses, runs, strict=True))
     )
 
 

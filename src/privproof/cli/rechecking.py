@@ -86,7 +86,13 @@ def compared(outcome: Outcome, target: str | None, settings: list[str] | None) -
 
 
 def _below_measure(question: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The question about the program, where that about a measure holds it."""
+    """The question about the program, where that about a measure or about several uses of one function holds it."""
+    if question.get("kind") == "composed":
+        if len(question["uses"]) != 1:
+            raise QuestionError(
+                "source", "the certificate is about several programs", place="question.uses", hint="one at a time"
+            )
+        return _below_measure(question["uses"][0]["of"])
     return question["of"] if question.get("kind") == "measured" else question
 
 

@@ -8,7 +8,7 @@ from privproof.compiling.posing import Subject, pose_question
 from privproof.exact import Number
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Relation
-from privproof.scenarios import ComposedQuestion, SamplingKind, Use, composed_question, sampling
+from privproof.scenarios import AnyQuestion, ComposedQuestion, SamplingKind, Use, composed_question, sampling
 
 
 def composed(
@@ -44,10 +44,12 @@ def composed(
     """
     chosen = None if rate is None else sampling(sampled, rate)
     given = {**(inputs or {}), **named} or None
-    uses = [
-        subject
-        if isinstance(subject, ComposedQuestion)
-        else Use(pose_question(subject, size=size, inputs=given, neighbours=neighbours), times, chosen)
-        for subject in subjects
-    ]
+    uses: list[Use] = []
+    for subject in subjects:
+        posed = (
+            subject
+            if isinstance(subject, AnyQuestion)
+            else pose_question(subject, size=size, inputs=given, neighbours=neighbours)
+        )
+        uses += posed.used(times, chosen)
     return composed_question(*uses)

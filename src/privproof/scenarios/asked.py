@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, Self, TypeAlias
 
 from privproof.errors import QuestionError
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from privproof.exact.measures import MeasuredBudget
     from privproof.language import Mechanism, Prior
     from privproof.models import Horizon
+    from privproof.scenarios.composed import Sampling, Use
     from privproof.scenarios.question import Question
 
 Family: TypeAlias = Literal[
@@ -111,6 +113,16 @@ class AnyQuestion(ABC):
     def listed(self) -> AnyQuestion:
         """The same question in a form that takes a delta, one word and every engine; itself, unless it was put more shortly."""
         return self
+
+    def used(self, times: int, sampling: Sampling | None = None) -> tuple[Use, ...]:
+        """The uses of a composition: so many of this, or those that it is made of."""
+        from privproof.scenarios.composed import Use
+
+        return (Use(self, times, sampling),)
+
+    def rewritten(self, change: Callable[[AnyQuestion], AnyQuestion | None]) -> AnyQuestion | None:
+        """The question with something else in the place of every mechanism; None where there is nothing else for one."""
+        return change(self)
 
     @property
     def functions(self) -> tuple[Mechanism | Prior, ...]:

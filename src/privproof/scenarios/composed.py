@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
@@ -81,19 +82,32 @@ class ComposedQuestion(AnyQuestion):
         """The same question with another budget."""
         return replace(self, budget=budget)
 
+    def used(self, times: int, sampling: Sampling | None = None) -> tuple[Use, ...]:
+        """Its own uses."""
+        return self.uses
+
+    def rewritten(self, change: Callable[[AnyQuestion], AnyQuestion | None]) -> AnyQuestion | None:
+        """The question with something else in the place of every mechanism."""
+        found = []
+        for use in self.uses:
+            of = change(use.of)
+            if of is None:
+                return None
+            found.append(replace(use, of=of))
+        return replace(self, uses=tuple(found))
+
     def relied_on(self) -> tuple[str, ...]:
         """What a verdict relies on outside the text of these functions."""
         return tuple(dict.fromkeys(sentence for use in self.uses for sentence in use.of.relied_on()))
 
 
-def composed_question(*uses: Use | ComposedQuestion) -> ComposedQuestion:
+def composed_question(*uses: Use) -> ComposedQuestion:
     """The question about uses together.
 
     Raises:
         QuestionError: a number of uses or a rate is out of range, or the mechanism is of a kind that cannot be composed or sampled.
     """
-    parts = [part for use in uses for part in (use.uses if isinstance(use, ComposedQuestion) else (use,))]
-    for use in parts:
+    for use in uses:
         if not 1 <= use.times <= _MOST_USES:
             raise QuestionError(
                 "composition",
@@ -110,7 +124,7 @@ def composed_question(*uses: Use | ComposedQuestion) -> ComposedQuestion:
             )
         if use.sampling is not None:
             _sampled(use, use.sampling)
-    return ComposedQuestion(tuple(replace(use, of=use.of.under(None)) for use in parts))
+    return ComposedQuestion(tuple(replace(use, of=use.of.under(None)) for use in uses))
 
 
 def _sampled(use: Use, sampling: Sampling) -> None:

@@ -38,7 +38,7 @@ def alike(parts: Sequence[Part] | None) -> tuple[object, ...] | None:
         return None
     found = []
     for part in parts:
-        spread = None if part.spread is None else (part.spread.square, part.spread.moves)
+        spread = None if part.spread is None else (part.spread.square, part.spread.moves, part.spread.lattice)
         found.append((rational_bounds(part.p), rational_bounds(part.q), spread))
     return tuple(found)
 

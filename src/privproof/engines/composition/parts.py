@@ -28,6 +28,7 @@ from privproof.engines.divergences.parts import Compared, compared
 from privproof.engines.monitor import Monitor
 from privproof.engines.runs.certificates import runs_document
 from privproof.engines.runs.divergence import distinct_pairs
+from privproof.evidence.documents.measured import without_budget
 from privproof.exact import Epsilon, Rational, epsilon, rational
 from privproof.scenarios import Sampling
 
@@ -141,7 +142,8 @@ class FromRuns:
 
 
 def from_certificates(certificates: Sequence[Mapping[str, Any]], sampling: Sampling | None) -> Known:
-    """What follows from proofs of deltas at epsilons, or of a mu."""
+    """What follows from proofs of deltas at epsilons, or of a mu; those about another question than the first are left out."""
+    certificates = [each for each in certificates if _about(each) == _about(certificates[0])]
     points: dict[str, tuple[Epsilon, Rational]] = {}
     curves = []
     for certificate in certificates:
@@ -160,6 +162,11 @@ def from_certificates(certificates: Sequence[Mapping[str, Any]], sampling: Sampl
             best = best.min(curve(c).upper())
         return best
 
-    asked = certificates[0]["question"]
-    evidence: dict[str, object] = {"method": "certificates", "certificates": list(certificates)}
-    return Known(_ways(least, sampling), (), asked["of"] if asked["kind"] == "measured" else asked, evidence)
+    evidence: dict[str, object] = {"method": "certificates", "certificates": certificates}
+    return Known(_ways(least, sampling), (), _about(certificates[0]), evidence)
+
+
+def _about(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The question of a certificate, without what it claims."""
+    asked: Mapping[str, Any] = certificate["question"]
+    return without_budget(asked["of"] if asked["kind"] == "measured" else asked)
