@@ -12,7 +12,7 @@ two data sets are neighbours: by how much an answer may differ is its *sensitivi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -114,14 +114,45 @@ def queries(
 
 
 def real_queries(
-    low: Number | None = None, high: Number | None = None, *, sensitivity: Number = 1, size: int | None = None
+    low: Number | None = None,
+    high: Number | None = None,
+    *,
+    values: Sequence[int] | None = None,
+    sensitivity: Number = 1,
+    size: int | None = None,
 ) -> Any:
     """A list of real answers of queries.
 
+    Args:
+        low: the least answer.
+        high: the largest answer.
+        values: the only answers that are compared, whole numbers one after the other: a verdict says nothing about the reals between them.
+        sensitivity: by how much one answer may differ between neighbours.
+        size: the length of the list; without it, the question fixes it.
+
     >>> real_queries().real
     True
+    >>> real_queries(values=(0, 1))
+    real_queries(values=(0, 1))
+    >>> real_queries(values=(0, 1)).values
+    (0, 1)
     """
-    return _numbers("real_queries", "list", low, high, sensitivity, size, real=True)
+    if values is None:
+        return _numbers("real_queries", "list", low, high, sensitivity, size, real=True)
+    listed = tuple(values)
+    text = _text("real_queries", values=listed, low=low, high=high, sensitivity=sensitivity, size=size)
+    if low is not None or high is not None:
+        raise LanguageError(
+            "input", "values and bounds are both given", place=text, hint=f"real_queries(values={listed})"
+        )
+    if (
+        not listed
+        or any(type(value) is not int for value in listed)
+        or sorted(listed) != list(range(min(listed), min(listed) + len(listed)))
+    ):
+        hint = "values=(0, 1, 2); for halves double the answers, the sensitivity and the noise"
+        raise LanguageError("input", "the values are not whole numbers one after the other", place=text, hint=hint)
+    return replace(_numbers("queries", "list", min(listed), max(listed), sensitivity, size), text=text)
 
 
 def integer(low: Number | None = None, high: Number | None = None, *, sensitivity: Number = 1) -> Any:

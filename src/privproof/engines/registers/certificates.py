@@ -13,6 +13,11 @@ def registers_evidence() -> dict[str, object]:
     return {"method": "registers"}
 
 
+def corners_evidence() -> dict[str, object]:
+    """The evidence of a proof about real answers: corners were compared."""
+    return {"method": "corners"}
+
+
 def outcomes_evidence(
     left: Mapping[str, Any], right: Mapping[str, Any], outcomes: Sequence[Outcome]
 ) -> dict[str, object]:

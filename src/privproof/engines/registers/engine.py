@@ -10,27 +10,29 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 from flint import arb
 
 from privproof.compiling.covering import told_coverage
-from privproof.compiling.registers import Outcome, Registers, registers
-from privproof.compiling.relational import Program
+from privproof.compiling.registers import registers
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.translation import agreement
 from privproof.engines.engine import Answers, Remark, Request
 from privproof.engines.monitor import Monitor, Progress, Stopped
-from privproof.engines.registers.certificates import outcomes_evidence, registers_evidence
+from privproof.engines.registers.certificates import outcomes_evidence
+from privproof.engines.registers.corners import Corners, Reals
+from privproof.engines.registers.data import data_of
+from privproof.engines.registers.deciding import ByCorners, ByTable, Decider, Event
 from privproof.engines.registers.integrating import BITS
+from privproof.engines.registers.pulling import pulls
 from privproof.engines.registers.roles import Roles
-from privproof.engines.registers.worst import Alphabet, Letters, Most, Worst
+from privproof.engines.registers.worst import Worst
 from privproof.evidence.answers import Answer
 from privproof.evidence.certificates import lower_bound
 from privproof.evidence.verdicts import ProgramDetails
 from privproof.evidence.witnesses import LossWitness, ObservedOutcomes, Witness
-from privproof.exact import Budget, Epsilon, Rational, epsilon, fraction, rational
+from privproof.exact import Budget, Epsilon, Rational, epsilon, fraction
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.probabilities import Ball
 from privproof.scenarios import ProgramQuestion
@@ -72,7 +74,11 @@ class RegisterEngine:
         if not request.tight and budget.epsilon.compare(epsilon(_MOST_EPSILON)) > 0:
             return f"no epsilon above {_MOST_EPSILON} is decided"
         try:
-            alphabet_of(question)
+            data = data_of(question)
+            if isinstance(data, Reals) and not gaussian:
+                return "real answers without Gaussian noise are left to alignments"
+            if isinstance(data, Reals) and request.tight:
+                return Remark("registers: of real answers the delta at an epsilon is found, no epsilon at a delta")
             request.once("register model", lambda: registers(question.mechanism, question.size))
         except Unsupported as problem:
             return Remark(f"not integrated: {problem}") if gaussian else str(problem)
@@ -86,14 +92,13 @@ class RegisterEngine:
         assert budget is not None
         try:
             monitor.listen(Progress("integrating over registers"))
-            model = request.once("register model", lambda: registers(question.mechanism, question.size))
-            worst = request.once("register worst", lambda: _worst(question, model, monitor))
+            decider = _decider(question, request, monitor)
             told, note = request.once("register trials", lambda: _tried(question))
             if told is not None:
                 said = f"the program and the function differ {told}"
                 yield Answer(status="unknown", question=question, engine=ENGINE, reason=said)
                 return
-            yield from _Deciding(question, model, worst, budget, note).answers(tight=request.tight)
+            yield from _Deciding(question, decider, budget, note).answers(tight=request.tight)
         except Unsupported as problem:
             yield Answer(status="unknown", question=question, engine=ENGINE, reason=str(problem), pass_on=True)
         except Stopped:
@@ -110,63 +115,21 @@ def _tried(question: ProgramQuestion) -> tuple[str | None, str]:
     return tried.told, said + told_coverage(tried)
 
 
-def alphabet_of(question: ProgramQuestion) -> tuple[tuple[Rational, ...], Alphabet]:
-    """The letters of the data, and which data sets are neighbours.
+def _decider(question: ProgramQuestion, request: Request, monitor: Monitor) -> Decider:
+    """What the largest excess of a question is found by.
 
     Raises:
-        Unsupported: data without bounds, or another relation.
+        Unsupported: the question is outside the class.
     """
-    mechanism = question.mechanism
-    if question.relation not in ("each", "one", "monotone"):
-        raise Unsupported(f"neighbours={question.relation!r}: lists of one length are compared")
-    values: list[tuple[Rational, ...]] = []
-    within = []
-    for name, declared in mechanism.inputs.items():
-        if declared.public:
-            continue
-        if declared.values is None or any(
-            not isinstance(v, int | Fraction) or isinstance(v, bool) for v in declared.values
-        ):
-            raise Unsupported(f"{name}: {declared} has no finite list of numbers to compare; queries(0, 1) has")
-        count = 1
-        if declared.shape != "value":
-            length = declared.size if declared.size is not None else question.size
-            if length is None:
-                raise Unsupported(f"the length of {name} is open; ask at a size (--size 10)")
-            count = length
-        values += [tuple(sorted(rational(v) for v in declared.values))] * count
-        within += [declared.within] * count
-    letters = tuple(sorted({v for each in values for v in each}))
-    number = {v: k for k, v in enumerate(letters)}
-    apart = tuple(
-        tuple((number[a], number[b]) for a, b in product(each, each) if limit is None or abs(a - b) <= limit)
-        for each, limit in zip(values, within, strict=True)
-    )
-    return letters, Alphabet(question.relation, tuple(tuple(number[v] for v in each) for each in values), apart)
-
-
-def _worst(question: ProgramQuestion, model: Registers, monitor: Monitor) -> Worst:
-    letters, alphabet = alphabet_of(question)
-    return Worst(Roles(model, letters), alphabet, monitor.pause)
-
-
-@dataclass(frozen=True)
-class _Event:
-    """An event on a pair of data sets.
-
-    Attributes:
-        left: the letters on the left.
-        right: those on the right.
-        outcomes: the outcomes.
-        p: its probability on the left.
-        q: the same on the right.
-    """
-
-    left: Letters
-    right: Letters
-    outcomes: tuple[Outcome, ...]
-    p: arb
-    q: arb
+    data = data_of(question)
+    model = request.once("register model", lambda: registers(question.mechanism, question.size))
+    if isinstance(data, Reals):
+        corners = request.once("register corners", lambda: Corners(model, data, monitor.pause))
+        return ByCorners(question, model, corners)
+    if data.ends:
+        pulls(model)
+    worst = request.once("register worst", lambda: Worst(Roles(model, data.letters), data.alphabet, monitor.pause))
+    return ByTable(question, model, worst, ends=data.ends)
 
 
 @dataclass
@@ -174,15 +137,9 @@ class _Deciding:
     """What the largest excess says about a claim."""
 
     question: ProgramQuestion
-    model: Registers
-    worst: Worst
+    decider: Decider
     budget: Budget
     note: str
-
-    @property
-    def program(self) -> Program:
-        """The program that the certificate is about."""
-        return self.model.program
 
     def answers(self, *, tight: bool) -> Iterator[Answer]:
         """The claim, or the smallest epsilon."""
@@ -192,18 +149,18 @@ class _Deciding:
     def claimed(self) -> Iterator[Answer]:
         """Whether the claim holds."""
         bound = self.budget.epsilon
-        most = self.worst.at(bound.ball(BITS).exp())
+        most = self.decider.excess(bound, enough=self.budget.delta)
         details = ProgramDetails(delta=(_outward(most.lower, up=False), _outward(most.upper, up=True)))
         if most.upper <= self.budget.delta:
-            yield self.known("proved", registers_evidence(), upper=bound, details=details)
+            yield self.known("proved", self.decider.evidence(), upper=bound, details=details)
             return
-        event = self.event(most, bound)
+        event = most.event()
         if event.p - bound.ball(BITS).exp() * event.q > arb(self.budget.delta):
             yield self.known(
                 "refuted",
-                self.evidence(event),
+                outcomes_evidence(event.left, event.right, event.outcomes),
                 lower=_larger(self.needed(event), bound),
-                witness=self.witness(event),
+                witness=_witness(event),
                 details=details,
             )
             return
@@ -212,6 +169,7 @@ class _Deciding:
             {},
             details=details,
             reason="the delta that is claimed lies between what is proved and what is refuted",
+            pass_on=self.decider.open,
         )
 
     def least(self) -> Iterator[Answer]:
@@ -222,10 +180,10 @@ class _Deciding:
             return
         here, event = epsilon(0), None
         for _ in range(_ROUNDS):
-            most = self.worst.at(here.ball(BITS).exp())
+            most = self.decider.excess(here)
             if most.lower <= self.budget.delta:
                 break
-            event = self.event(most, here)
+            event = most.event()
             following = self.needed(event)
             if following.compare(here) <= 0:
                 break
@@ -233,71 +191,32 @@ class _Deciding:
         low, high = rational_bounds(here.ball(BITS))
         upper = Fraction(math.ceil(fraction(high) * _GRID), _GRID)
         for _ in range(_ROUNDS):
-            if self.worst.at(epsilon(upper).ball(BITS).exp()).upper <= self.budget.delta:
+            if self.decider.excess(epsilon(upper)).upper <= self.budget.delta:
                 break
             upper += max(Fraction(1, _GRID), (upper - fraction(low)))
         else:
             yield self.known("unknown", {}, lower=here, reason="no epsilon was found that is enough")
             return
-        found = {} if event is None else {"below": lower_bound(here, self.evidence(event))}
+        found = (
+            {}
+            if event is None
+            else {"below": lower_bound(here, outcomes_evidence(event.left, event.right, event.outcomes))}
+        )
         answer = self.known(
             "proved",
-            registers_evidence(),
+            self.decider.evidence(),
             lower=here if found else epsilon(0),
             upper=epsilon(upper),
-            witness=None if event is None else self.witness(event),
+            witness=None if event is None else _witness(event),
         )
         yield replace(answer, question=self.question.under(replace(self.budget, epsilon=epsilon(upper))), more=found)
 
-    def event(self, most: Most, bound: Epsilon) -> _Event:
-        """The outcomes of a pair that are too likely on the left."""
-        times = bound.ball(BITS).exp()
-        roles = self.worst.roles
-        p, q = arb(0), arb(0)
-        chosen = []
-        sums = [
-            [roles.sum(each, roles.counted(each, side)) for each in roles.shaped] for side in (most.left, most.right)
-        ]
-        roles.evaluate([each for row in sums for each in row], self.worst.pause)
-        for each, one, two in zip(roles.shaped, *sums, strict=True):
-            mine, other = roles.value(one), roles.value(two)
-            if mine > times * other:
-                chosen.append(each.outcome)
-                p, q = p + mine, q + other
-        return _Event(most.left, most.right, tuple(chosen), p, q)
-
-    def needed(self, event: _Event) -> Epsilon:
+    def needed(self, event: Event) -> Epsilon:
         """The epsilon that an event asks for at the delta, rounded down."""
         if not (event.p > arb(self.budget.delta) and event.q > 0):
             return epsilon(0)
         low, _ = rational_bounds(((event.p - arb(self.budget.delta)) / event.q).log())
         return epsilon(Fraction(int((low * 10**12).floor()), 10**12)) if low > 0 else epsilon(0)
-
-    def data(self, letters: Letters) -> dict[str, Any]:
-        """Letters as arguments of the function."""
-        result: dict[str, Any] = {}
-        values = iter(letters)
-        for name, declared in self.question.mechanism.inputs.items():
-            if declared.shape == "value":
-                result[name] = self._value(next(values))
-            else:
-                length = declared.size if declared.size is not None else self.question.size
-                assert length is not None
-                result[name] = [self._value(next(values)) for _ in range(length)]
-        return result
-
-    def _value(self, letter: int) -> int | Fraction:
-        value = fraction(self.worst.roles.letters[letter])
-        return int(value) if value.denominator == 1 else value
-
-    def evidence(self, event: _Event) -> dict[str, object]:
-        """The evidence of an event."""
-        return outcomes_evidence(self.data(event.left), self.data(event.right), event.outcomes)
-
-    def witness(self, event: _Event) -> LossWitness:
-        """An event with its probabilities, enclosed."""
-        observed = ObservedOutcomes(tuple(each.text for each in event.outcomes))
-        return Witness(self.data(event.left), self.data(event.right), observed, Ball.of(event.p), Ball.of(event.q))
 
     def known(self, status: Any, evidence: dict[str, object], **more: Any) -> Answer:
         """An answer about the question with its budget."""
@@ -306,10 +225,16 @@ class _Deciding:
             question=self.question,
             engine=ENGINE,
             evidence=evidence,
-            compiled=self.program,
+            compiled=self.decider.model.program,
             notes=(self.note,),
             **more,
         )
+
+
+def _witness(event: Event) -> LossWitness:
+    """An event with its probabilities, enclosed."""
+    observed = ObservedOutcomes(tuple(each.text for each in event.outcomes))
+    return Witness(dict(event.left), dict(event.right), observed, Ball.of(event.p), Ball.of(event.q))
 
 
 def _larger(one: Epsilon, other: Epsilon) -> Epsilon:

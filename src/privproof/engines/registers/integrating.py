@@ -32,6 +32,8 @@ BITS = 96
 """The precision of balls: rounding stays far below the errors of quadrature."""
 _REACH = {1: {"gaussian": 9, "laplace": 42, "exponential": 42}, 2: {"gaussian": 8, "laplace": 34, "exponential": 34}}
 """A grid reaches so many scales beyond a center, by the number of registers: what lies beyond has a mass below 10^-18, or 10^-14."""
+HUB_REACH = _REACH[1]
+"""The same for one register."""
 _LONGEST = Rational(3, 2)
 """Scales in a panel at most: its ellipse leaves the line by one scale, where 100 distribution functions are at most 10^11 together."""
 _SPARSE = 10
@@ -48,8 +50,17 @@ class Monomial(NamedTuple):
     powers: tuple[tuple[Factor, int], ...]
 
 
-def integrals(laws: Sequence[Law], wanted: Iterable[Monomial], pause: Callable[[], None]) -> dict[Monomial, arb]:
-    """Enclosures of the integrals of monomials."""
+def integrals(
+    laws: Sequence[Law], wanted: Iterable[Monomial], pause: Callable[[], None], grid: Grid | None = None
+) -> dict[Monomial, arb]:
+    """Enclosures of the integrals of monomials.
+
+    Args:
+        laws: the laws by number.
+        wanted: the monomials.
+        pause: called now and then.
+        grid: for integrals over one register, where the same laws come again and again; it is cut at all kinks.
+    """
     found: dict[Monomial, arb] = {}
     groups: dict[int, list[Monomial]] = {}
     for monomial in dict.fromkeys(wanted):
@@ -59,7 +70,7 @@ def integrals(laws: Sequence[Law], wanted: Iterable[Monomial], pause: Callable[[
             if count == 0:
                 found |= dict.fromkeys(group, arb(1))
             else:
-                found |= _over_line(laws, group) if count == 1 else _over_pairs(laws, group, pause)
+                found |= _over_line(laws, group, grid) if count == 1 else _over_pairs(laws, group, pause)
     return {each: _probability(ball) for each, ball in found.items()}
 
 
@@ -157,9 +168,9 @@ def _entry(table: list[list[arb]] | Callable[[int, int], arb], i: int, j: int) -
 _SIDE = {1: "below", 2: "above"}
 
 
-def _over_line(laws: Sequence[Law], group: Sequence[Monomial]) -> dict[Monomial, arb]:
+def _over_line(laws: Sequence[Law], group: Sequence[Monomial], grid: Grid | None) -> dict[Monomial, arb]:
     """Integrals over one register."""
-    grid = _grid(laws, group, 1)
+    grid = grid or _grid(laws, group, 1)
     split = _Split(group)
     weights = _weights(grid)
     start, bounds, tails = {}, {}, {}

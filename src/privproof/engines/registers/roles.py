@@ -18,6 +18,7 @@ from flint import arb
 from privproof.compiling.registers import Drawn, Outcome, Registers, Term
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.integrals.curves import Law
+from privproof.engines.integrals.panels import Grid
 from privproof.engines.registers.integrating import Factor, Monomial, integrals
 from privproof.exact import ZERO, Rational
 
@@ -122,10 +123,10 @@ class Roles:
             self._sums[key] = tuple(total.items())
         return self._sums[key]
 
-    def evaluate(self, sums: Iterable[Sum], pause: Callable[[], None]) -> None:
+    def evaluate(self, sums: Iterable[Sum], pause: Callable[[], None], grid: Grid | None = None) -> None:
         """Integrate everything that is needed for some sums."""
         missing = {monomial for each in sums for monomial, _ in each if monomial not in self._known}
-        self._known |= integrals(self.laws, missing, pause)
+        self._known |= integrals(self.laws, missing, pause, grid)
 
     def value(self, each: Sum) -> arb:
         """The value of a sum that was integrated."""

@@ -36,6 +36,10 @@ _HOW: Mapping[tuple[str, str], tuple[str, str]] = {
         "alignments of what is mixed, whose conditions a solver showed, and plans that were added up",
     ),
     ("program", "loss"): ("witnessed", "an event, whose two probabilities were integrated again"),
+    ("program", "corners"): (
+        "recomputed",
+        "the largest excess over all real neighbours, by corners of boxes that cover the data",
+    ),
     ("program", "registers"): ("recomputed", "the largest excess over all neighbours, by integrals over few numbers"),
     ("program", "outcomes"): ("witnessed", "an event, whose two probabilities were enclosed again"),
     ("stream", "coupling"): ("witnessed", "a coupling, of which every transition was compared"),
@@ -167,7 +171,7 @@ def _from_source(
         return established(asked, _AUTOMATON, automaton, limits)
     if (kind, method) in (("program", "alignment"), ("program", "mixture")):
         return established(asked, _PROOF, proof, limits)
-    if (kind, method) in (("program", "registers"), ("program", "outcomes")):
+    if kind == "program" and method in ("registers", "corners", "outcomes"):
         return established(asked, _INSTRUCTIONS, proof, limits)
     return established(asked, "the program", _not_followed, limits)
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from privproof.evidence.checker.documents import a_text, a_text_or_null, an_object, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, refuse
 from privproof.evidence.checker.programs.alignment import proved_by_alignment
+from privproof.evidence.checker.programs.corners import proved_by_corners
 from privproof.evidence.checker.programs.excesses import proved_by_registers, refuted_by_outcomes
 from privproof.evidence.checker.programs.inputs import read_declared
 from privproof.evidence.checker.programs.instructions import read_program
@@ -61,6 +62,8 @@ def check_program(verdict: str, asked: dict[str, object], certificate: dict[str,
         return refuted_by_loss(declared, evidence, limits)
     if (verdict, method) == ("proved", "registers"):
         return proved_by_registers(read_program(asked, declared, limits), evidence)
+    if (verdict, method) == ("proved", "corners"):
+        return proved_by_corners(read_program(asked, declared, limits), evidence)
     if (verdict, method) == ("refuted", "outcomes"):
         return refuted_by_outcomes(read_program(asked, declared, limits), evidence, limits)
     refuse(f"{method[:40]!r} is no evidence for {verdict[:40]}", "evidence.method")

@@ -19,6 +19,7 @@ Numbers are whole multiples of 2^-62: p rounded up, e^epsilon q down.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from flint import arb
@@ -160,37 +161,15 @@ def _seated(
 # ------------------------------------------------------------------------------------------------------------ neighbours
 
 
+@dataclass(frozen=True)
 class _Data:
-    """The letters of every entry, and the pairs that may stand there in neighbours."""
+    """The letters, and the pairs of them that may stand at every entry of neighbours."""
 
-    def __init__(self, declared: Declared) -> None:
-        if declared.relation not in ("each", "one", "monotone"):
-            refuse("neighbours have lists of one length", "question.relation")
-        self.relation = declared.relation
-        choices: list[tuple[Rational, ...]] = []
-        limits: list[Rational | None] = []
-        for each in declared.inputs.values():
-            values = each.values
-            if values is None and each.sort == "int" and each.low is not None and each.high is not None:
-                within(
-                    int((each.high - each.low).floor()), 10_000, "values of an entry", f"question.inputs.{each.name}"
-                )
-                values = tuple(Rational(v) for v in range(int(each.low.ceil()), int(each.high.floor()) + 1))
-            if values is None or not each.numeric:
-                refuse("an entry has no finite list of numbers", f"question.inputs.{each.name}")
-            count = 1 if each.shape == "value" else (declared.size if each.size is None else each.size)
-            assert count is not None
-            numbers = tuple(sorted({v for v in values if isinstance(v, Rational)}))
-            choices += [numbers] * count
-            limits += [each.within] * count
-        self.letters = tuple(sorted({v for each in choices for v in each}))
-        number = {v: k for k, v in enumerate(self.letters)}
-        self.pairs = [
-            [(number[a], number[b]) for a in each for b in each if limit is None or abs(a - b) <= limit]
-            for each, limit in zip(choices, limits, strict=True)
-        ]
+    relation: str
+    letters: tuple[Rational, ...]
+    pairs: Sequence[Sequence[tuple[int, int]]]
 
-    def directions(self) -> list[list[list[tuple[int, int]]]]:
+    def directions(self) -> list[Sequence[Sequence[tuple[int, int]]]]:
         """The pairs of letters at every entry; where all changes go in one direction, for each of the two."""
         if self.relation != "monotone":
             return [self.pairs]
@@ -198,19 +177,38 @@ class _Data:
         return [up, [[(a, b) for a, b in pairs if a >= b] for pairs in self.pairs]]
 
 
+def _data(declared: Declared) -> _Data:
+    if declared.relation not in ("each", "one", "monotone"):
+        refuse("neighbours have lists of one length", "question.relation")
+    choices: list[tuple[Rational, ...]] = []
+    limits: list[Rational | None] = []
+    for each in declared.inputs.values():
+        values = each.values
+        if values is None and each.sort == "int" and each.low is not None and each.high is not None:
+            within(int((each.high - each.low).floor()), 10_000, "values of an entry", f"question.inputs.{each.name}")
+            values = tuple(Rational(v) for v in range(int(each.low.ceil()), int(each.high.floor()) + 1))
+        if values is None or not each.numeric:
+            refuse("an entry has no finite list of numbers", f"question.inputs.{each.name}")
+        count = 1 if each.shape == "value" else (declared.size if each.size is None else each.size)
+        assert count is not None
+        numbers = tuple(sorted({v for v in values if isinstance(v, Rational)}))
+        choices += [numbers] * count
+        limits += [each.within] * count
+    letters = tuple(sorted({v for each in choices for v in each}))
+    number = {v: k for k, v in enumerate(letters)}
+    pairs = [
+        [(number[a], number[b]) for a in each for b in each if limit is None or abs(a - b) <= limit]
+        for each, limit in zip(choices, limits, strict=True)
+    ]
+    return _Data(declared.relation, letters, pairs)
+
+
 def proved_by_registers(program: Program, evidence: dict[str, object]) -> Accepted:
     """Check that no event is more than delta beyond what epsilon allows, on all neighbours."""
     only_members(evidence, ("method",), "evidence")
-    bound = _bound(program.declared)
-    data = _Data(program.declared)
-    unfolded = unfold(program)
-    with precision(_BITS):
-        table = Table(unfolded, data.letters)
-        most = (_alike(table, data) or _in_turn(table, data))(bound.ball(_BITS).exp())
-        everything = sum((table.balls[table.on(k, (0,) * len(data.pairs))] for k in range(len(table.shown))), arb(0))
-        if not everything.overlaps(arb(1)):
-            refuse("the probabilities of all that is shown do not sum up to 1", "question.code")
-    largest = Rational(most, _UNITS)
+    bound = the_bound(program.declared)
+    data = _data(program.declared)
+    table, largest = largest_excess(unfold(program), data.letters, data.relation, data.pairs, bound)
     delta = program.declared.delta
     if largest > delta:
         shown = f"{float(largest.p) / float(largest.q):.10g}"
@@ -223,7 +221,26 @@ def proved_by_registers(program: Program, evidence: dict[str, object]) -> Accept
     )
 
 
-def _bound(declared: Declared) -> Epsilon:
+def largest_excess(
+    unfolded: Unfolded,
+    letters: tuple[Rational, ...],
+    relation: str,
+    pairs: Sequence[Sequence[tuple[int, int]]],
+    bound: Epsilon,
+) -> tuple[Table, Rational]:
+    """A bound on the excess of all neighbours, whose letters at every entry are among some pairs."""
+    data = _Data(relation, letters, pairs)
+    with precision(_BITS):
+        table = Table(unfolded, letters)
+        most = (_alike(table, data) or _in_turn(table, data))(bound.ball(_BITS).exp())
+        everything = sum((table.balls[table.on(k, (0,) * len(pairs))] for k in range(len(table.shown))), arb(0))
+        if not everything.overlaps(arb(1)):
+            refuse("the probabilities of all that is shown do not sum up to 1", "question.code")
+    return table, Rational(most, _UNITS)
+
+
+def the_bound(declared: Declared) -> Epsilon:
+    """The epsilon of a claim, a number."""
     bound = declared.epsilon
     if bound is None or bound.infinite:
         refuse("an event is beyond a number", "question.epsilon")
@@ -289,7 +306,7 @@ def _in_turn(table: Table, data: _Data) -> Callable[[arb], int]:
         up, down = _rounded(table, times)
         return max(run(pairs, up, down) for pairs in data.directions())
 
-    def run(pairs: list[list[tuple[int, int]]], up: dict[Sum, int], down: dict[Sum, int]) -> int:
+    def run(pairs: Sequence[Sequence[tuple[int, int]]], up: dict[Sum, int], down: dict[Sum, int]) -> int:
         flags = (0, 1) if data.relation == "one" else (0,)
         after: list[dict[tuple[State, State], int]] = [{} for _ in flags]
         for entry in range(size - 1, -1, -1):
@@ -405,7 +422,7 @@ def refuted_by_outcomes(program: Program, evidence: dict[str, object], limits: L
     """Check that an event is more than delta beyond what epsilon allows, on two neighbours."""
     only_members(evidence, ("method", "left", "right", "outputs"), "evidence")
     declared = program.declared
-    bound = _bound(declared)
+    bound = the_bound(declared)
     arguments = [read_arguments(evidence.get(s), declared, f"evidence.{s}", limits) for s in ("left", "right")]
     neighbouring(declared, arguments[0], arguments[1])
     unfolded = unfold(program)

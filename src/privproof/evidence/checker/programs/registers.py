@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 
 from privproof.evidence.checker.outcomes import refuse, within
 from privproof.evidence.checker.programs.expressions import Expression
@@ -342,8 +343,9 @@ class _Unfolding:
             yield here, ()
             return
         for each, first in self.values(parts[0], here):
-            name = f"{_KEPT}{len(each.held)}"  # whatever is kept inside, more is held there
-            for after, rest in self.several(parts[1:], each.again(held={**each.held, name: first})):
+            name = next(f"{_KEPT}{k}" for k in count() if f"{_KEPT}{k}" not in each.held)
+            kept = each.again(held={**each.held, name: first})
+            for after, rest in self.several(parts[1:], kept):
                 held = dict(after.held)
                 value = held.pop(name)
                 yield after.again(held=held), (value, *rest)

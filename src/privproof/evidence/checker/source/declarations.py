@@ -79,6 +79,13 @@ def _declared(node: ast.expr) -> Declaration:
 
 def _numbers(name: str, values: tuple[Value, ...], options: dict[str, Value], size: int | None) -> Declaration:
     shape, real = _NUMBERS[name]
+    listed = options.get("values")
+    if name == "real_queries" and isinstance(listed, tuple) and not values and not {"low", "high"} & set(options):
+        numbers = sorted(value for value in listed if type(value) is int)
+        if not numbers or len(numbers) < len(listed) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+            raise _NotWrittenOut
+        real, options = False, {**options, "low": numbers[0], "high": numbers[-1]}
+        del options["values"]
     if len(values) > 2 or not set(options) <= {"low", "high", "sensitivity"}:
         raise _NotWrittenOut
     given = {**dict(zip(("low", "high"), values, strict=False)), **options}
