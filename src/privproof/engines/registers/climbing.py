@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from privproof.compiling.registers import Registers
 from privproof.engines.registers.pulling import Point, Pull, taking_part
-from privproof.exact import Rational, fraction
+from privproof.exact import Rational
 
 _FINEST = 16
 """The search ends with steps of 2 to minus this, in sensitivities: what is left to gain is of the order of their square."""
@@ -26,6 +26,11 @@ _NODES = 8
 Array: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 
 
+def as_float(value: Rational) -> float:
+    """The float next to a number."""
+    return int(value.p) / int(value.q)
+
+
 class Rough:
     """Probabilities of outcomes that are integrals over one register, in floats."""
 
@@ -33,17 +38,17 @@ class Rough:
         self.model = model
         self.entry = {name: number for number, name in enumerate(model.entries)}
         taken = [model.noises[atom] for atom in taking_part(model)]
-        self.step = float(fraction(min(each.scale for each in taken))) / _NODES
+        self.step = as_float(min(each.scale for each in taken)) / _NODES
         self.kept: dict[tuple[int, Rational], tuple[Array, Array]] = {}
-        self.far = max(_REACH[each.kind] * float(fraction(each.scale)) for each in taken)
+        self.far = max(_REACH[each.kind] * as_float(each.scale) for each in taken)
         self.ends = (0.0, 0.0)
         self.line: Array = np.zeros(0)
 
     def probabilities(self, point: Point) -> list[float]:
         """Of all outcomes at some data."""
-        low, high = float(fraction(min(point))) - self.far, float(fraction(max(point))) + self.far
+        low, high = as_float(min(point)) - self.far, as_float(max(point)) + self.far
         if low < self.ends[0] or high > self.ends[1] or not self.line.size:
-            centers = [float(fraction(each.center.constant)) for each in self.model.noises]
+            centers = [as_float(each.center.constant) for each in self.model.noises]
             self.ends = (min(low, min(centers) - self.far) * 2, max(high, max(centers) + self.far) * 2)
             self.line = np.arange(self.ends[0], self.ends[1], self.step)
             self.kept = {}
@@ -68,8 +73,8 @@ class Rough:
         for name, factor in drawn.center.terms:
             center += factor * point[self.entry[str(name)]]
         if (atom, center) not in self.kept:
-            scale = float(fraction(drawn.scale))
-            u = (self.line - float(fraction(center))) / scale
+            scale = as_float(drawn.scale)
+            u = (self.line - as_float(center)) / scale
             u = -u if drawn.turned else u
             if drawn.kind == "gaussian":
                 density, below = np.exp(-u * u / 2) / np.sqrt(2 * np.pi), ndtr(u)

@@ -34,11 +34,11 @@ from flint import arb
 from privproof.compiling.registers import Registers
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.integrals.panels import Grid, evenly
-from privproof.engines.registers.climbing import Rough, climb
+from privproof.engines.registers.climbing import Rough, as_float, climb
 from privproof.engines.registers.integrating import BITS, HUB_REACH
 from privproof.engines.registers.pulling import Event, Point, pulls, taking_part
 from privproof.engines.registers.roles import Roles
-from privproof.exact import ONE, ZERO, Rational, fraction
+from privproof.exact import ONE, ZERO, Rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_excess
 
@@ -463,13 +463,13 @@ class Corners:
                 self._found[name] = replace(self.climbed(bound), upper=shifted)
             found = self._found[name]
             if self.searched and not found.searched and (enough is None or found.lower <= enough < found.upper):
-                upper = min(found.upper, self._over_boxes(bound, found.lower, enough))
+                upper = max(ZERO, min(found.upper, self._over_boxes(bound, found.lower, enough)))
                 self._found[name] = replace(found, upper=upper, searched=enough is None)
         return self._found[name]
 
     def _over_boxes(self, bound: arb, lower: Rational, enough: Rational | None) -> Rational:
         """An upper bound: the box with the largest bound is cut again and again."""
-        goal = float(fraction(lower + _CLOSE if enough is None else enough))
+        goal = as_float(lower + _CLOSE if enough is None else enough)
         number = count()
         heap: list[tuple[float, int, _Case, tuple[Span, ...], arb]] = []
         waiting = [(case, box) for case in self.cases() for box in self.start(case)]

@@ -218,6 +218,13 @@ class _Deciding:
         low, _ = rational_bounds(((event.p - arb(self.budget.delta)) / event.q).log())
         return epsilon(Fraction(int((low * 10**12).floor()), 10**12)) if low > 0 else epsilon(0)
 
+    def _compared(self) -> str:
+        """Which data the verdict is about, in words."""
+        inputs = self.question.mechanism.inputs
+        said = ", ".join(f"{name}: {declared}" for name, declared in inputs.items())
+        whole = any(declared.values is not None for declared in inputs.values())
+        return f"the data compared are {said}{'; real numbers between them are not' if whole else ''}"
+
     def known(self, status: Any, evidence: dict[str, object], **more: Any) -> Answer:
         """An answer about the question with its budget."""
         return Answer(
@@ -226,7 +233,7 @@ class _Deciding:
             engine=ENGINE,
             evidence=evidence,
             compiled=self.decider.model.program,
-            notes=(self.note,),
+            notes=(self._compared(), self.note),
             **more,
         )
 

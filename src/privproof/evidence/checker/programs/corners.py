@@ -300,9 +300,9 @@ class _Covering:
             largest = range(self.size)
             if self.alike and self.relation != "one":  # all in the event may change places, and all others
                 largest = (0, self.size - 1)  # type: ignore[assignment]
-            for first in largest:
+            for top in largest:
                 yield from product(
-                    *([(ZERO, ZERO)] if k == first else [(None, -far[k]), (-far[k], ZERO)] for k in range(self.size))
+                    *([(ZERO, ZERO)] if k == top else [(None, -far[k]), (-far[k], ZERO)] for k in range(self.size))
                 )
             return
         spans: list[list[tuple[End, End]]] = []
