@@ -13,7 +13,7 @@ from privproof.compiling.programs import mechanism_question
 from privproof.compiling.registers import registers
 from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
-from privproof.compiling.sorts import CHOICE, OTHERS, PLACE, RANKED
+from privproof.compiling.sorts import CHOICES, OTHERS, PLACE, RANKED
 from privproof.compiling.summaries import SUMMED, sums_up
 from privproof.errors import LanguageError, QuestionError
 from privproof.exact.patience import Stopped
@@ -27,7 +27,7 @@ from privproof.language.taint import samples
 from privproof.language.walking import parts
 from privproof.models import Horizon
 from privproof.scenarios import AnyQuestion, RunsQuestion, is_program, program_question, runs_question
-from privproof.scenarios.programs import is_gaussian
+from privproof.scenarios.programs import is_gaussian, is_weighed
 
 Subject: TypeAlias = "AnyQuestion | Mechanism | Callable[..., Any]"
 """What can be asked about: a question, a mechanism, or whatever can be called and is one."""
@@ -133,6 +133,15 @@ def _of_mechanism(subject: Mechanism, size: int | None, horizon: Horizon | None,
                 place=subject.place,
                 hint="data with finitely many values: records(0, 1), integer(0, 5)",
             )
+        if is_weighed(subject):
+            if size is None and horizon is None and is_aligned(subject):
+                return program_question(subject)
+            raise LanguageError(
+                "choice",
+                "weights that depend on data, beyond a choice by scores for lists of every length",
+                place=subject.place,
+                hint="data with finitely many values, which are run; or exponents that are sums and multiples of data, and no size",
+            )
         if not is_program(subject):
             large = None if horizon is not None else draws_question(subject, size=size)
             if large is not None:
@@ -199,9 +208,9 @@ def is_settled(subject: Mechanism, size: int | None) -> bool:
 def is_aligned(subject: Mechanism) -> bool:
     """Whether a mechanism draws geometric noise without bounds or chooses by scores, and is one that alignments are about."""
     kinds = {sample.noise for sample in samples(subject.translated.body)}
-    if not kinds & {"geometric", CHOICE} or subject.stream is not None:
+    if not kinds & {"geometric", *CHOICES} or subject.stream is not None:
         return False
-    return _relational(subject, select=CHOICE in kinds) is not None
+    return _relational(subject, select=bool(kinds & set(CHOICES))) is not None
 
 
 def _relational(subject: Mechanism, *, select: bool = False) -> Program | None:
@@ -277,7 +286,10 @@ def ordinary_notes(question: AnyQuestion) -> tuple[str, ...]:
     values += [default for function in program.functions for default in function.defaults.values()]
     code = getattr(mechanism.function, "__code__", None)
     values += () if code is None else code.co_consts
-    return (*floats_note(inexact(values)), IDEAL)
+    return (*floats_note(inexact(values)), IDEAL, *((_MEANT,) if is_weighed(mechanism) else ()))
+
+
+_MEANT = "weights that are powers of e count as the real numbers that are meant; refutations have the floats that Python computes"
 
 
 def _open_lists(subject: Mechanism) -> bool:

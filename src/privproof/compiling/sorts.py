@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from privproof.compiling.rewriting import Unsupported
 from privproof.language import laws
 from privproof.language.flow import Instruction, Next, Test
 from privproof.language.inputs import Input
+from privproof.language.laws import WEIGHED
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Assign,
@@ -35,7 +35,7 @@ from privproof.language.walking import parts, variables
 Sort: TypeAlias = Literal["int", "real", "bool", "tag"]
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 PURE = ("laplace", "exponential", "gumbel")
-"""The noises on the line that are shifted at a cost in epsilon alone; Gumbel noise only inside of a selection."""
+"""The noises on the line that are shifted at a cost in epsilon alone; exponential and Gumbel noise only upwards."""
 CONTINUOUS = laws.CONTINUOUS
 SHIFTED = (*CONTINUOUS, "geometric")
 """The noises that an alignment moves; geometric noise by whole numbers."""
@@ -44,7 +44,8 @@ PROCESSED = "processed"
 PLACE, OTHERS, RANKED = "place", "others", "ranked"
 """The draws of a selection that are no noise of their own, see `compiling.selections`."""
 CHOICE = "exponential_mechanism"
-"""The choice of a place by the scores of all."""
+CHOICES = (CHOICE, WEIGHED)
+"""The choices of a place by the scores of all: with rounded weights, and with those that are meant."""
 _TRUTHS = ("bernoulli", RANKED)
 _REALS = (*CONTINUOUS, OTHERS)
 _NUMBERS = ("int", "real")
@@ -212,35 +213,22 @@ def output_parts(value: Expression) -> tuple[Expression, ...]:
             return (value,)
 
 
+def is_choice(sample: Sample, kind: str) -> bool:
+    """Whether Gumbel noise stands for a choice by scores of this kind, which the function makes."""
+    made = sample.arguments[2] if sample.noise == "gumbel" and len(sample.arguments) > 2 else None
+    return isinstance(made, Constant) and made.value == kind
+
+
 def refuse_choices(code: tuple[Instruction, ...], sorts: Mapping[str, Sort]) -> None:
-    """Refuse Gumbel noise of which more is known than where it is largest, and choices by scores that may not be whole.
+    """Refuse choices by scores that may not be whole.
 
     The exponential mechanism draws from powers of a number that is rounded, and which power that is depends on the denominators of scores.
     """
     for step in code:
-        if not isinstance(step, Sample) or step.noise != "gumbel":
-            continue
-        if not step.name.startswith("#value"):
-            raise Unsupported(f"Gumbel noise is for the place of the largest value, {step.place}")
-        center = step.arguments[0]
-        if len(step.arguments) > 2 and not (isinstance(center, Variable) and sorts.get(center.name) == "int"):
-            raise Unsupported(f"{CHOICE} with scores that may not be whole, {step.place}; gumbel(score, scale=...)")
-    hidden = {step.name for step in code if isinstance(step, Sample) and step.noise == "gumbel"}
-    for step, following in pairwise(code):
-        if isinstance(step, Sample) and step.noise == OTHERS and isinstance(following, Sample):
-            hidden |= {step.name} if following.name in hidden else set()
-    for step in code:
-        match step:
-            case Sample(_, noise, arguments):
-                read = arguments if noise != RANKED else ()
-            case Assign(_, value) | Emit(value) | Return(value):
-                read = (value,)
-            case Test(test):
-                read = (test,)
-            case _:
-                continue
-        if any(hidden.intersection(variables(each)) for each in read):
-            raise Unsupported(f"a value with Gumbel noise is used beside its place, {step.place}")
+        if isinstance(step, Sample) and is_choice(step, CHOICE):
+            center = step.arguments[0]
+            if not isinstance(center, Variable) or sorts.get(center.name) != "int":
+                raise Unsupported(f"{CHOICE} with scores that may not be whole, {step.place}; gumbel(score, scale=...)")
 
 
 # -------------------------------------------------------------------------------------------------------------- settling

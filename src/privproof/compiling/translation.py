@@ -18,14 +18,14 @@ from privproof.compiling.coins import Tossed
 from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
 from privproof.compiling.fallen import Disagreement, fallen_coins
 from privproof.compiling.relational import Program
-from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED
+from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED, is_choice
 from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
 from privproof.exact.patience import pause
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
-from privproof.language.laws import Continuous, Geometric, Law, Table, truncated_geometric
+from privproof.language.laws import WEIGHED, Continuous, Geometric, Law, Table, truncated_geometric
 from privproof.language.linear import Linear, Opaque, Ratio, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.more_operations import MORE, converted
@@ -169,8 +169,12 @@ def _difference(
 ) -> str | None:
     """How the program and the function differ on data and noise, in words; None if they do not."""
     mechanism = _function(program, tossed)
+    given = arguments
+    if any(is_choice(step, WEIGHED) for step in program.sites):
+        given = {name: _in_floats(value) for name, value in arguments.items()}  # exponents are floats
+        arguments = {name: _in_fractions(value) for name, value in given.items()}
     try:
-        shown, drawn = recorded(lambda: exact_run(mechanism, arguments), noise)
+        shown, drawn = recorded(lambda: exact_run(mechanism, given), noise)
     except LanguageError as problem:
         if problem.code == "run" and _lengths(program, arguments) < program.least:
             return None  # it fails whatever the data
@@ -195,6 +199,20 @@ def _difference(
     if _told(program, _plain(shown)) != _plain(flat):
         return f"on {dict(arguments)} the function shows {shown!r}, the program {flat!r}"
     return None
+
+
+def _in_floats(value: Any) -> Any:
+    """Data with floats in the place of fractions."""
+    if isinstance(value, list):
+        return [_in_floats(each) for each in value]
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def _in_fractions(value: Any) -> Any:
+    """Data with the exact values of their floats."""
+    if isinstance(value, list):
+        return [_in_fractions(each) for each in value]
+    return Fraction(value) if isinstance(value, float) else value
 
 
 def _processes(program: Program) -> bool:

@@ -133,7 +133,7 @@ class Expressions(Calls):
                     return paired
                 self.refuse_arrays(left, right)
                 sides = self.operands(left, right, out, here)
-                if sign == "/" and self.shared.ordinary and not self.is_noisy(*sides):
+                if sign == "/" and self.shared.ordinary and not self.is_noisy(*sides) and not _halved_length(*sides):
                     self.refuse(
                         node,
                         "a quotient of data, which Python rounds,",
@@ -494,6 +494,15 @@ class Expressions(Calls):
         written = [*node.args, *(k.value for k in node.keywords)]
         names = {id(argument): name for name, argument in bound.items()}
         return [(names[id(argument)], argument) for argument in written]
+
+
+def _halved_length(above: Expression, below: Expression) -> bool:
+    """Whether a length is divided by a power of two, which Python does not round."""
+    match above, below:
+        case Operation("len"), Constant(int() as power) if type(power) is int:
+            return power > 0 and power & (power - 1) == 0
+        case _:
+            return False
 
 
 def _starred(node: ast.Call) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from math import exp, lcm
 from typing import Any, TypeAlias
 
 from flint import fmpz
@@ -31,6 +31,8 @@ _WIDEST = 100_000
 
 CONTINUOUS = ("laplace", "exponential", "gumbel", "gaussian")
 """Noise on the real line that translated functions may draw."""
+WEIGHED = "weighed"
+"""The draw of a place with probability proportional to e to the power of its score, see `language.weights`."""
 WHOLE = ("geometric", "discrete_gaussian")
 """Noise on all integers, which is left open as continuous noise is."""
 
@@ -158,6 +160,15 @@ def exponential_mechanism(scores: object, epsilon_: object, sensitivity: object)
     weights = [base ** int((number - least) / unit) for number in numbers]
     total = sum(weights, Fraction(0))
     return Table(tuple((index, weight / total) for index, weight in enumerate(weights)))
+
+
+def weighed(scores: object) -> Law:
+    """A place with probability proportional to e to the power of its score, as nearly as floats have it."""
+    if not isinstance(scores, Sequence) or not scores:
+        raise LanguageError("run", f"scores={scores!r}: there is nothing to choose", hint="scores=[0, 2, 1]")
+    numbers = [_exact(score, "scores") for score in scores]
+    weights = [Fraction(exp(number - max(numbers))) for number in numbers]
+    return Table(tuple((index, weight / sum(weights)) for index, weight in enumerate(weights)))
 
 
 def choice_scale(epsilon_: object, sensitivity: object) -> Fraction:

@@ -20,7 +20,7 @@ from privproof.language.arrays import Arrays
 from privproof.language.constants import NotPlain
 from privproof.language.expressions import BINARY, INSTEAD_OF_METHOD, METHODS, Given
 from privproof.language.kept_noise import only_reading
-from privproof.language.laws import CONTINUOUS
+from privproof.language.laws import CONTINUOUS, WEIGHED
 from privproof.language.loops import Loops
 from privproof.language.objects import Built
 from privproof.language.resolving import Found, Running, Unusable, signature
@@ -51,6 +51,7 @@ from privproof.language.tables import Keyed
 from privproof.language.uniforms import Kept
 from privproof.language.values import MISSING
 from privproof.language.walking import statements, variables
+from privproof.language.weights import Weights
 
 _DEEPEST = 30
 """Calls of functions inside each other that are read in place; deeper ones are refused like recursion."""
@@ -89,7 +90,7 @@ class Translated:
 def draws_continuously(translated: Translated) -> bool:
     """Whether noise is drawn that may be any real number."""
     drawn = (s for s in statements(translated.body) if isinstance(s, Sample))
-    return any(s.noise in CONTINUOUS for s in drawn)
+    return any(s.noise in (*CONTINUOUS, WEIGHED) for s in drawn)
 
 
 def translate(
@@ -176,6 +177,8 @@ class _Reader(Loops):
         self.counters: dict[str, Expression] = {}
         self.counted: dict[tuple[str, str], str] = {}
         self.uniforms: dict[str, Kept] = {}
+        self.weights: dict[str, Weights] = {}
+        self.totals: dict[str, str] = {}
         self.objects: dict[str, Built] = {}
         self.generators: dict[str, Any] = {}
         self.lazy: set[ast.AST] = set()
@@ -227,7 +230,7 @@ class _Reader(Loops):
             if not self.shared.ordinary:
                 yield node
                 continue
-            changed = self.arrays.statement(node)
+            changed = self.arrays.statement(self.without_weights(node))
             if isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.Match):
                 self.known_arrays[id(changed)] = (changed, dict(self.arrays.names), dict(self.arrays.lengths))
             self.shared.arrays = self.shared.arrays or self.arrays.met

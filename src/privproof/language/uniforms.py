@@ -16,9 +16,9 @@ from itertools import combinations
 
 from privproof.errors import LanguageError
 from privproof.language.folding import Unfoldable
-from privproof.language.ordinary import Ordinary
 from privproof.language.resolving import Unusable
 from privproof.language.syntax import Assign, Block, Constant, Expression, If, Operation, Place, Statement, Variable
+from privproof.language.weights import Weighing
 
 _UNIT = ("random.random", "numpy.random.random", "numpy.random.random_sample", "numpy.random.rand")
 _BETWEEN = {"random.uniform": ("a", "b"), "numpy.random.uniform": ("low", "high")}
@@ -54,7 +54,7 @@ class Kept:
     marks: tuple[Fraction, ...] | None
 
 
-class Uniforms(Ordinary):
+class Uniforms(Weighing):
     """Reads comparisons of uniform random numbers."""
 
     uniforms: dict[str, Kept]

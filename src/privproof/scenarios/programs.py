@@ -10,6 +10,7 @@ from privproof.exact import Budget, Epsilon, Rational, rational
 from privproof.exact.affine import Affine, read_affine
 from privproof.exact.balls import rational_bounds
 from privproof.language import Mechanism
+from privproof.language.laws import WEIGHED
 from privproof.language.mechanism import ADD_REMOVE
 from privproof.language.noise import NOISES
 from privproof.language.taint import samples
@@ -101,7 +102,8 @@ def is_program(mechanism: Mechanism) -> bool:
     """Whether a mechanism is asked about as a program: it has continuous noise, or numbers without bounds."""
     if any(declared.values is None for declared in mechanism.inputs.values()):
         return True
-    return any(not NOISES[sample.noise].discrete for sample in samples(mechanism.translated.body))
+    drawn = (sample.noise for sample in samples(mechanism.translated.body))
+    return any(noise == WEIGHED or not NOISES[noise].discrete for noise in drawn)
 
 
 def is_geometric(mechanism: Mechanism) -> bool:
@@ -113,6 +115,11 @@ def is_geometric(mechanism: Mechanism) -> bool:
 def is_gaussian(mechanism: Mechanism) -> bool:
     """Whether a mechanism draws Gaussian noise."""
     return any(sample.noise == "gaussian" for sample in samples(mechanism.translated.body))
+
+
+def is_weighed(mechanism: Mechanism) -> bool:
+    """Whether a mechanism chooses by weights that are powers of e, which are computed from data."""
+    return any(sample.noise == WEIGHED for sample in samples(mechanism.translated.body))
 
 
 def program_question(mechanism: Mechanism, *, size: int | None = None) -> ProgramQuestion:

@@ -33,7 +33,7 @@ from privproof.compiling.selections.ranks import (
     value,
 )
 from privproof.compiling.selections.turns import Followed, follow
-from privproof.compiling.sorts import CHOICE, OTHERS, PLACE, RANKED
+from privproof.compiling.sorts import CHOICE, CHOICES, OTHERS, PLACE, RANKED
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -85,7 +85,7 @@ def selected(body: Block, mechanism: Mechanism) -> tuple[Block, int] | None:
     """
     sites = iter(range(1 + max((s.site for s in statements(body) if isinstance(s, Sample)), default=0), 10**9))
     written, cells = with_cells(body)
-    if cells or any(isinstance(s, Sample) and s.noise == CHOICE for s in statements(body)):
+    if cells or any(isinstance(s, Sample) and s.noise in CHOICES for s in statements(body)):
         try:
             return _Evaluation(mechanism, Length(0, unknown=True), sites, 0, cells).whole(written), 0
         except (NoSelection, Failing):
@@ -193,7 +193,7 @@ class _Evaluation(Lists):
                         result.append(Assign(own.name, self.checked(added), statement.place))
                         added = own
                     held[name] = replace(old, arguments=(*old.arguments, added))
-                case Sample(name, "exponential_mechanism", (scores, *law)):
+                case Sample(_, noise, (scores, *law)) if noise in CHOICES:
                     return (*result, *self.drawn_by_score(statement, self.value(scores, held), law, held, rest))
                 case Sample(name):
                     made_ = self.put(statement, held)
@@ -373,8 +373,6 @@ class _Evaluation(Lists):
                 followed = follow(
                     loop, counter, held, number or 1, self.mechanism, start=start, largest=largest, rest=rest
                 )
-                if followed.drawn is not None and followed.drawn.sample.noise == "gumbel" and not largest:
-                    raise NoSelection  # the smallest of values with Gumbel noise have another law
                 return self.after(loop, followed, number, dict(held), rest)
             except NoSelection as error:
                 problem = problem or error
@@ -421,7 +419,7 @@ class _Evaluation(Lists):
         number, here = len(self.largest) + 1, cells.sample.place
         before, center = self.in_cells(tuple(self.value(each, held) for each in cells.centers), number, here)
         problem: NoSelection | None = None
-        for largest in (True,) if cells.sample.noise == "gumbel" else (True, False):
+        for largest in (True, False):
             self.largest[number], self.lengths[number] = largest, Length(len(before))
             try:
                 made = self.block(rest, {**held, name: each(value(0, number), number)})
@@ -462,7 +460,8 @@ class _Evaluation(Lists):
             name not in (where.name, *self.mechanism.inputs) for name in variables(center)
         ):
             raise NoSelection
-        drawn = Sample(choice.name, "gumbel", (center, choice_scale(law), Constant(CHOICE, here)), choice.site, here)
+        scale = choice_scale(law) if choice.noise == CHOICE else Constant(1, here)
+        drawn = Sample(choice.name, "gumbel", (center, scale, Constant(choice.noise, here)), choice.site, here)
         self.forget(choice.name, held)
         made = self.block(rest, {**held, choice.name: place(1, number)})
         return (*before, *self.with_draws(drawn, center, length, number, made))

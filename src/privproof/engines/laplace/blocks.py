@@ -258,18 +258,14 @@ class Blocks(Symbols):
 
     @cached_property
     def open_names(self) -> frozenset[str]:
-        """The variables that only noise flows into that is never shifted: the largest of the others of a selection.
-
-        Gumbel noise is no such noise: it is summed up, and what becomes of single values is not said.
-        """
-        following = zip(self.program.sites, self.program.sites[1:], strict=False)
-        return frozenset(step.name for step, value in following if step.noise == OTHERS and value.noise != "gumbel")
+        """The variables that only noise flows into that is never shifted: the largest of the others of a selection."""
+        return frozenset(step.name for step in self.program.sites if step.noise == OTHERS)
 
     def others_of(self, instruction: int) -> str | None:
         """The variable that holds the largest of the others of the selection that a draw is part of; None if there is none."""
         for step in self.program.code[instruction::-1]:
             if isinstance(step, Sample) and step.noise == OTHERS:
-                return step.name if step.name in self.open_names else None
+                return step.name
             if not isinstance(step, Sample) or step.noise in (PLACE, RANKED):
                 return None
         return None

@@ -43,7 +43,7 @@ from privproof.language import Mechanism
 from privproof.language.branching import Leaf
 from privproof.language.inputs import Input
 from privproof.scenarios import ProgramQuestion
-from privproof.scenarios.programs import claim_in_numbers, is_gaussian, is_geometric, rational_below
+from privproof.scenarios.programs import claim_in_numbers, is_gaussian, is_geometric, is_weighed, rational_below
 
 ENGINE = "laplace"
 _LARGE = 5
@@ -499,6 +499,8 @@ class _Tight:
                 reached = [] if known.infinite else [_Candidate(Affine(rational_below(known)), known)]
                 return [*reached, *self.claimed()]
             guessed = Affine(known.shift) if known.ratio == 1 and not known.infinite else None
+        elif is_weighed(self.mechanism):  # no costs are known where Python computes weights from data
+            guessed = None
         else:
             guessed = formula(self.mechanism, self.question.relation, self.question.size, self.monitor)
         result = [] if guessed is None else [_Candidate(guessed)]

@@ -21,6 +21,7 @@ from privproof.engines.monitor import Monitor
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
+from privproof.language.taint import samples
 
 _SHARES = "the shares of the budget that noise of different alphas and scales takes are more than the budget together"
 _GIVEN_AWAY = "the shifts of Gaussian noise give away more than delta"
@@ -137,6 +138,8 @@ def attempts(
     except Unsupported as problem:
         yield NoProof(str(problem))
         return
+    if any(sample.noise == "gumbel" for sample in samples(mechanism.translated.body)):
+        forms = sorted(forms, key=lambda form: not form.select)  # it is drawn for selections
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
     widest = max((fraction(d.within) for d in mechanism.inputs.values() if d.within is not None), default=Fraction(1))

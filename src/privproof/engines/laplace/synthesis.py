@@ -157,7 +157,8 @@ class Synthesis:
         """The alignment that the Laplace mechanism suggests: noise moves against its centre, so that the noisy number stays.
 
         The values of a selection move as far as the largest of the others does, so that all of them stay as far apart as they are; with
-        Gumbel noise, as far as any of them may move if the budget is right: half of it, or all of it if they move in one direction.
+        Gumbel noise, which only moves up, as far as any of them may move if the budget is right: half of it, or all of it if they move
+        in one direction.
         """
         shifts: dict[tuple[Where, int], Shift] = {}
         for path in self.blocks.paths:
@@ -168,11 +169,11 @@ class Synthesis:
                     if isinstance(center, Variable) and center.name in drawn.distances:
                         factors: dict[Feature, Fraction] = {("distance", center.name): Fraction(-1)}
                         others = self.blocks.others_of(drawn.instruction)
-                        if others is not None:
-                            factors[("distance", others)] = Fraction(1)
                         if drawn.kind == "gumbel" and not self.budget.terms and not drawn.group:
                             share = Fraction(1, 2) if case[:1] not in _ONE_WAY else Fraction(case[0][1])
                             factors[CONSTANT] = share * fraction(self.budget.constant) * drawn.factor
+                        elif others is not None:
+                            factors[("distance", others)] = Fraction(1)
                         shifts[((path.source, path.tests, case), drawn.instruction)] = Shift(factors)
         return Alignment(shifts)
 

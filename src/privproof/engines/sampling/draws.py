@@ -34,7 +34,7 @@ from privproof.engines.sampling.columns import (
 from privproof.engines.sampling.joining import ordered
 from privproof.engines.sampling.operations import apply
 from privproof.exact import rational
-from privproof.language.laws import Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table
+from privproof.language.laws import WEIGHED, Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table, weighed
 from privproof.language.noise import NOISES
 from privproof.language.values import plain
 
@@ -140,7 +140,7 @@ class Draws:
 
     def draw(self, noise: str, operands: Sequence[Column], count: int) -> Column:
         """Noise with the given arguments, independent for every run."""
-        if not NOISES[noise].discrete:
+        if noise != WEIGHED and not NOISES[noise].discrete:
             return self._continuous(noise, operands, count)
         if noise == "geometric" and isinstance(operands[0], Numbers) and operands[0].array.dtype != np.float64:
             around_zero = self.draw(noise, [Same(0), *operands[1:]], count)
@@ -156,7 +156,8 @@ class Draws:
     def _law(self, noise: str, arguments: tuple[object, ...]) -> Law:
         key = (noise, identity(arguments))
         if key not in self.laws:
-            self.laws[key] = NOISES[noise].law(*map(plain, arguments))
+            law = weighed if noise == WEIGHED else NOISES[noise].law
+            self.laws[key] = law(*map(plain, arguments))
         return self.laws[key]
 
     def _from(self, law: Law, count: int) -> Column:

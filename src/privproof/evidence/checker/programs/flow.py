@@ -24,13 +24,12 @@ from privproof.evidence.checker.programs.instructions import (
     Next,
     Others,
     Program,
-    Ranked,
     Return,
     Sample,
     Test,
     Whole,
 )
-from privproof.evidence.checker.programs.selections import hidden_values, selections_of
+from privproof.evidence.checker.programs.selections import selections_of
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,6 @@ def flow_of(program: Program) -> Flow:
         refuse("Gaussian noise beside a selection or a stream is not covered", "question.code")
     others = {instruction.name for instruction in program.code if isinstance(instruction, Others)}
     others -= {step.name for step in program.code if isinstance(step, Assign | Sample | Next)}
-    others -= _hidden(program)
     return Flow(
         program,
         frozenset(high),
@@ -119,19 +117,6 @@ def _selections(program: Program, noisy: set[str]) -> dict[int, int]:
         if isinstance(instruction, Others) and instruction.center in noisy:
             refuse("noise flows into the centres of a selection", "question.code")
     return selections
-
-
-def _hidden(program: Program) -> frozenset[str]:
-    """The values of Gumbel noise; refuses instructions that read them."""
-    hidden = hidden_values(program)
-    for expression in _expressions(program):
-        for part in parts_within(expression):
-            if part.head == "variable" and part.name in hidden:
-                refuse("a value of Gumbel noise is read, of which only the place is known", part.place)
-    for at, step in enumerate(program.code):
-        if isinstance(step, Ranked) and 0 < len(hidden.intersection(step.names)) < len(step.names):
-            refuse("values of Gumbel noise are compared with others", f"question.code[{at}]")
-    return hidden
 
 
 def parts_within(expression: Expression) -> Iterator[Expression]:

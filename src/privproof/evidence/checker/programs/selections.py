@@ -17,15 +17,6 @@ So the largest value at other places, and how far it is from that of run 2, depe
 reads it, the inputs and the path is a shear: for fixed noise at the other places it is a translation, so it is injective and keeps volumes,
 and by Fubini the price is the largest ``sum |s| / scale``.  Images of different paths are disjoint as before: run 2 has the same
 places, because its values come in the same order.  A shift never reads noise that is itself shifted: that would be no shear.
-
-*Gumbel noise* of scale b.  Its values are not shifted: only their places are known, and these are drawn one after the other, place i from
-those that are left with probability ``w_i / sum w_j``, ``w_j = e^(c_j / b)`` (Gumbel 1954, Yellott 1977): the exponential mechanism.
-Let the centres of run 2 be higher by d_j.  Then one draw is more likely in run 1 by a factor of at most ``e^((max d_j - d_i) / b)``, the
-maximum over what is left, i included, because no ``w_j`` grows by more than ``e^(max d_j / b)``.  Shifts s >= 0 of the places that
-are drawn, functions of the inputs and the path, that keep the order in run 2 whatever the values are, have ``d_i + s_i >= d_j`` for all j
-that are left when i is drawn: with equal values the order of two of them is kept only so, and ``s_i >= 0`` is the case j = i.  So
-``sum s_i / b`` is no less than the loss.  For this nothing may depend on the values themselves: no other instruction and no shift reads
-them, or the largest of the others.  And the places are those of the largest: the smallest have another law.
 """
 
 from __future__ import annotations
@@ -60,8 +51,6 @@ def selections_of(program: Program) -> dict[int, int]:
             end = _block(program, at)
             found[at] = end
             inside.update(range(at + 1, end + 1))
-        elif isinstance(step, Sample) and step.kind == "gumbel" and at not in inside:
-            refuse("Gumbel noise is for selections", f"question.code[{at}]")
         elif isinstance(step, Place | Others | Ranked) and at not in inside:
             refuse("this is no part of a selection", f"question.code[{at}]")
     for at, step in enumerate(program.code):
@@ -130,25 +119,12 @@ def _block(program: Program, start: int) -> int:
         number += 1
     last = at(number)
     names = [*values, *others]
-    orders = (tuple(names),) if law is not None and law[0] == "gumbel" else (tuple(names), tuple(reversed(names)))
-    if not isinstance(last, Ranked) or last.names not in orders:
+    if not isinstance(last, Ranked) or last.names not in (tuple(names), tuple(reversed(names))):
         unlike(number, "the order of its values")
     every = [*places, *centers, *names]
     if len(set(every)) < len(every):
         refuse("a selection needs different names", f"question.code[{start}]")
     return number
-
-
-def hidden_values(program: Program) -> frozenset[str]:
-    """The values of Gumbel noise, and the largest of the others of such values: nothing but their order may be known."""
-    found: set[str] = set()
-    for at, step in enumerate(program.code):
-        if isinstance(step, Ranked) and any(
-            isinstance(before, Sample) and before.kind == "gumbel" and before.name in step.names
-            for before in program.code[at - len(step.names) : at]
-        ):
-            found.update(step.names)
-    return frozenset(found)
 
 
 def _listed(step: Instruction) -> str | int:
