@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from privproof.errors import LanguageError, PrivproofError
 from privproof.exact import Budget, EpsilonLike, Number
+from privproof.exact.affine import read_affine
 from privproof.exact.measures import MeasuredBudget, Orders, measured_budgets
 from privproof.language.comparing import source
 from privproof.language.constants import NotPlain, fresh, frozen
@@ -61,15 +62,18 @@ class Claim:
     def budget(self, known: Mapping[str, Any]) -> Budget:
         """The budget, with values for the names in the claim."""
         epsilon, delta = (self._filled(part, known) for part in (self.epsilon, self.delta))
+        if isinstance(delta, str) and any(sign in delta for sign in "(*+"):
+            delta = read_affine(delta, ()).constant
         return Budget.of(epsilon, delta)
 
-    def written(self, known: Mapping[str, Any]) -> str:
-        """The claimed epsilon as a text, with values for the names that are known."""
+    @staticmethod
+    def written(part: object, known: Mapping[str, Any]) -> str:
+        """A part of the claim as a text, with values for the names that are known."""
 
         def value(match: re.Match[str]) -> str:
             return f"({known[match[0]]})" if isinstance(known.get(match[0]), int | str | Fraction) else match[0]
 
-        return re.sub(r"[A-Za-z_][A-Za-z_0-9]*", value, str(self.epsilon))
+        return re.sub(r"[A-Za-z_][A-Za-z_0-9]*", value, str(part))
 
     @staticmethod
     def _filled(part: Any, known: Mapping[str, Any]) -> Any:

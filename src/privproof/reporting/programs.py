@@ -33,6 +33,8 @@ class ProgramReport(Report[ProgramQuestion, LossWitness]):
         if question.budget is not None or question.claim is None:
             return super().claim(question)
         claim = str(question.claim)
+        if question.delta is not None:
+            return f"({claim}, {question.delta})-private"
         return f"{claim}-private" if claim.isidentifier() else f"({claim})-private"
 
     def headline(self, verdict: Verdict, question: ProgramQuestion, *, asked_tight: bool) -> str:
@@ -80,6 +82,7 @@ class ProgramReport(Report[ProgramQuestion, LossWitness]):
             "horizon": None,
             "scenario": compared_words(question),
             "claim": claim,
+            **({} if question.delta is None else {"delta": str(question.delta)}),
             "parameters": plain_data(dict(question.mechanism.parameters)),
             "size": question.size,
         }

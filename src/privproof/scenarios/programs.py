@@ -30,6 +30,7 @@ class ProgramQuestion(AnyQuestion):
         size: the length of its lists; None for every length.
         claim: the claimed epsilon, as an expression in the size and the public whole numbers; None for none.
         budget: the same as a budget, where it is one number.
+        delta: the claimed delta, where it is an expression in the size and the public whole numbers; then there is no budget.
     """
 
     family: ClassVar[Family] = "program"
@@ -39,6 +40,7 @@ class ProgramQuestion(AnyQuestion):
     size: int | None = None
     claim: Affine | None = None
     budget: Budget | None = None
+    delta: Affine | None = None
 
     @property
     def name(self) -> str:
@@ -60,7 +62,7 @@ class ProgramQuestion(AnyQuestion):
 
     def under(self, budget: Budget | None) -> ProgramQuestion:
         """The same question with another budget."""
-        return replace(self, budget=budget, claim=None if budget is None else _bound(budget.epsilon))
+        return replace(self, budget=budget, claim=None if budget is None else _bound(budget.epsilon), delta=None)
 
     @property
     def claims(self) -> bool:
@@ -151,7 +153,9 @@ def program_question(mechanism: Mechanism, *, size: int | None = None) -> Progra
             )
     question = ProgramQuestion(mechanism=mechanism.pinned(), size=size)
     claim = own_claim(mechanism, size)
-    return question.under(claim) if isinstance(claim, Budget) else replace(question, claim=claim)
+    if isinstance(claim, Budget):
+        return question.under(claim)
+    return replace(question, claim=claim, delta=None if claim is None else own_delta(mechanism))
 
 
 def own_claim(mechanism: Mechanism, size: int | None) -> Budget | Affine | None:
@@ -164,12 +168,24 @@ def own_claim(mechanism: Mechanism, size: int | None) -> Budget | Affine | None:
         budget = None
     if budget is not None:
         return budget
-    text = mechanism.claim.written(mechanism.parameters)
-    if mechanism.claim.delta != 0:
+    text = mechanism.claim.written(mechanism.claim.epsilon, mechanism.parameters)
+    claim = read_affine(text, _symbols(mechanism))
+    if mechanism.claim.delta != 0 and (claim.terms or claim.ratio is not None):
         raise BudgetError("budget", f"the claim {text!r} has a delta", hint="a delta needs an epsilon that is a number")
-    symbols = mechanism.public_numbers
+    return claim
+
+
+def own_delta(mechanism: Mechanism) -> Affine | None:
+    """The delta that a mechanism claims of itself, as an expression in the size and public numbers; None where it claims none."""
+    if mechanism.claim is None or mechanism.claim.delta == 0:
+        return None
+    return read_affine(mechanism.claim.written(mechanism.claim.delta, mechanism.parameters), _symbols(mechanism))
+
+
+def _symbols(mechanism: Mechanism) -> list[str]:
+    """The names that a claim may speak of."""
     open_ended = any(i.shape == "list" and i.size is None for i in mechanism.inputs.values())
-    return read_affine(text, [*symbols, "size"] if open_ended else symbols)
+    return [*mechanism.public_numbers, *(["size"] if open_ended else [])]
 
 
 def claim_in_numbers(mechanism: Mechanism, size: int | None) -> Affine | None:

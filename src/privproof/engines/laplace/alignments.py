@@ -82,6 +82,11 @@ def cases(blocks: Blocks, path: Path) -> tuple[Case, ...]:
     return tuple(tuple(combination) for combination in product(*atoms))
 
 
+def told_before(case: Case, drawn: Drawn) -> Case:
+    """What is foretold to a draw: of indices those of what was read before."""
+    return tuple(atom for atom in case if atom[0] == "output" or (atom[0] == "index" and atom[1] < drawn.reads))
+
+
 def condition(blocks: Blocks, path: Path, case: Case) -> Term:
     """A case as a formula."""
     found = []

@@ -9,12 +9,13 @@ from typing import Any
 
 from privproof.compiling.relational import Program
 from privproof.compiling.scales import SQUARES
-from privproof.engines.laplace.alignments import CONSTANT, Shift, cases
+from privproof.engines.laplace.alignments import CONSTANT, Case, Shift, cases, told_before
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.mixtures import NOWHERE, Mixture, used
 from privproof.engines.laplace.paths import Drawn as Shifted
 from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.proving import AlignmentProof
+from privproof.engines.laplace.symbols import Results
 from privproof.exact import rational
 from privproof.exact.affine import Affine
 from privproof.language.branching import Leaf
@@ -70,8 +71,13 @@ def alignment_evidence(proof: AlignmentProof) -> dict[str, object]:
         "bounds": bounds,
         "paths": _paths(proof),
         **({"promises": _promises(proof)} if proof.blocks.promises else {}),
+        **({"foretold": _foretold(results)} if (results := proof.blocks.results) is not None else {}),
         "invariants": {str(cut): _smt(formula) for cut, formula in proof.invariants.formulas.items()},
     }
+
+
+def _foretold(results: Results) -> dict[str, object]:
+    return {str(k): {"low": _affine(Affine(low)), "high": _affine(high)} for k, (low, high) in results.ranges.items()}
 
 
 def _promises(proof: AlignmentProof) -> list[dict[str, object]]:
@@ -124,13 +130,16 @@ def _paths(proof: AlignmentProof) -> list[dict[str, object]]:
     result = []
     for path in proof.blocks.paths:
         listed = []
-        settled = {}
+        settled: dict[str, dict[Case, dict[str, object]]] = {}
         for case in cases(proof.blocks, path):
             shifts = {}
             for drawn in path.drawn:
                 shift = proof.alignment.shift(path, case, drawn.instruction)
                 if any(shift.factors.values()) and drawn.settled:
-                    settled[str(drawn.instruction)] = {"shift": _shift(shift), "reach": str(shift.reach(drawn.reach))}
+                    told = told_before(case, drawn) if proof.blocks.foretell else ()
+                    given = {"shift": _shift(shift), "reach": str(shift.reach(drawn.reach))}
+                    when = {"when": [_atom(atom, proof.program) for atom in told]} if told else {}
+                    settled.setdefault(str(drawn.instruction), {})[told] = {**when, **given}
                 elif any(shift.factors.values()):
                     shifts[str(drawn.instruction)] = _shift(shift)
             if shifts:
@@ -138,8 +147,14 @@ def _paths(proof: AlignmentProof) -> list[dict[str, object]]:
         if listed or settled:
             tests = [[number, outcome] for number, outcome in path.tests]
             aligned = {"from": path.source, "tests": tests, "cases": listed}
-            result.append({**aligned, "settled": settled} if settled else aligned)
+            listed_by = {at: _alone(list(given.values())) for at, given in settled.items()}
+            result.append({**aligned, "settled": listed_by} if settled else aligned)
     return result
+
+
+def _alone(given: list[dict[str, object]]) -> object:
+    """The shifts of one noise; the only one where it depends on nothing that is foretold."""
+    return given[0] if len(given) == 1 and "when" not in given[0] else given
 
 
 def _atom(atom: tuple[Any, ...], program: Program) -> list[object]:

@@ -25,7 +25,7 @@ from privproof.engines.laplace.events import tree
 from privproof.engines.laplace.explaining import costs_of, explanation, given_away_by
 from privproof.engines.laplace.losses import Loss
 from privproof.engines.laplace.mixtures import Mixture, mixture
-from privproof.engines.laplace.proving import SETTLED, AlignmentProof, NoProof, attempts, prove
+from privproof.engines.laplace.proving import FORETOLD, SETTLED, AlignmentProof, NoProof, attempts, prove
 from privproof.engines.laplace.refuting import STAGES, Refuter, few_ways, publics
 from privproof.engines.laplace.repairs import repairs
 from privproof.engines.laplace.solver import each_in_own_context, own_context
@@ -164,7 +164,7 @@ class _Search:
             self.monitor,
             size=self.question.size,
             exact=None if self.question.budget is None else self.question.budget.epsilon,
-            delta=ZERO if self.question.budget is None else self.question.budget.delta,
+            delta=Affine(ZERO if self.question.budget is None else self.question.budget.delta),
         ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, AlignmentProof):
@@ -286,20 +286,24 @@ class _Settled:
     def answers(self) -> Iterator[Answer]:
         """A proof, or why there is none."""
         question, reasons = self.question, []
-        budget = question.budget
         assert question.claim is not None
-        if budget is None:
+        budget, delta = question.budget, question.delta
+        if budget is not None:
+            exact, delta = budget.epsilon, Affine(budget.delta)
+        elif delta is None or question.claim.terms:
             raise QuestionError(
                 "budget", "Gaussian noise with an epsilon that is no number", hint="epsilon=1, delta='1/1000'"
             )
+        else:
+            exact = question.claim.value_at({})
         for attempt in attempts(
             question.mechanism,
             question.claim,
             self.monitor,
             size=question.size,
-            forms=SETTLED,
-            exact=budget.epsilon,
-            delta=budget.delta,
+            forms=(*FORETOLD, *SETTLED) if delta.terms else (*SETTLED, *FORETOLD),
+            exact=exact,
+            delta=delta,
         ):
             self.monitor.listen(Progress("looking for an alignment"))
             if isinstance(attempt, NoProof):
@@ -372,7 +376,7 @@ def aligned(
             proof.budget if proof.budget.terms else None,
             explanation,
             delta=given_away_by(proof),
-            costs=None if proof.blocks.promises else costs_of(proof),
+            costs=None if proof.blocks.promises or proof.blocks.foretell else costs_of(proof),
         ),
     )
 

@@ -31,6 +31,7 @@ from privproof.engines.laplace.proving import AlignmentProof
 from privproof.engines.laplace.squares import given_away
 from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import decimal, fraction, rational
+from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.texts import rounded, short
 from privproof.language.syntax import Sample
@@ -58,6 +59,8 @@ def _total(proof: AlignmentProof, bound: Bound) -> str:
         left, delta = found
         with precision(_BITS):
             told = rounded(delta)
+        if proof.blocks.results is not None:
+            told += f" for each of {proof.blocks.results.many} results"
         return f"Gaussian noise: squares of at most {short(limit.constant)} give away {told} where {left} is left of epsilon"
     if group in proof.blocks.logarithms:
         return f"geometric noise costs at most {times_words(Fraction(str(limit.constant)), unit_words(proof, group))}"
@@ -104,7 +107,12 @@ def given_away_by(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
     total = sum((promise.price for promise in proof.blocks.promises), Fraction(0))
     if found is not None:
         _, high = rational_bounds(found[1])
-        total += Fraction(-int(-high.p * _GRID // high.q), _GRID)
+        results = proof.blocks.results
+        many = Affine(rational(1)) if results is None else results.many
+        if many.terms and proof.program.size is None:
+            return None
+        times = fraction(many.at({"size": proof.program.size or 0}))
+        total += times * Fraction(-int(-high.p * _GRID // high.q), _GRID)
     return Fraction(0), min(Fraction(1), total)
 
 

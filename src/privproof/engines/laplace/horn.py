@@ -207,6 +207,10 @@ def _along(blocks: Blocks, alignment: Alignment, path: Path, case: Any, bounds: 
         never(z3.Not(z3.And(*obligations)))
     if path.looks:
         never(z3.Not(z3.And(*within)))
+    if path.target is None and blocks.results is not None:
+        for k, (low, high) in blocks.results.ranges.items():
+            value = real(put(path.parts[k].one))
+            never(z3.Or(value < number(low), value > affine(high, blocks)))
     if path.target is None:
         if ok is None:
             never(z3.Not(z3.And(*within)))

@@ -21,6 +21,9 @@ from privproof.compiling.sorts import OTHERS, PLACE, RANKED
 from privproof.exact import fraction, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_below
+from privproof.language.flow import instruction_reads
+from privproof.language.syntax import Expression, Operation
+from privproof.language.walking import variables, within
 
 Side = Literal["below", "above", "against"]
 
@@ -30,6 +33,7 @@ _GRID = 10**9
 """How far noise may go is rounded up to multiples of its inverse scale."""
 _KINDS = ("laplace", "gaussian", "geometric")
 """Noise whose tails are known."""
+_COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 _TIMES = (1, 2)
 """How often a promise may be given: a record that is added or removed changes one count, one that is replaced two."""
 _SIDES: tuple[Side, ...] = ("below", "above")
@@ -108,10 +112,19 @@ class Promise:
         return None if far is None else replace(self, far=far)
 
 
+def _compares(part: Expression, program: Program) -> bool:
+    """Whether noise takes part in a comparison."""
+    return isinstance(part, Operation) and part.name in _COMPARED and bool(program.noisy.intersection(variables(part)))
+
+
 def laws(program: Program) -> tuple[Law, ...]:
     """The laws of noise that something may be promised about."""
     if program.mechanism.stream is not None or any(step.noise in (PLACE, OTHERS, RANKED) for step in program.sites):
         return ()
+    if not any(
+        _compares(part, program) for step in program.code for e in instruction_reads(step) for part in within(e)
+    ):
+        return ()  # how far noise goes makes no difference
     found = []
     for step in program.sites:
         if step.noise in _KINDS and not program.scale(step).names:

@@ -15,7 +15,7 @@ from privproof.engines.laplace.alignments import Alignment
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared
 from privproof.engines.laplace.promises import Promise, promises
-from privproof.engines.laplace.squares import allowances, delta_of, enough
+from privproof.engines.laplace.squares import allowances, delta_for_each, delta_of, enough
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
 from privproof.engines.monitor import Monitor
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction, rational
@@ -76,6 +76,8 @@ class Form:
         own: whether the shift of a noise depends only on the tests and outputs that it has a part in, and on data that meet it there.
         select: whether a loop that only finds the largest of its noisy values is a selection.
         reach: how far Gaussian noise may be shifted, as a multiple of the largest change of a number.
+        foretell: whether shifts of Gaussian noise may depend on the result, which then costs delta for every result.
+        spare: how much larger than the last index a whole number of the result may be: 0 for an empty list is.
     """
 
     convert: bool
@@ -85,6 +87,8 @@ class Form:
     own: bool = False
     select: bool = False
     reach: int = 1
+    foretell: bool = False
+    spare: int = 0
 
 
 FORMS = (
@@ -100,6 +104,10 @@ FORMS = (
 )
 
 
+NOTHING = Affine(ZERO)
+"""No delta."""
+
+
 PROMISED = (Form(convert=True, own=True), Form(convert=True, tied=True), Form(convert=False, tied=True))
 """The forms of alignments that need not work on all runs."""
 
@@ -111,6 +119,13 @@ SETTLED = tuple(
 )
 """The forms of alignments of programs with Gaussian noise."""
 
+FORETOLD = tuple(
+    Form(convert=True, own=own, tied=not own, reach=2, foretell=True, spare=spare)
+    for spare in (0, 1)
+    for own in (True, False)
+)
+"""The same where its shifts depend on the result."""
+
 
 def attempts(
     mechanism: Mechanism,
@@ -120,7 +135,7 @@ def attempts(
     size: int | None = None,
     forms: Sequence[Form] = FORMS,
     exact: Epsilon | None = None,
-    delta: Rational = ZERO,
+    delta: Affine = NOTHING,
 ) -> Iterator[AlignmentProof | NoProof]:
     """Attempts to prove a budget, one for every form of alignments; the last one says most.
 
@@ -144,12 +159,12 @@ def attempts(
     known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
     widest = max((fraction(d.within) for d in mechanism.inputs.values() if d.within is not None), default=Fraction(1))
     for form in forms:
-        shape_of = (form.convert, form.ahead, form.select, form.reach)
+        shape_of = (form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare)
         try:
             if shape_of not in known:
                 made = relational(mechanism, size=size, convert=form.convert, ahead=form.ahead, select=form.select)
-                blocks = Blocks(made, form.reach * widest)
-                _ = blocks.paths, blocks.fixed, blocks.groups
+                blocks = Blocks(made, form.reach * widest, foretell=form.foretell, spare=form.spare)
+                _ = blocks.paths, blocks.fixed, blocks.groups, blocks.results
                 known[shape_of] = (blocks, [])
         except Unsupported as problem:
             yield NoProof(str(problem))
@@ -158,17 +173,37 @@ def attempts(
         program = blocks.program
         search = Synthesis(blocks, budget, monitor, form.half, form.tied, form.own, exact=exact)
         told = tuple(search.where(path, ()) for path in blocks.paths)
-        shape = (program.code, program.cuts, form.half, form.own, form.reach, told)
+        shape = (program.code, program.cuts, form.half, form.own, form.reach, form.foretell, form.spare, told)
         if shape in seen:
             continue
         seen.add(shape)
         if SQUARES in blocks.groups:
-            yield from _approximate(search, delta)
+            each = _each(blocks, delta)
+            if each is None or each <= 0:
+                yield NoProof("delta is not enough for every size")
+            else:
+                yield from _approximate(search, each)
             continue
         yield _attempt(search, before)
         before += search.seen
-    if delta > 0:
-        yield from _up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta))
+    if not delta.terms and delta.constant > 0:
+        yield from _up_to_bad(mechanism, budget, monitor, size, exact, fraction(delta.constant))
+
+
+def _each(blocks: Blocks, delta: Affine) -> Rational | None:
+    """The delta for every result that may be foretold, at all sizes and public numbers."""
+    program, results = blocks.program, blocks.results
+    least = {name: program.inputs[name].low for name in program.mechanism.public_numbers}
+    many = Affine(rational(1)) if results is None else results.many
+    if program.size is not None:
+        delta, many = (_at_size(part, program.size) for part in (delta, many))
+    return delta_for_each(delta, many, {**least, "size": ZERO})
+
+
+def _at_size(expression: Affine, size: int) -> Affine:
+    """An expression with the size filled in."""
+    terms = dict(expression.terms)
+    return Affine(expression.constant + terms.pop("size", ZERO) * size, tuple(terms.items()))
 
 
 def _up_to_bad(

@@ -6,7 +6,7 @@ all other noise costs at most ``epsilon - e``: the delta of two normal laws that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -14,6 +14,7 @@ from math import ceil
 from flint import arb
 
 from privproof.exact import Epsilon, Rational, fraction, rational
+from privproof.exact.affine import Affine
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_excess
 
@@ -47,6 +48,37 @@ def enough(squares: Fraction, others: Fraction, epsilon: Epsilon, delta: Rationa
     with precision(_BITS):
         left = epsilon.ball(_BITS) - arb(rational(others))
         return bool(left >= 0) and bool(given_away(squares, left) <= arb(delta))
+
+
+def delta_for_each(delta: Affine, many: Affine, least: Mapping[str, Rational | None]) -> Rational | None:
+    """The largest share with ``share * many <= delta`` whatever the size and the public numbers are.
+
+    Args:
+        delta: the delta.
+        many: how many have a share.
+        least: the least value of every name, or None where the size is fixed to it by being the only one.
+
+    >>> from privproof.exact.affine import read_affine
+    >>> delta_for_each(read_affine("(size+1)/100", ["size"]), read_affine("size+1", ["size"]), {"size": rational(0)})
+    1/100
+    """
+    shares = []
+    names = {name for name, _ in (*delta.terms, *many.terms)}
+    if any(least.get(name) is None for name in names):
+        return None
+    start = {name: least[name] for name in names}
+    if (first := many.at(start)) > 0:
+        shares.append(delta.at(start) / first)
+    elif delta.at(start) < 0:
+        return None
+    slopes, grow = dict(delta.terms), dict(many.terms)
+    for name in names:
+        more = grow.get(name, rational(0))
+        if more > 0:
+            shares.append(slopes.get(name, rational(0)) / more)
+        elif slopes.get(name, rational(0)) < more:
+            return None
+    return min(shares, default=None)
 
 
 def delta_of(squares: Fraction, others: Fraction, epsilon: Epsilon) -> Fraction:

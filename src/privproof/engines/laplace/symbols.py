@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -13,23 +15,49 @@ from privproof.engines.laplace.promises import Promise
 from privproof.engines.laplace.records import Records
 from privproof.engines.laplace.solver import true, z3
 from privproof.engines.laplace.values import Term, Value, number, real, symbol
-from privproof.exact import Rational
+from privproof.exact import ONE, ZERO, Rational, rational
+from privproof.exact.affine import Affine
 from privproof.language.flow import Next, instruction_reads
 from privproof.language.mechanism import ADD_REMOVE
-from privproof.language.syntax import Element, Expression, Operation, Return, Variable
+from privproof.language.syntax import Constant, Element, Expression, Operation, Return, Variable
 from privproof.language.walking import within
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results that may be foretold.
+
+    Attributes:
+        many: how many there are.
+        ranges: of each whole number in them the least, and the largest as an expression.
+    """
+
+    many: Affine
+    ranges: Mapping[int, tuple[Rational, Affine]]
 
 
 class Symbols:
     """The symbols of a program and of its state, in both runs."""
 
-    def __init__(self, program: Program, reach: Fraction = Fraction(0), promises: tuple[Promise, ...] = ()) -> None:
+    def __init__(
+        self,
+        program: Program,
+        reach: Fraction = Fraction(0),
+        promises: tuple[Promise, ...] = (),
+        *,
+        foretell: bool = False,
+        spare: int = 0,
+    ) -> None:
         self.program = program
         self.mechanism = program.mechanism
         self.reach = reach
         """How far Gaussian noise may be shifted at most."""
         self.promises = promises
         """What is promised of noise, up to a small probability."""
+        self.foretell = foretell
+        """Whether all discrete parts of the result are foretold, and shifts of Gaussian noise may depend on them."""
+        self.spare = spare
+        """How much larger than the last index a whole number of the result may be."""
         self._fresh = 0
         self.remainders: list[tuple[Term, str, Term, Term]] = []
         """The symbols that stand for quotients and remainders by public numbers, and what they are of."""
@@ -181,7 +209,8 @@ class Symbols:
             if isinstance(step, Return):
                 for k, part in enumerate(output_parts(step.value)):
                     sort = self._sort(part)
-                    if sort in ("int", "bool", "tag") and differs(part, self.program.high, self.mechanism):
+                    told = self.foretell or differs(part, self.program.high, self.mechanism)
+                    if sort in ("int", "bool", "tag") and told:
                         found[k] = sort
                     kinds.setdefault(k, set()).add(sort)
         if found and len({len(output_parts(s.value)) for s in self.program.code if isinstance(s, Return)}) > 1:
@@ -189,6 +218,29 @@ class Symbols:
         if any(len(kinds[k]) > 1 for k in found):
             raise Unsupported("it returns values of different kinds")
         return found
+
+    @cached_property
+    def results(self) -> Results | None:
+        """How many results may be foretold, where shifts of Gaussian noise depend on them."""
+        if not self.foretell:
+            return None
+        returned = [output_parts(step.value) for step in self.program.code if isinstance(step, Return)]
+        many, ranges = ONE, {}
+        for k, sort in self.prophesied.items():
+            written = [part.value for parts in returned if isinstance(part := parts[k], Constant)]
+            if sort == "int":
+                least = min((rational(value) for value in written if isinstance(value, int)), default=ZERO)
+                ranges[k] = (min(least, ZERO), Affine(self.spare - ONE, (("size", ONE),)))
+            elif sort == "bool":
+                many *= 2
+            else:
+                many *= len(set(written))
+        if len(ranges) > 1 or (ranges and "size" not in self.fixed):
+            raise Unsupported("its result is not one of so many as the list is long")
+        width = Affine(ONE)
+        for low, high in ranges.values():
+            width = high.plus(Affine(ONE - low))
+        return Results(width.times(many), ranges)
 
     def _sort(self, part: Expression) -> Sort | None:
         return sort_of(part, self.program.sorts, self.mechanism)

@@ -27,6 +27,7 @@ from privproof.engines.laplace.alignments import (
     cases,
     condition,
     features,
+    told_before,
 )
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.locality import Locality
@@ -233,7 +234,8 @@ class Synthesis:
         Tied: only the tests that data or noise take part in.  Own: only the tests and outputs that this noise has a part in.
         """
         if drawn is not None and drawn.settled:
-            return path.source, path.tests[: drawn.tests], ()
+            told = told_before(case, drawn) if self.blocks.foretell else ()
+            return path.source, path.tests[: drawn.tests], told
         if self.locality is not None and drawn is not None:
             return path.source, self.locality.tests(path, drawn.instruction), self.locality.foretold(path, case, drawn)
         if not self.tied:
@@ -289,11 +291,35 @@ class Synthesis:
             result.append((old, z3.Const(name, old.sort())))
         return tuple(result)
 
-    def cost(self, path: Path, shifts: Mapping[int, Term], instance: Instance) -> dict[tuple[str, ...], Term]:
-        """What a path costs, by group; in logarithms, as a multiple of them."""
+    def _squared(self, coefficient: Term, unit: Fraction) -> Term:
+        """The square of a constant shift whose coefficient is looked for."""
+        most = (4 if self.half else 2) * max(1, int(max(self._within, default=Fraction(1))))
+        result = z3.RealVal(0)
+        for size in range(1, most + 1):
+            result = z3.If(size_of(coefficient) == size, number((size * unit) ** 2), result)
+        return result
+
+    def cost(
+        self,
+        path: Path,
+        shifts: Mapping[int, Term],
+        instance: Instance,
+        constant: Mapping[int, tuple[Term, Term]] | None = None,
+    ) -> dict[tuple[str, ...], Term]:
+        """What a path costs, by group; in logarithms, as a multiple of them.
+
+        Args:
+            path: the path.
+            shifts: its shifts.
+            instance: the size and the public numbers.
+            constant: of Gaussian noise whose shift is looked for, when it is a constant, and what is its square then.
+        """
         total: dict[tuple[str, ...], Term] = {}
         for drawn in path.drawn:
             more = real(drawn.cost(shifts[drawn.instruction]))
+            if constant and drawn.instruction in constant:
+                alone, square = constant[drawn.instruction]
+                more = z3.If(alone, square / number(drawn.factor**2), more)
             for name in drawn.group if not drawn.whole and not drawn.settled else ():
                 more = more / instance.values[name]
             total[drawn.group] = total.get(drawn.group, z3.RealVal(0)) + more
@@ -346,6 +372,7 @@ class Synthesis:
             for old, new in step.fresh:
                 place.append((old, found.values[new.decl().name()]))
             shifts: dict[int, Term] = {}
+            constant: dict[int, tuple[Term, Term]] = {}
             for drawn in path.drawn:
                 where = self.where(path, step.case, drawn)
                 total = z3.IntVal(0) if drawn.whole else z3.RealVal(0)
@@ -355,13 +382,19 @@ class Synthesis:
                         coefficient = z3.ToReal(coefficient) * number(unit)
                     total = total + coefficient * z3.simplify(z3.substitute(term, *place))
                 shifts[drawn.instruction] = z3.simplify(total)
+                if drawn.settled:
+                    others = [
+                        self.unknown(where, drawn.instruction, f) for f in self.features(path, drawn) if f != CONSTANT
+                    ]
+                    alone = self.unknown(where, drawn.instruction, CONSTANT)
+                    constant[drawn.instruction] = z3.And(*(x == 0 for x in others)), self._squared(alone, unit)
                 place.append((drawn.shift, shifts[drawn.instruction]))
             for obligation in path.obligations:
                 if strong and obligation.gap is not None:
                     needed.append(z3.substitute(obligation.gap, *place) >= 0)
                 else:
                     needed.append(z3.substitute(obligation.condition, *place))
-            for group, more in self.cost(path, shifts, instance).items():
+            for group, more in self.cost(path, shifts, instance, constant).items():
                 cost[group] = cost.get(group, z3.RealVal(0)) + z3.substitute(more, *place)
             if path.looks:
                 needed.append(self.within(cost, instance))
@@ -487,7 +520,7 @@ class _Search:
                         return result
             if path.target is None:
                 if self.spent is not None:
-                    self.measure(cost)
+                    self.measure(cost, [put(t) for t in ready.foretold])
                 return None
             after = {n: put(t) for n, t in ready.after.items()}
             return self.follow(path.target, after, here, cost, ok, changes, letter)
@@ -516,12 +549,12 @@ class _Search:
             )
         return self.ready[key]
 
-    def measure(self, cost: dict[tuple[str, ...], Term]) -> None:
-        """Note the most that each counter can hold at the end of the run."""
+    def measure(self, cost: dict[tuple[str, ...], Term], foretold: list[Term]) -> None:
+        """Note the most that each counter can hold at the end of the run, if it ends as is foretold."""
         assert self.spent is not None
         for group, total in cost.items():
             most = z3.Optimize()
-            most.add(*self.solver.assertions())
+            most.add(*self.solver.assertions(), *foretold)
             handle = most.maximize(total)
             if answered(most) == z3.sat:
                 value = most.upper(handle)

@@ -99,6 +99,8 @@ def program_document(question: ProgramQuestion, program: Program | None) -> dict
         result["epsilon"] = str(question.budget.epsilon)
         if question.budget.delta != 0:
             result["delta"] = str(question.budget.delta)
+    if question.delta is not None and question.claim is not None:
+        result |= {"epsilon": str(question.claim.value_at({})), "delta": _affine(question.delta)}
     if question.claim is not None and not (question.budget is not None and is_geometric(question.mechanism)):
         result["claim"] = _affine(question.claim)
     if program is not None:

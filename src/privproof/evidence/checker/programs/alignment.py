@@ -15,6 +15,9 @@ second is at most a hockey-stick divergence of the Gaussian noises h_j against h
 from a Brownian motion on [0, mu^2], without drift or with drift -1, by the same rule that spends the time
 ``s_j^2 / sigma_j^2`` on step j, so that it is at most the divergence of these motions, H_mu(e).
 
+Shifts of Gaussian noise may even depend on the foretold result, if it is paid for all its values (`foretelling`), and the alignment may
+fail on runs that delta pays for (`promises`).
+
 That the suppositions hold is shown by invariants at the cuts: they hold at the start, are kept on every path between
 cuts, and give what is needed along every path.  Where a program has selections, a shift may also depend on noise that
 is never shifted; `selections` says what, and why the theorem holds all the same.
@@ -24,10 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members, text
+from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof.evidence.checker.outcomes import Accepted, Limits, Shifts, refuse, within
 from privproof.evidence.checker.programs.executing import Execution
 from privproof.evidence.checker.programs.flow import flow_of
+from privproof.evidence.checker.programs.foretelling import Foretold, read_foretold
 from privproof.evidence.checker.programs.gaussian import BITS, given_away
 from privproof.evidence.checker.programs.inputs import Affine, Declared, at_most, read_affine
 from privproof.evidence.checker.programs.instructions import SQUARES, Group, Logarithm, Program, read_group
@@ -40,7 +44,7 @@ from privproof.evidence.checker.programs.terms import INT, REAL, both, implies, 
 from privproof.exact import ONE, ZERO, Epsilon, Rational
 from privproof.exact.balls import precision
 
-_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions", "promises")
+_MEMBERS = ("method", "cuts", "bounds", "paths", "invariants", "conditions", "promises", "foretold")
 _MOST_TIMES = 100_000
 """How many times a logarithm may be a bound, since its ratio is raised to this power exactly; beyond, it is refused."""
 _MOST_TEXT = 2_000_000
@@ -50,22 +54,27 @@ _MOST_TEXT = 2_000_000
 def proved_by_alignment(program: Program, evidence: dict[str, object], limits: Limits) -> Accepted:
     """Check that the alignment proves the claim."""
     only_members(evidence, _MEMBERS, "evidence")
-    flow = flow_of(program)
+    foretell = "foretold" in evidence
+    flow = flow_of(program, foretell=foretell)
     promises = read_promises(evidence.get("promises", []), flow, limits)
     state = State(flow, dict.fromkeys(each.cost for each in promises.values()))
     cuts = read_cuts(evidence.get("cuts"), program, flow.selections)
     paths = paths_of(program, cuts)
-    alignments = read_alignments(evidence.get("paths"), paths, flow, limits)
-    bounds, shifts = _bounds(evidence.get("bounds"), state, promises, limits)
+    alignments = read_alignments(evidence.get("paths"), paths, flow, limits, foretold=foretell)
+    foretold = read_foretold(evidence["foretold"], flow, limits) if foretell else Foretold()
+    bounds, shifts = _bounds(evidence.get("bounds"), state, promises, foretold, limits)
     definitions = _definitions(evidence.get("invariants"), cuts, state)
     once = tuple(state.start()) if all(path.end != 0 for path in paths) else ()
     conditions = [_initial(state)]
-    conditions += [_kept(state, path, alignments[path], promises, bounds, () if path.start else once) for path in paths]
+    conditions += [
+        _kept(state, path, alignments[path], promises, foretold, bounds, () if path.start else once) for path in paths
+    ]
     solver = Solver()
     for condition in conditions:
         solver.establish(condition, definitions)
     declared = program.declared
-    more = "" if declared.delta == 0 else f", plus delta = {text(declared.delta)},"
+    delta = declared.given
+    more = f", plus delta = {str(delta)[:200]}," if delta.constant != 0 or any(delta.terms.values()) else ""
     return Accepted(
         "proved",
         f"every set of outputs of runs that end is at most e^epsilon times as likely{more} under any neighbouring inputs, with "
@@ -89,7 +98,7 @@ def _lengths(declared: Declared) -> str:
 
 
 def _bounds(
-    value: object, state: State, promises: Mapping[int, Promise], limits: Limits
+    value: object, state: State, promises: Mapping[int, Promise], foretold: Foretold, limits: Limits
 ) -> tuple[dict[str, str], Shifts | None]:
     """The bounds of the costs as terms, by the symbol of the cost, and as numbers; refuses bounds that exceed the claim."""
     listed = a_list(value, "evidence.bounds")
@@ -147,13 +156,16 @@ def _bounds(
     if squares != 0 or promises:
         with precision(BITS):
             broken = prices(promises)
-        given_away(squares, broken, total, product, declared)
+        given_away(squares, foretold.many, broken, total, product, declared)
     elif declared.ratio is not None or any(each.terms for each in counted.values()):
         _claimed_in_logarithms(total, counted, declared)
     else:
         _claimed(total, product, declared)
-    only = promises or any(each.terms for each in counted.values())  # no divergence is bounded up to bad noise
-    most = None if only else total.largest(declared.ranges)
+    no_number = any(each.terms for each in counted.values())
+    only = (
+        promises or foretold.ranges is not None
+    )  # no divergence is bounded up to bad noise, or by shifts in hindsight
+    most = None if no_number or only else total.largest(declared.ranges)
     shifts = None if most is None else Shifts(Epsilon(ratio=product, shift=most), squares)
     return {cost_of(group): bound for group, bound in found.items()}, shifts
 
@@ -253,6 +265,7 @@ def _kept(
     path: Path,
     alignment: Alignment,
     promises: Mapping[int, Promise],
+    foretold: Foretold,
     bounds: Mapping[str, str],
     first: tuple[str, ...],
 ) -> Condition:
@@ -266,6 +279,7 @@ def _kept(
             now["ok"] = both((now["ok"], *(term for _, term in execution.deferred)))
         goals.append((f"the invariant of cut {path.end} holds at the end", _holds(state, path.end, now)))
     elif state.flow.prophecy:
+        goals += foretold.obligations(execution.result, state)
         premise, goal = execution.foretold()
         goals.append(("a run with the foretold result is matched", implies(premise, goal)))
     else:

@@ -30,7 +30,7 @@ from privproof.evidence.checker.programs.instructions import (
     Test,
     Whole,
 )
-from privproof.evidence.checker.programs.paths import Alignment, Case, Path, Shift
+from privproof.evidence.checker.programs.paths import Alignment, Condition, Path, Shift
 from privproof.evidence.checker.programs.promises import Promise
 from privproof.evidence.checker.programs.states import State, cost_of, distance_of, other_of, output_of, read_of
 from privproof.evidence.checker.programs.terms import (
@@ -253,17 +253,30 @@ class Execution:
         """Gaussian noise: its shift is settled when it is drawn, and counted by a bound on it, ``s^2 <= reach |s|``."""
         evaluator = self.evaluator
         center = evaluator.value(sample.center).as_sort("real")
-        settled = self.alignment.settled.get(at)
+        settled = self.alignment.settled.get(at, ())
         noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
-        evaluator.known.append(f"(= {shift} {self._amount(None if settled is None else settled.shift)})")
         self._promise(at, noise, center.gap, REAL)
-        if settled is not None:
-            if any(read >= len(evaluator.entries) for read, _ in settled.shift.reads):
+        size = f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
+        amount, reach, more = "0.0", "0.0", "0.0"
+        for each in reversed(settled):
+            known_now = len(evaluator.entries)
+            if any(read >= known_now for read in (*(r for r, _ in each.shift.reads), *(c.read for c in each.when))):
                 refuse(f"the shift of instruction {at} depends on what is read later", self.alignment.place)
-            reach, size = number(settled.reach, REAL), f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
+            chosen = (
+                self._amount(each.shift),
+                number(each.reach, REAL),
+                times(each.reach / sample.factor**2, size, REAL),
+            )
+            when = self._condition(each.when)
+            amount, reach, more = (
+                one if when == "true" else f"(ite {when} {one} {other})"
+                for one, other in zip(chosen, (amount, reach, more), strict=True)
+            )
+        evaluator.known.append(f"(= {shift} {amount})")
+        if settled:
             evaluator.obligations.append((f"instruction {at}: the shift is within its reach", f"(<= {size} {reach})"))
-            cost, factor = cost_of(sample.group), settled.reach / sample.factor**2
-            self.now[cost] = evaluator.named(plus(self.now[cost], times(factor, size, REAL)), REAL)
+            cost = cost_of(sample.group)
+            self.now[cost] = evaluator.named(plus(self.now[cost], more), REAL)
         one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)
         self._assign(sample.name, Value.apart("real", one, gap))
 
@@ -286,7 +299,7 @@ class Execution:
         for case in reversed(self.alignment.cases):
             shift = case.shifts.get(at)
             chosen = self._whole_amount(shift) if whole else self._amount(shift)
-            condition = self._condition(case)
+            condition = self._condition(case.when)
             term = chosen if condition == "true" else f"(ite {condition} {chosen} {term})"
         return term
 
@@ -321,9 +334,9 @@ class Execution:
             parts.append(times(factor, self.now[symbol] if symbol in self.now else self.state.own(symbol), INT))
         return plus(*parts)
 
-    def _condition(self, case: Case) -> str:
+    def _condition(self, when: tuple[Condition, ...]) -> str:
         parts = []
-        for each in case.when:
+        for each in when:
             output = "" if each.output is None else self.state.own(output_of(each.output))
             if each.output is None:
                 term = self.state.own("up")

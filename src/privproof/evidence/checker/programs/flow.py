@@ -68,8 +68,13 @@ class Flow:
         return bool(self.outputs)
 
 
-def flow_of(program: Program) -> Flow:
-    """The data flow of a program; refuses what the two-run meaning does not cover."""
+def flow_of(program: Program, *, foretell: bool = False) -> Flow:
+    """The data flow of a program; refuses what the two-run meaning does not cover.
+
+    Args:
+        program: the program.
+        foretell: whether all discrete parts of the result are foretold, also those that no run can change.
+    """
     high = {each.name for each in program.declared.private if each.shape == "value"}
     noisy: set[str] = set()
     for instruction in program.code:
@@ -88,7 +93,7 @@ def flow_of(program: Program) -> Flow:
                 if any(part.head == "variable" and part.name in noisy for part in parts_within(instruction.value)):
                     noisy.add(instruction.name)
     _same_operands(program, high)
-    outputs = _outputs(program, high)
+    outputs = _outputs(program, high, foretell=foretell)
     if outputs and any(isinstance(instruction, Next) for instruction in program.code):
         refuse("the result of a mechanism that reads a stream is not foretold", "question.code")
     scales = {instruction.group for instruction in program.code if isinstance(instruction, Sample)}
@@ -174,12 +179,12 @@ def _same_operands(program: Program, high: set[str]) -> None:
                 refuse("no factor of a product is a constant, and one depends on private inputs or noise", part.place)
 
 
-def _outputs(program: Program, high: set[str]) -> dict[int, str]:
+def _outputs(program: Program, high: set[str], *, foretell: bool) -> dict[int, str]:
     returns = [instruction for instruction in program.code if isinstance(instruction, Return)]
     found: dict[int, str] = {}
     for instruction in returns:
         for position, part in enumerate(instruction.parts):
-            if part.sort != "real" and _is_high(part, high, program):
+            if part.sort != "real" and (foretell or _is_high(part, high, program)):
                 found.setdefault(position, part.sort)
     if found and len({len(instruction.parts) for instruction in returns}) > 1:
         refuse("the results have different numbers of parts, and one is foretold", "question.code")

@@ -13,7 +13,7 @@ Whatever would make the set of neighbours empty is refused, so that nothing is p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from privproof.evidence.checker.claims import read_epsilon
 from privproof.evidence.checker.documents import (
@@ -97,6 +97,10 @@ class Affine:
         terms = {name: self.terms.get(name, ZERO) - other.terms.get(name, ZERO) for name in names}
         return Affine(self.constant - other.constant, terms)
 
+    def times(self, factor: Rational) -> Affine:
+        """A multiple."""
+        return Affine(self.constant * factor, {name: value * factor for name, value in self.terms.items()})
+
     def largest(self, ranges: Mapping[str, tuple[Rational | None, Rational | None]]) -> Rational | None:
         """The largest value over a box; None where there is none.
 
@@ -143,7 +147,7 @@ class Declared:
         epsilon: the number claimed, or None.
         claim: the affine expression claimed, or None; where both are given it is at most epsilon.
         ratio: where the claim is that many times the logarithm of a ratio above 1, this ratio.
-        delta: the probability that is claimed to be given away besides.
+        given: the probability that is claimed to be given away besides, as an expression like the claim.
         change: which changes of a record are looked at; None for all.
     """
 
@@ -152,9 +156,16 @@ class Declared:
     size: int | None
     epsilon: Epsilon | None
     claim: Affine | None
-    delta: Rational
+    given: Affine
     ratio: Rational | None = None
     change: Change | None = None
+
+    @property
+    def delta(self) -> Rational:
+        """The delta that is claimed, which is one number; refused where it is an expression."""
+        if any(self.given.terms.values()):
+            refuse("a delta that depends on sizes or public numbers is decided by alignments alone", "question.delta")
+        return self.given.constant
 
     @property
     def private(self) -> tuple[Input, ...]:
@@ -202,10 +213,9 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
     if "epsilon" not in question and "claim" not in question:
         refuse("the question claims nothing", "question.epsilon")
     epsilon = read_epsilon(question["epsilon"], "question.epsilon", limits) if "epsilon" in question else None
-    delta = a_number(question.get("delta", 0), "question.delta", limits)
-    if not 0 <= delta <= 1:
-        refuse(f"delta = {text(delta)} is outside [0, 1]", "question.delta")
-    declared = Declared(inputs, relation, size, epsilon, None, delta)
+    declared = Declared(inputs, relation, size, epsilon, None, Affine(ZERO, {}))
+    delta = _delta(question.get("delta", 0), declared, limits)
+    declared = replace(declared, given=delta)
     if "claim" not in question:
         return declared
     claim = an_object(question["claim"], "question.claim")
@@ -215,10 +225,25 @@ def read_declared(question: dict[str, object], limits: Limits) -> Declared:
         ratio = a_number(claim["ratio"], "question.claim.ratio", limits)
         if ratio <= 1 or epsilon is not None:
             refuse("a claim in logarithms has a ratio above 1, and no other number beside it", "question.claim")
-        return Declared(inputs, relation, size, None, affine, delta, ratio)
+        return replace(declared, epsilon=None, claim=affine, ratio=ratio)
     if epsilon is not None:
         at_most(affine, epsilon, declared, "question.claim")
-    return Declared(inputs, relation, size, epsilon, affine, delta)
+    return replace(declared, claim=affine)
+
+
+def _delta(value: object, declared: Declared, limits: Limits) -> Affine:
+    """The claimed delta: a number between 0 and 1, or an expression that is never below 0."""
+    if not isinstance(value, dict):
+        delta = a_number(value, "question.delta", limits)
+        if not 0 <= delta <= 1:
+            refuse(f"delta = {text(delta)} is outside [0, 1]", "question.delta")
+        return Affine(delta, {})
+    only_members(value, ("constant", "terms"), "question.delta")
+    affine = read_affine(value, declared, "question.delta", limits)
+    below = Affine(ZERO, {}).minus(affine).largest(declared.ranges)
+    if below is None or below > 0:
+        refuse(f"delta = {str(affine)[:200]} may be below 0", "question.delta")
+    return affine
 
 
 def read_affine(given: Mapping[str, object], declared: Declared, place: str, limits: Limits) -> Affine:

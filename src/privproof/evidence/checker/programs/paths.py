@@ -91,8 +91,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Settled:
-    """The shift of Gaussian noise, with a bound on its size."""
+    """The shift of Gaussian noise where the result is foretold to be so, with a bound on its size."""
 
+    when: tuple[Condition, ...]
     shift: Shift
     reach: Rational
 
@@ -101,12 +102,13 @@ class Settled:
 class Alignment:
     """The cases of a path; the first whose conditions hold counts, and without one nothing is shifted.
 
-    The shifts of Gaussian noise are settled, and no case tells them apart.
+    The shifts of Gaussian noise are settled: of each the first whose conditions hold counts.  They have conditions only where delta
+    pays for every result that may be foretold.
     """
 
     cases: tuple[Case, ...]
     place: str
-    settled: Mapping[int, Settled] = field(default_factory=dict)
+    settled: Mapping[int, tuple[Settled, ...]] = field(default_factory=dict)
 
 
 def paths_of(program: Program, cuts: frozenset[int]) -> list[Path]:
@@ -148,8 +150,18 @@ def read_cuts(value: object, program: Program, selections: Mapping[int, int]) ->
     return frozenset(cuts)
 
 
-def read_alignments(value: object, paths: list[Path], flow: Flow, limits: Limits) -> dict[Path, Alignment]:
-    """The alignment of each path; a path that is not listed is not shifted."""
+def read_alignments(
+    value: object, paths: list[Path], flow: Flow, limits: Limits, *, foretold: bool = False
+) -> dict[Path, Alignment]:
+    """The alignment of each path; a path that is not listed is not shifted.
+
+    Args:
+        value: what the certificate lists.
+        paths: all paths.
+        flow: the program and its data flow.
+        limits: how much is read.
+        foretold: whether shifts of Gaussian noise may depend on the foretold result.
+    """
     known = {(path.start, path.tests): path for path in paths}
     listed = a_list(value, _PLACE)
     within(len(listed), len(paths), "entries for paths", _PLACE)
@@ -168,7 +180,7 @@ def read_alignments(value: object, paths: list[Path], flow: Flow, limits: Limits
             refuse("the path is listed twice", place)
         cases = a_list(given.get("cases"), f"{place}.cases")
         within(len(cases), _MOST_CASES, "cases", f"{place}.cases")
-        reader = _Reader(flow, path, limits)
+        reader = _Reader(flow, path, limits, foretold=foretold)
         settled = reader.settled(given.get("settled", {}), f"{place}.settled")
         read = tuple(reader.case(case, f"{place}.cases[{k}]") for k, case in enumerate(cases))
         found[path] = Alignment(read, place, settled)
@@ -204,14 +216,14 @@ def _settled(alignments: Mapping[Path, Alignment], program: Program) -> None:
 
 def _predictable(alignments: Mapping[Path, Alignment], program: Program) -> None:
     """The shift of Gaussian noise is the same on all paths that share the way to its draw."""
-    seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], Settled | None] = {}
+    seen: dict[tuple[int, int, tuple[tuple[int, bool], ...]], tuple[Settled, ...]] = {}
     for path, alignment in alignments.items():
         for i, at in enumerate(path.steps):
             step = program.code[at]
             if isinstance(step, Sample) and step.gaussian:
                 before = frozenset(path.steps[:i])
                 tests = tuple(test for test in path.tests if test[0] in before)
-                settled = alignment.settled.get(at)
+                settled = alignment.settled.get(at, ())
                 if seen.setdefault((path.start, at, tests), settled) != settled:
                     refuse(f"the shift of instruction {at} depends on what comes later", alignment.place)
 
@@ -219,8 +231,9 @@ def _predictable(alignments: Mapping[Path, Alignment], program: Program) -> None
 class _Reader:
     """Reads the cases of one path."""
 
-    def __init__(self, flow: Flow, path: Path, limits: Limits) -> None:
+    def __init__(self, flow: Flow, path: Path, limits: Limits, *, foretold: bool) -> None:
         self.flow = flow
+        self.foretold = foretold
         self.limits = limits
         drawn = {at: step for at in path.steps if isinstance(step := flow.program.code[at], Sample)}
         self.samples = [at for at, step in drawn.items() if not step.gaussian]
@@ -233,9 +246,7 @@ class _Reader:
     def case(self, value: object, place: str) -> Case:
         given = an_object(value, place)
         only_members(given, ("when", "shifts"), place)
-        when = a_list(given.get("when", []), f"{place}.when")
-        within(len(when), _MOST_CASES, "conditions", f"{place}.when")
-        conditions = tuple(self._condition(item, f"{place}.when[{i}]") for i, item in enumerate(when))
+        conditions = self._when(given, place)
         shifts = {}
         for name, item in an_object(given.get("shifts"), f"{place}.shifts").items():
             at = next((number for number in self.samples if str(number) == name), None)
@@ -244,7 +255,12 @@ class _Reader:
             shifts[at] = self._shift(item, f"{place}.shifts.{name}")
         return Case(conditions, shifts)
 
-    def settled(self, value: object, place: str) -> dict[int, Settled]:
+    def _when(self, given: dict[str, object], place: str) -> tuple[Condition, ...]:
+        when = a_list(given.get("when", []), f"{place}.when")
+        within(len(when), _MOST_CASES, "conditions", f"{place}.when")
+        return tuple(self._condition(item, f"{place}.when[{i}]") for i, item in enumerate(when))
+
+    def settled(self, value: object, place: str) -> dict[int, tuple[Settled, ...]]:
         """The shifts of Gaussian noise."""
         found = {}
         for name, item in an_object(value, place).items():
@@ -252,13 +268,21 @@ class _Reader:
             at = next((number for number in self.gaussian if str(number) == name), None)
             if at is None:
                 refuse(f"{name[:40]!r} is no sample of Gaussian noise on this path", place)
-            given = an_object(item, here)
-            only_members(given, ("shift", "reach"), here)
-            reach = a_number(given.get("reach"), f"{here}.reach", self.limits)
-            if reach < 0:
-                refuse("a reach is at least 0", f"{here}.reach")
-            found[at] = Settled(self._shift(given.get("shift"), f"{here}.shift"), reach)
+            listed = item if isinstance(item, list) else [item]
+            within(len(listed), _MOST_CASES, "cases", here)
+            found[at] = tuple(self._settled(each, f"{here}[{k}]") for k, each in enumerate(listed))
         return found
+
+    def _settled(self, value: object, place: str) -> Settled:
+        given = an_object(value, place)
+        only_members(given, ("when", "shift", "reach"), place)
+        when = self._when(given, place)
+        if when and not self.foretold:
+            refuse("a shift of Gaussian noise depends on what is foretold, for which nothing is paid", f"{place}.when")
+        reach = a_number(given.get("reach"), f"{place}.reach", self.limits)
+        if reach < 0:
+            refuse("a reach is at least 0", f"{place}.reach")
+        return Settled(when, self._shift(given.get("shift"), f"{place}.shift"), reach)
 
     def _shift(self, value: object, place: str) -> Shift:
         given = an_object(value, place)
