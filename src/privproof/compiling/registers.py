@@ -17,11 +17,12 @@ What is left at the end is an integral over at most two registers for every outc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
+from privproof.compiling.register_states import Drawn, Form, Outcome, Registers, State, Term, Value, added_up
 from privproof.compiling.relational import Program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import CONTINUOUS, OTHERS, PLACE, PROCESSED, RANKED, output_parts
@@ -52,124 +53,6 @@ _MOST_STATES = 20_000
 """States that wait at loop heads at one time; noisy max has as many as there were answers, more tell that paths are enumerated."""
 _MOST_ROUNDS = 20_000
 """Rounds of loops; beyond, a loop is taken for one without end."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """``constant + sum of factors``: of entries of the data by their names, of noisy values by numbers, of register i by ``-1 - i``."""
-
-    constant: Rational
-    terms: tuple[tuple[int | str, Rational], ...] = ()
-
-    def plus(self, other: Form, times: Rational = ONE) -> Form:
-        """The sum with a multiple of another form."""
-        found = dict(self.terms)
-        for key, factor in other.terms:
-            found[key] = found.get(key, ZERO) + times * factor
-        terms = tuple(sorted(((k, f) for k, f in found.items() if f != 0), key=_key))
-        return Form(self.constant + times * other.constant, terms)
-
-    def times(self, factor: Rational) -> Form:
-        """A multiple."""
-        return Form(ZERO).plus(self, factor)
-
-    @property
-    def noisy(self) -> list[tuple[int, Rational]]:
-        """The noisy values and registers in it."""
-        return [(key, factor) for key, factor in self.terms if isinstance(key, int)]
-
-    @property
-    def plain(self) -> Form:
-        """The rest: what depends on data alone."""
-        return Form(self.constant, tuple(term for term in self.terms if isinstance(term[0], str)))
-
-
-def _key(term: tuple[int | str, Rational]) -> tuple[bool, str, int]:
-    key = term[0]
-    return (isinstance(key, int), "" if isinstance(key, int) else key, key if isinstance(key, int) else 0)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A noisy value: which draw it is, its law, and the number around which it lies: a constant and a multiple of one entry of the data.
-
-    Attributes:
-        draw: the site and how many draws there were before it.
-        kind: the law.
-        scale: its scale.
-        center: its center.
-        turned: whether exponential noise goes to the left.
-    """
-
-    draw: tuple[int, int]
-    kind: str
-    scale: Rational
-    center: Form
-    turned: bool = False
-
-    @property
-    def entry(self) -> str | None:
-        """The entry of the data in its center."""
-        return str(self.center.terms[0][0]) if self.center.terms else None
-
-
-Value: TypeAlias = "Form | bool | str | None"
-Tuples: TypeAlias = frozenset[tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Term:
-    """A sum of integrals over registers.
-
-    Attributes:
-        registers: how many there are.
-        tuples: the noisy values that take their turns in them.
-        cells: of the other noisy values, and of these while it is not their turn, the cells in which they may lie, as bits; a value that is
-            not named may lie anywhere.
-    """
-
-    registers: int
-    tuples: Tuples
-    cells: Mapping[int, int]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What is shown, and its probability: a sum of integrals.
-
-    Attributes:
-        output: what is written and returned, each by its parts.
-        terms: the integrals.
-    """
-
-    output: tuple[Any, ...]
-    terms: tuple[Term, ...]
-
-    @property
-    def text(self) -> str:
-        """What is shown, in words."""
-        shown = [
-            ", ".join(map(str, parts)) if len(parts) == 1 else f"({', '.join(map(str, parts))})"
-            for parts in self.output
-        ]
-        return shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
-
-
-@dataclass(frozen=True)
-class Registers:
-    """A mechanism at a size.
-
-    Attributes:
-        program: the program that was run.
-        noises: all noisy values.
-        outcomes: everything that can be shown.
-        entries: the entries of the data by name: ``q[0]``, ``q[1]``, ...
-    """
-
-    program: Program
-    noises: tuple[Drawn, ...]
-    outcomes: tuple[Outcome, ...]
-    entries: tuple[str, ...]
 
 
 def registers(mechanism: Mechanism, size: int | None) -> Registers:
@@ -214,168 +97,6 @@ def lists_of(mechanism: Mechanism, size: int | None) -> dict[str, int]:
     return found
 
 
-# -------------------------------------------------------------------------------------------------------------- states
-
-
-@dataclass
-class _State:
-    at: int
-    held: dict[str, Value]
-    tuples: Tuples = frozenset({()})
-    cells: dict[int, int] = field(default_factory=dict)
-    draws: dict[int, int] = field(default_factory=dict)
-    written: tuple[Any, ...] = ()
-    registers: int = 0
-
-    def copy(self) -> _State:
-        """The same state, with variables of its own; what else it has is never changed in place."""
-        return _State(self.at, dict(self.held), self.tuples, self.cells, self.draws, self.written, self.registers)
-
-    @property
-    def everywhere(self) -> int:
-        """All cells, as bits."""
-        return (1 << (self.registers + 1)) - 1
-
-    def renamed(self, names: Mapping[int, int]) -> None:
-        """Call noisy values and registers by other numbers, wherever they are held."""
-        for name, value in self.held.items():
-            if isinstance(value, Form) and any(key in names for key, _ in value.noisy):
-                terms = ((names.get(k, k) if isinstance(k, int) else k, f) for k, f in value.terms)
-                self.held[name] = Form(value.constant, tuple(sorted(terms, key=_key)))
-
-    def with_register(self, atom: int, cell: int) -> _State:
-        """A noisy value becomes a register in a cell."""
-        made = self.copy()
-        made.tuples = frozenset((*each[:cell], atom, *each[cell:]) for each in self.tuples)
-        below = (1 << cell) - 1
-        made.cells = {
-            other: mask & below | (3 if mask >> cell & 1 else 0) << cell | mask >> (cell + 1) << (cell + 2)
-            for other, mask in self.cells.items()
-            if other != atom
-        }
-        made.registers += 1
-        moved = {-1 - k: -2 - k for k in range(cell, self.registers)}
-        made.renamed({**moved, atom: -1 - cell})
-        return made
-
-    def places(self, atom: int) -> Iterator[int]:
-        """The cells in which a noisy value may lie."""
-        mask = self.cells.get(atom, self.everywhere)
-        return (cell for cell in range(self.registers + 1) if mask >> cell & 1)
-
-    def without(self, register: int) -> _State | None:
-        """The state with a register integrated out that nobody reads; None where that takes an integral (Leibniz, above)."""
-        rests: dict[tuple[int, ...], set[int]] = {}
-        for each in self.tuples:
-            rests.setdefault((*each[:register], *each[register + 1 :]), set()).add(each[register])
-        sensitive = {a for a, mask in self.cells.items() if (mask >> register & 1) != (mask >> (register + 1) & 1)}
-        inside: set[int] = set()
-        for rest, turns in rests.items():
-            if turns | (sensitive.difference(rest)) != turns:
-                return None
-            masks = {self.cells.get(atom) for atom in turns} if len(turns) > 1 else set()
-            if masks and masks not in ({1 << register}, {2 << register}):
-                return None
-            inside |= turns
-        made = self.copy()
-        made.registers -= 1
-        made.tuples = frozenset(rests)
-        below = (1 << (register + 1)) - 1
-        made.cells = {a: mask & below | mask >> (register + 2) << (register + 1) for a, mask in self.cells.items()}
-        for rest, turns in rests.items():  # a value that took its turn elsewhere lies where its own turn would put it
-            for atom in inside.difference(turns, rest):
-                if made.cells.get(atom, made.everywhere) != 1 << register:
-                    return None
-        for atom in inside:
-            made.cells[atom] = 1 << register
-        made.cells = {a: mask for a, mask in made.cells.items() if mask != made.everywhere}
-        made.renamed({-1 - k: -k for k in range(register + 1, self.registers)})
-        return made
-
-    def used(self) -> set[int]:
-        """The noisy values and registers that some variable holds."""
-        return {key for value in self.held.values() if isinstance(value, Form) for key, _ in value.noisy}
-
-    def reduced(self, *, ended: bool = False) -> _State:
-        """The state with all registers integrated out that need no integral and that nobody reads."""
-        state = self
-        while True:
-            used = set() if ended else state.used()
-            for register in range(state.registers):
-                made = state.without(register) if -1 - register not in used else None
-                if made is not None:
-                    state = made
-                    break
-            else:
-                return state
-
-    def key(self) -> Any:
-        """What must be equal for two states to be added up."""
-        return (
-            self.at,
-            tuple(sorted((name, type(value).__name__, value) for name, value in self.held.items())),
-            self.written,
-            tuple(sorted(self.draws.items())),
-            self.registers,
-        )
-
-    def joined(self, other: _State) -> _State | None:
-        """The sum of two states with equal keys, where it has the same form."""
-        if self.tuples == other.tuples:
-            return self._with_cells(other)
-        if self.tuples & other.tuples:
-            return None
-        mine, theirs = (frozenset.intersection(*map(frozenset, s.tuples)) for s in (self, other))
-        cells = dict(self.cells)
-        for atom, mask in other.cells.items():
-            if atom in cells:
-                if cells[atom] != mask:
-                    return None
-            elif atom in mine:
-                cells[atom] = mask
-            else:
-                return None
-        if any(atom not in other.cells and atom not in theirs for atom in self.cells):
-            return None
-        return replace(self, tuples=self.tuples | other.tuples, cells=cells)
-
-    def _with_cells(self, other: _State) -> _State | None:
-        """The sum of two states in which one value lies in different cells."""
-        everywhere = self.everywhere
-        differing = [
-            atom
-            for atom in {**self.cells, **other.cells}
-            if self.cells.get(atom, everywhere) != other.cells.get(atom, everywhere)
-        ]
-        if len(differing) != 1:
-            return None
-        [atom] = differing
-        one, two = (each.cells.get(atom, everywhere) for each in (self, other))
-        if one & two or any(atom in each for each in self.tuples):
-            return None
-        cells = dict(self.cells)
-        cells[atom] = one | two
-        if cells[atom] == everywhere:
-            del cells[atom]
-        return replace(self, cells=cells)
-
-
-def _added_up(states: Sequence[_State], *, ended: bool = False) -> list[_State]:
-    """States with equal keys, as few as possible."""
-    kept: list[_State] = []
-    for each in states:
-        state = each.reduced(ended=ended)
-        for number, other in enumerate(kept):
-            if other.registers == state.registers and (both := other.joined(state)) is not None:
-                kept[number] = both
-                break
-        else:
-            kept.append(state)
-    made = [state.reduced(ended=ended) for state in kept]
-    smaller = len(kept) < len(states) or any(a is not b for a, b in zip(made, kept, strict=True))
-    return _added_up(made, ended=ended) if smaller and len(made) > 1 else made
-
-
 # ------------------------------------------------------------------------------------------------------------- running
 
 
@@ -400,16 +121,16 @@ class _Running:
             else:
                 self.entries.append(name)
                 held[name] = Form(ZERO, ((name, ONE),))
-        self.start = _State(0, held)
+        self.start = State(0, held)
 
     def run(self) -> Registers:
         """The outcomes."""
-        ended: dict[tuple[Any, ...], list[_State]] = {}
+        ended: dict[tuple[Any, ...], list[State]] = {}
         waiting = [self.start]
         for _ in range(_MOST_ROUNDS):
             if not waiting:
                 break
-            parked: dict[Any, list[_State]] = {}
+            parked: dict[Any, list[State]] = {}
             for begun in waiting:
                 for state in self.until_cut(begun):
                     if state.at < 0:
@@ -418,7 +139,7 @@ class _Running:
                         parked.setdefault(state.key(), []).append(state)
             waiting = []
             for same in parked.values():
-                for state in _added_up(same):
+                for state in added_up(same):
                     waiting += self.kept_apart(state)
             if len(waiting) > _MOST_STATES:
                 _refuse(f"more than {_MOST_STATES} states at one time, {self.mechanism.place}")
@@ -429,16 +150,16 @@ class _Running:
             for state in states:
                 state.held = {}
                 state.draws = {}
-            groups: dict[int, list[_State]] = {}
+            groups: dict[int, list[State]] = {}
             for state in states:
                 groups.setdefault(state.registers, []).append(state)
-            made = [each for group in groups.values() for each in _added_up(group, ended=True)]
+            made = [each for group in groups.values() for each in added_up(group, ended=True)]
             if any(each.registers > _MOST_INTEGRATED for each in made):
                 _refuse(f"an output depends on the order of more than two noisy numbers, {self.mechanism.place}")
             outcomes.append(Outcome(output, tuple(Term(each.registers, each.tuples, each.cells) for each in made)))
         return Registers(self.program, tuple(self.noises), tuple(outcomes), tuple(self.entries))
 
-    def kept_apart(self, state: _State) -> list[_State]:
+    def kept_apart(self, state: State) -> list[State]:
         """The state with registers integrated out that nobody reads: one that is left over is too many."""
         dead = set(range(state.registers)) - {-1 - key for key in state.used()}
         if state.registers > _MOST_REGISTERS or (dead and state.registers >= _MOST_REGISTERS):
@@ -446,7 +167,7 @@ class _Running:
             _refuse(f"more than two noisy numbers are kept at one time ({', '.join(names)}), {self.mechanism.place}")
         return [state]
 
-    def until_cut(self, begun: _State) -> Iterator[_State]:
+    def until_cut(self, begun: State) -> Iterator[State]:
         """The states in which a state comes to the next loop head or to the end."""
         waiting = [begun]
         while waiting:
@@ -461,7 +182,7 @@ class _Running:
                 else:
                     waiting.append(after)
 
-    def in_registers(self, state: _State) -> Iterator[_State]:
+    def in_registers(self, state: State) -> Iterator[State]:
         """The state with every noisy value that lives on in a register, in every cell that it may lie in."""
         loose = sorted(key for key in state.used() if key >= 0)
         if not loose:
@@ -474,7 +195,7 @@ class _Running:
         for cell in state.places(loose[0]):
             yield from self.in_registers(state.with_register(loose[0], cell))
 
-    def units(self, atom: int, state: _State) -> Form | None:
+    def units(self, atom: int, state: State) -> Form | None:
         """What is added to a loose value wherever it is held, if data are: then the sum is what had better become the register."""
         if atom in state.cells:
             return None
@@ -486,7 +207,7 @@ class _Running:
                 found.add(Form(ZERO, value.plain.times(1 / factor).terms) if len(value.noisy) == 1 else None)
         return next(iter(found)) if len(found) == 1 and found not in ({None}, {Form(ZERO)}) else None
 
-    def step(self, state: _State) -> Iterator[_State]:
+    def step(self, state: State) -> Iterator[State]:
         """The states after an instruction."""
         match self.program.code[state.at]:
             case Assign(name, Constant(value)) if value is MISSING:
@@ -515,7 +236,7 @@ class _Running:
             case other:
                 _refuse(f"{type(other).__name__}, {other.place}")
 
-    def after(self, state: _State, name: str, value: Any) -> _State:
+    def after(self, state: State, name: str, value: Any) -> State:
         state.held[name] = value
         state.at += 1
         return state
@@ -528,7 +249,7 @@ class _Running:
             _refuse(f"a {'noisy number' if shown.noisy else 'number without noise'} is shown, {place}")
         return shown.constant
 
-    def sampled(self, sample: Sample, state: _State) -> Iterator[_State]:
+    def sampled(self, sample: Sample, state: State) -> Iterator[State]:
         """The states after a draw."""
         if sample.noise in (PLACE, OTHERS, RANKED):
             _refuse(f"a selection, {sample.place}")
@@ -560,7 +281,7 @@ class _Running:
 
     # ------------------------------------------------------------------------------------------------------ expressions
 
-    def values(self, expression: Expression, state: _State) -> Iterator[tuple[_State, Any]]:
+    def values(self, expression: Expression, state: State) -> Iterator[tuple[State, Any]]:
         """What an expression may be, each with the state in which it is."""
         match expression:
             case Constant(value):
@@ -590,10 +311,10 @@ class _Running:
                 _refuse(f"an expression, {expression.place}")
 
     def operation(
-        self, name: str, arguments: Sequence[Expression], place: Place, state: _State
-    ) -> Iterator[tuple[_State, Any]]:
+        self, name: str, arguments: Sequence[Expression], place: Place, state: State
+    ) -> Iterator[tuple[State, Any]]:
         """What an operation may be: of its arguments one after the other."""
-        waiting: list[tuple[_State, tuple[str, ...]]] = [(state.copy(), ())]
+        waiting: list[tuple[State, tuple[str, ...]]] = [(state.copy(), ())]
         for number, argument in enumerate(arguments):  # noisy values may be renumbered by a later argument: hold them
             following = []
             for each, names in waiting:
@@ -611,7 +332,7 @@ class _Running:
                 operands = [each.held.pop(key) for key in names]
                 yield each, _applied(name, operands, place)
 
-    def compared(self, name: str, names: Sequence[str], place: Place, state: _State) -> Iterator[tuple[_State, bool]]:
+    def compared(self, name: str, names: Sequence[str], place: Place, state: State) -> Iterator[tuple[State, bool]]:
         """How a comparison may go."""
         one, two = (state.held[key] for key in names)
         if not (isinstance(one, Form) and isinstance(two, Form)):
@@ -638,7 +359,7 @@ class _Running:
                 del each.held[key]
             yield each, _SIGNS[name](rational(sign))
 
-    def ordered(self, names: Sequence[str], place: Place, state: _State) -> Iterator[tuple[_State, int]]:
+    def ordered(self, names: Sequence[str], place: Place, state: State) -> Iterator[tuple[State, int]]:
         """The states in which the difference of what two names hold has a sign."""
         gap = self.gap(names, state)
         (first, factor), (second, other) = gap.noisy
@@ -670,13 +391,13 @@ class _Running:
                     del made.cells[second]
                 yield made, 1 if (other > 0) == lies_above else -1
 
-    def gap(self, names: Sequence[str], state: _State) -> Form:
+    def gap(self, names: Sequence[str], state: State) -> Form:
         one, two = (state.held[key] for key in names)
         assert isinstance(one, Form)
         assert isinstance(two, Form)
         return one.plus(two, -ONE)
 
-    def levelled(self, atom: int, gap: Form, state: _State, place: Place) -> _State:
+    def levelled(self, atom: int, gap: Form, state: State, place: Place) -> State:
         """The state with a loose value in such units that it is compared with the register itself.
 
         ``f r + g y + c`` becomes ``f (r - z)`` with ``z = -(g y + c)/f``.
@@ -691,7 +412,7 @@ class _Running:
             _refuse(f"a noisy number is compared twice in different units, {place}")
         return self.changed(atom, slope, offset, state)
 
-    def changed(self, atom: int, slope: Rational, offset: Form, state: _State) -> _State:
+    def changed(self, atom: int, slope: Rational, offset: Form, state: State) -> State:
         """The state with ``slope y + offset`` in the place of a loose value y."""
         old = self.noises[atom]
         drawn = Drawn(
@@ -710,7 +431,7 @@ class _Running:
                 made.held[name] = rest.plus(new, factor / slope)
         return made
 
-    def extreme(self, name: str, names: Sequence[str], place: Place, state: _State) -> Iterator[tuple[_State, Any]]:
+    def extreme(self, name: str, names: Sequence[str], place: Place, state: State) -> Iterator[tuple[State, Any]]:
         """What the largest, the smallest, or the absolute value may be."""
         if name == "abs":
             names = (*names, f" minus {place}")
@@ -727,8 +448,8 @@ class _Running:
             yield from self.extreme("max" if name == "abs" else name, (kept, *rest), place, each)
 
     def compared_kept(
-        self, name: str, names: Sequence[str], place: Place, state: _State
-    ) -> Iterator[tuple[_State, bool]]:
+        self, name: str, names: Sequence[str], place: Place, state: State
+    ) -> Iterator[tuple[State, bool]]:
         """How a comparison may go; what is compared stays held."""
         copies = tuple(f"{key} again" for key in names)
         for key, copy in zip(names, copies, strict=True):

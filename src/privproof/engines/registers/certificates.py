@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from privproof.compiling.registers import Outcome
+from privproof.compiling.register_states import Outcome
 
 
 def registers_evidence() -> dict[str, object]:

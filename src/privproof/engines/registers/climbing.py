@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import ndtr
 
-from privproof.compiling.registers import Registers
+from privproof.compiling.register_states import Registers
 from privproof.engines.registers.pulling import Point, Pull, taking_part
 from privproof.exact import Rational
 

@@ -31,7 +31,7 @@ from itertools import count, pairwise, product
 
 from flint import arb
 
-from privproof.compiling.registers import Registers
+from privproof.compiling.register_states import Registers
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.integrals.panels import Grid, evenly
 from privproof.engines.registers.climbing import Rough, as_float, climb

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from flint import arb
 
-from privproof.compiling.registers import Outcome, Registers
+from privproof.compiling.register_states import Outcome, Registers
 from privproof.engines.registers.certificates import corners_evidence, registers_evidence
 from privproof.engines.registers.corners import Corners
 from privproof.engines.registers.integrating import BITS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from privproof.compiling.registers import Outcome, Registers
+from privproof.compiling.register_states import Outcome, Registers
 from privproof.compiling.rewriting import Unsupported
 from privproof.exact import Rational
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from flint import arb
 
-from privproof.compiling.registers import Drawn, Outcome, Registers, Term
+from privproof.compiling.register_states import Drawn, Outcome, Registers, Term
 from privproof.compiling.rewriting import Unsupported
 from privproof.engines.integrals.curves import Law
 from privproof.engines.integrals.panels import Grid

@@ -14,7 +14,8 @@ these leave.
   ``K e^(a^2/2s^2) (1 + a e^(a^2/2t^2)/(t sqrt(2 pi)))`` in integral, s and t the deviations of h and l.  K bounds the probabilities:
   ``|Phi(h) - Phi(l)| <= 2B - 1`` where both are complex (at real parts on both sides of 0 it is at most the sum of
   ``Phi(|u|) - 1/2 + c phi(u)`` over the two, on one side of 0 no more because ``1/2 + c phi(0) <= B``), and ``<= B`` where h is real.
-* *Laplace and exponential laws*, one number: entire between the kinks, where FLINT integrates with an error bound of its own.
+* *Laplace and exponential laws*, or laws of very different scales, one number: entire between the kinks, where FLINT integrates with an
+  error bound of its own.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def integrate(laws: Sequence[Law], products: Iterable[Product]) -> dict[Product,
         if count == 0:
             result |= {product: arb(1) for product in group}
         elif count == 1:
-            result |= _single(laws, group) if normal else _separately(laws, group)
+            result |= _single(laws, group) if normal and _narrow(laws, group) else _separately(laws, group)
         elif count == 2 and normal:
             result |= _double(laws, group)
         else:
@@ -94,10 +95,22 @@ class _Nodes:
     ends: tuple[Rational, Rational]
 
 
+def _strip(laws: Sequence[Law], group: Sequence[Product]) -> Rational:
+    """Half the width of the strip."""
+    return _ACROSS * min(
+        laws[law].scale for product in group for law in (*product[0], *(j for (j, _), _ in product[1]))
+    )
+
+
+def _narrow(laws: Sequence[Law], group: Sequence[Product]) -> bool:
+    """Whether the rule on one number has few nodes: no law is so much wider than another."""
+    widest = max(2 * _REACH["gaussian"] * laws[j].scale for product in group for j in product[0])
+    return bool(widest <= _MOST_NODES // 2 * _strip(laws, group) * Rational(22, 7) / (_SINGLE // 2))
+
+
 def _nodes(laws: Sequence[Law], group: Sequence[Product], exponent: int, limit: int) -> _Nodes:
-    used = {law for product in group for law in (*product[0], *(j for (j, _), _ in product[1]))}
     hubs = {law for product in group for law in product[0]}
-    strip = _ACROSS * min(laws[j].scale for j in used)
+    strip = _strip(laws, group)
     reach = _REACH["gaussian"] if limit == _MOST_NODES else _NEAR
     low = min(laws[j].center - reach * laws[j].scale for j in hubs)
     high = max(laws[j].center + reach * laws[j].scale for j in hubs)
