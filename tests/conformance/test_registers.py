@@ -30,7 +30,12 @@ KNOWN = [
     (sparse_vector, 25, "1.24", 0),
     (sparse_vector.having(t=1, s=2), 2, "1/2", 0.085242176707281),
     (sparse_vector.having(t=1, s=2), 4, "1/2", 0.102144461667714),
-    (sparse_vector.having(t=100, s=1), 3, "1/100", 0.0051929527650637),  # a threshold that is much wider than the answers
+    (
+        sparse_vector.having(t=100, s=1),
+        3,
+        "1/100",
+        0.0051929527650637,
+    ),  # a threshold that is much wider than the answers
     (noisy_max, 4, "1/2", 0.00479076318920),
     (noisy_max, 5, "1/2", 0.02069196285075),
     (noisy_max, 20, "1/2", 0.0741271334639),
