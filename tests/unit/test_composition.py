@@ -18,6 +18,7 @@ from privproof import (
     integer,
     laplace,
     mechanism,
+    queries,
     records,
     smallest_delta,
     tight_epsilon,
@@ -164,6 +165,40 @@ def sampled_steps():
     """The certificates of a proof and of a refutation."""
     found = smallest_delta(composed(step, size=1, times=3, rate="1/4"), 1)
     return found.proof.certificate, found.refutation.certificate
+
+
+@mechanism(neighbours="one")
+def total(data: records(0, 1)):
+    return laplace(sum(data), scale=1)
+
+
+@mechanism(neighbours="one")
+def answers(q: queries(0, 4, sensitivity=1)):
+    return laplace(sum(q), scale=1)
+
+
+def test_a_share_of_all_records():
+    # g delta(e') with e' = ln(1 + (e^e - 1)/g): Laplace noise has delta(e) = 1 - e^((e-1)/2)
+    found = smallest_delta(composed(total, size=2, rate="1/2", sampled="without-replacement"), "1/4")
+    exact = 0.5 * (1 - math.exp((math.log(1 + (math.exp(0.25) - 1) / 0.5) - 1) / 2))
+    assert exact * (1 - 1e-9) <= float(found.upper) <= exact * 1.001
+    assert found.lower == 0
+
+
+def test_a_share_of_records_that_change_by_amounts():
+    # a record that is not sampled gives its place to any other one, which may be further away than a neighbour
+    with pytest.raises(QuestionError, match="change by amounts"):
+        composed(answers, size=2, rate="1/2", sampled="without-replacement")
+    document = deepcopy(
+        dict(
+            smallest_delta(composed(total, size=2, rate="1/2", sampled="without-replacement"), "1/4").proof.certificate
+        )
+    )
+    other = smallest_delta(composed(answers, size=2), "1/4").proof.certificate
+    document["question"]["uses"][0]["of"] = other["question"]["uses"][0]["of"]
+    refused = recheck(document)
+    assert isinstance(refused, Rejected)
+    assert "any other one" in refused.reason
 
 
 class TestCertificates:

@@ -143,6 +143,19 @@ def _sampled(use: Use, sampling: Sampling) -> None:
             place=use.of.name,
             hint=f'neighbours="{needed}"',
         )
+    if sampling.kind != "poisson" and not _any_record(of):
+        raise QuestionError(
+            "sampling",
+            "without replacement, any record may take the place of another one, and here records change by amounts",
+            place=use.of.name,
+            hint="records(...), which change in any way",
+        )
+
+
+def _any_record(mechanism: object) -> bool:
+    """Whether a record may be changed in any way: the place of one that is not sampled goes to any other one."""
+    inputs = getattr(mechanism, "inputs", {}).values()
+    return all(each.public or (each.shape == "list" and each.within is None and not each.fields) for each in inputs)
 
 
 def sampling(kind: str, rate: Number) -> Sampling:

@@ -135,6 +135,11 @@ def _use(use: dict[str, object], limits: Limits) -> tuple[dict[str, object], int
         refuse("expected a way of sampling and a rate from 0 to 1", "question.uses.sampling")
     if of.get("kind") not in ("runs", "program") or of.get("relation") != _RELATIONS[kind]:
         refuse(f"this way of sampling is for functions with the neighbours {_RELATIONS[kind]}", "question.uses.of")
+    for name, item in an_object(of.get("inputs"), "question.uses.of.inputs").items():
+        given = an_object(item, f"question.uses.of.inputs.{name}")
+        lists = given.get("shape") == "list" and given.get("within") is None and "fields" not in given
+        if kind != "poisson" and given.get("public") is not True and not lists:
+            refuse("a record that is not sampled gives its place to any other one", f"question.uses.of.inputs.{name}")
     return of, times, (kind, rate)
 
 
