@@ -73,9 +73,42 @@ def noisy_largest(data):
     return int(np.argmax(noisy))
 
 
+def number_or_nothing(data):
+    shown = []
+    for x in data:
+        noisy = x + np.random.laplace(0, 1)
+        shown.append(noisy if noisy > 1 else None)
+    return shown
+
+
+def word_by_the_data(data):
+    shown = []
+    for x in data:
+        noisy = x + np.random.laplace(0, 1)
+        shown.append("low" if x < 1 else noisy)
+    return shown
+
+
+def noise_times_data(data):
+    noisy = sum(data) + np.random.laplace(0, 1)
+    return noisy * sum(data)
+
+
+def half_of_a_largest(data):
+    best = 0
+    for x in data:
+        best = max(best, x + np.random.laplace(0, 2))
+    return best / 2
+
+
 @pytest.mark.parametrize(
     ("function", "declared", "claimed", "status"),
     [
+        (number_or_nothing, BITS, 1, "proved"),
+        (word_by_the_data, BITS, 9, "refuted"),
+        (noise_times_data, BITS, 9, "refuted"),
+        (half_of_a_largest, BITS, "1/2", "proved"),
+        (half_of_a_largest, BITS, "1/3", "refuted"),
         (noise_by_keywords, BITS, "1/2", "proved"),
         (noise_by_keywords, BITS, "1/4", "refuted"),
         (noise_around_a_value, BITS, "1/2", "proved"),

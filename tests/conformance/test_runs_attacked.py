@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
+import gc
 import math
 import random
 import secrets
+import sqlite3
+import sys
 
 import numpy as np
 import pytest
 from tests.conformance.ordinary import attacks
 
-from privproof import PrivproofError, check, integer
+from privproof import PrivproofError, check, integer, records
 from privproof.engines.runs.measures import share
 from privproof.language.recognition import recognised
 from privproof.language.trees import leaves
@@ -42,6 +46,38 @@ def test_what_has_epsilon_one_is_neither_refuted_nor_proved_below(function):
 @pytest.mark.parametrize("function", attacks.EVEN, ids=name)
 def test_what_shows_the_same_is_not_refuted(function):
     assert verdict(function, 0) in ("proved", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: datetime.datetime.now(tz=datetime.UTC).microsecond, "the time"),
+        (lambda: id([]), "memory"),
+        (lambda: hash("a text"), "a hash"),
+        (lambda: len(gc.get_objects()), "memory"),
+        (lambda: sqlite3.connect(":memory:").total_changes, "a database"),
+        (lambda: sys._getframe(1).f_lineno, "what has called it"),
+    ],
+)
+def test_what_a_function_asks_for_is_said_with_its_line(ask, said):
+    def rarely(bit):
+        return bit if ask() == -1 else 0
+
+    told = " ".join(check(rarely, 0, inputs={"bit": integer(0, 1)}, engine="runs").notes)
+    assert f"line {ask.__code__.co_firstlineno})" in told
+    assert said in told
+
+
+LIMIT, count = 3, "not what data.count is"
+
+
+def limited(data):
+    return min(data.count(1), LIMIT)
+
+
+def test_what_a_verdict_relies_on_are_the_values_that_are_read():
+    notes = check(limited, 9, data=records(0, 1), size=1, engine="runs").notes
+    assert [note for note in notes if "relies" in note] == ["it relies on LIMIT = 3"]
 
 
 @pytest.mark.parametrize(("delta", "status"), [("1/10", "refuted"), ("1/2", "proved")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import random
@@ -13,7 +14,11 @@ import pytest
 
 from privproof import LanguageError, check, one_of, records
 from privproof.compiling import sharing
+from privproof.compiling.posing import bare
 from privproof.compiling.sharing import Work, grown
+from privproof.engines.runs.again import other_runs
+from privproof.engines.runs.certificates import whole_tree
+from privproof.evidence.checker import recheck
 from privproof.exact.patience import Stopped
 from privproof.language.recognition import recognised
 
@@ -104,10 +109,43 @@ def test_whoever_stops_the_search_stops_all_processes(from_the_start):
     assert time.monotonic() < begun + 20
 
 
-def test_steps_in_common_are_written_once():
-    def bits(data):
-        return [x if random.random() < 0.75 else 1 - x for x in data]
+def bits(data):
+    return [x if random.random() < 0.75 else 1 - x for x in data]
 
+
+def test_steps_in_common_are_written_once():
     verdict = check(bits, "ln(3)", data=records(0, 1), size=4, engine="runs")
     trees = verdict.certificate["question"]["trees"]
     assert sum(len(leaf["steps"]) for leaf in trees[0]) == 2 + 4 + 8 + 16  # one for every edge of the tree
+
+
+def twice(bit):
+    first = bit + np.random.laplace(0, 1)
+    return first > 0 and random.random() < 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda tree: tree[0].update(after=1), "the leaf before has no 1 steps"),
+        (lambda tree: tree[1].update(after=9), "the leaf before has no 9 steps"),
+        (lambda tree: tree[1].update(after=0), "the leaf before has no 0 steps"),
+        (lambda tree: tree[1].update(noises=[["laplace", "2"]]), "about another noise"),
+        (lambda tree: tree[1].update(noises=[]), "about another noise"),
+        (lambda tree: tree[1].pop("after"), "step 0 differs"),
+    ],
+)
+def test_steps_in_common_are_those_of_the_leaf_before(change, said):
+    document = json.loads(json.dumps(check(twice, 1, bit=one_of(0, 1), engine="runs").certificate))
+    tree = document["question"]["trees"][0]
+    assert tree[1]["after"] == 1
+    change(tree)
+    assert said in recheck(document).reason
+
+
+def test_a_certificate_with_all_steps_written_out_is_about_the_same_runs():
+    """As certificates were before steps in common were written once."""
+    asked = check(bits, "ln(3)", data=records(0, 1), size=2, engine="runs").certificate["question"]
+    written_out = {**asked, "trees": [whole_tree(tree) for tree in asked["trees"]]}
+    assert all("after" not in leaf for tree in written_out["trees"] for leaf in tree)
+    assert other_runs(written_out, bare(bits, {"data": records(0, 1)})) == []

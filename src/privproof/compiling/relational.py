@@ -24,7 +24,7 @@ from privproof.compiling.keys import written_out
 from privproof.compiling.kinds import whole_already
 from privproof.compiling.largest import largest_kept
 from privproof.compiling.levelling import common_draws, counted_from_zero, data_before_noise, renamed
-from privproof.compiling.optionals import optional
+from privproof.compiling.optionals import optional, outputs_apart
 from privproof.compiling.outside import refuse_input, refuse_instruction, refuse_outside
 from privproof.compiling.postprocessing import computed_last, postprocessed
 from privproof.compiling.rewriting import (
@@ -204,7 +204,7 @@ def _prepared(mechanism: Mechanism, *, convert: bool, ahead: bool, select: bool,
         body, least = largest_kept(body)
     body = summarised(counted_from_zero(body, mechanism), mechanism, differing_by_assignment(body, mechanism))
     body = computed_last(looked_up(body, mechanism.inputs), differing_by_assignment(body, mechanism))
-    body, shown = released_parts(body)
+    body, shown = released_parts(outputs_apart(body))
     body = postprocessed(body, differing_by_assignment(body, mechanism))
     refuse_outside(body, mechanism)
     body, offset = unshifted(released_list(unclamped(body)))

@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import inspect
 import math
+import os
 import re
 import sys
 import time
@@ -435,9 +436,24 @@ _SUSPECTS = {
     "_socket": "the network",
     "_random": "random numbers that are not recognised",
     "_uuid": "the time",
+    "gc": "the memory of Python",
+    "sqlite3": "a database",
+    "_sqlite3": "a database",
 }
 """What a run may ask for that is not the same the next time, by the module of the function."""
+_OWN_SUSPECTS = {
+    "id": "where an object lies in memory",
+    "hash": "a hash, which for texts is another in another process",
+    "_getframe": "what has called it",
+    "getrefcount": "the memory of Python",
+    "setrecursionlimit": "the settings of Python",
+}
+"""The same by the name of the function, where the user's own code calls it: Python's libraries do it all the time."""
+_ALWAYS_THE_SAME = ("fspath", "_path_normpath")
+"""Functions of these modules that compute and ask for nothing."""
 _HERE = str(Path(__file__).parent.parent)
+_LIBRARIES = (str(Path(os.__file__).parent), "<frozen ")
+"""Where the code of Python's libraries is, and of what is installed."""
 
 
 def _asks_for(mechanism: Mechanism, data: Sequence[Data]) -> tuple[str, ...]:
@@ -447,10 +463,13 @@ def _asks_for(mechanism: Mechanism, data: Sequence[Data]) -> tuple[str, ...]:
     def watch(frame: FrameType, event: str, argument: Any) -> None:
         if event != "c_call" or frame.f_code.co_filename.startswith(_HERE):
             return
-        module = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
-        what = _SUSPECTS.get(str(module), "")
-        if what:
-            found[f"{what} ({getattr(argument, '__name__', argument)}, line {frame.f_lineno})"] = None
+        holder = getattr(argument, "__self__", None)
+        kind = holder if isinstance(holder, type) else type(holder)
+        module, name = getattr(argument, "__module__", None) or kind.__module__, getattr(argument, "__name__", "")
+        own = _of_user(frame)
+        what = _SUSPECTS.get(str(module)) or (_OWN_SUSPECTS.get(name) if frame is own else None)
+        if what and name not in _ALWAYS_THE_SAME and not own.f_code.co_filename.startswith(_HERE):
+            found[f"{what} ({name}, line {own.f_lineno})"] = None
 
     for each in (data[0], data[-1]):
         call, before = caller(mechanism, each), sys.getprofile()
@@ -464,6 +483,14 @@ def _asks_for(mechanism: Mechanism, data: Sequence[Data]) -> tuple[str, ...]:
             if before is not None and not callable(before):  # a profiler that is written in C puts itself back
                 before.enable()
     return tuple(found)
+
+
+def _of_user(frame: FrameType) -> FrameType:
+    """The frame of the user's own code that a call comes from."""
+    own: FrameType | None = frame
+    while own is not None and own.f_code.co_filename.startswith(_LIBRARIES):
+        own = own.f_back
+    return own or frame
 
 
 def _named(problem: Wayward, mechanism: Mechanism, asks: Sequence[str]) -> Wayward:

@@ -141,6 +141,15 @@ def _unseeded(*given: Any, **named: Any) -> None:
         )
 
 
+def _kept_state(*_: Any) -> NoReturn:
+    """Refuse what makes noise come again."""
+    refuse(
+        "seed",
+        "the state of a generator is read, set or copied, so that its noise may come again",
+        hint="draw from the generator itself",
+    )
+
+
 def _exact(value: Any) -> Fraction:
     """A number that noise is made of, a float with its exact value."""
     if isinstance(value, Linear | Opaque):
@@ -188,6 +197,8 @@ PYTHON: Mapping[str, Callable[..., Any]] = {
     "randbytes": lambda self, n: unknown("randbytes")(),
     "expovariate": lambda self, lambd=1.0: exponential(0, scale=1 / _exact(lambd)),
     "seed": lambda self, a=None, version=2: _unseeded(a),
+    "getstate": lambda self: _kept_state(),
+    "setstate": lambda self, state: _kept_state(),
     "choice": lambda self, seq: seq[_below(len(seq))],
     "choices": lambda self, population, weights=None, *, cum_weights=None, k=1: [
         _table(list(population), weights if cum_weights is None else _differences(cum_weights)) for _ in range(k)
@@ -240,6 +251,12 @@ class Generator(metaclass=_Stands):
         if name.startswith("__"):
             raise AttributeError(name)
         return unknown(f"numpy.random: {name}")
+
+    __copy__ = __deepcopy__ = __reduce_ex__ = _kept_state
+
+    @property
+    def bit_generator(self) -> Any:
+        _kept_state()
 
     def _filled(self, size: Any, draw: Callable[..., Any], *arguments: Any, kind: Any = None) -> Any:
         """One number, or an array of them; arguments that are arrays are taken element by element."""

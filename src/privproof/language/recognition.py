@@ -25,6 +25,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from privproof.language.conversions import MATH, numbers_of, stands_for_math
+from privproof.language.files import watched_files
 from privproof.language.generators import PYTHON, Bits, Generator, floats, numpy_generators, rvs, unknown
 from privproof.language.linear import Linear, Opaque, floats_count, refuse
 from privproof.language.noise import is_drawing
@@ -134,7 +135,7 @@ def _recognising(globals_: Mapping[str, Any], owner: Any) -> Iterator[None]:
         for module in (random, secrets):
             stack.enter_context(_attributes(module, _stand_ins(module)))
         stack.enter_context(_attributes(secrets, {"token_bytes": unknown("secrets.token_bytes")}))
-        for holder, names in _beside():
+        for holder, names in (*_beside(), *watched_files()):
             stack.enter_context(_attributes(holder, names))
         stack.enter_context(_attributes(math, MATH))
         if "numpy" in sys.modules:

@@ -14,6 +14,7 @@ import dis
 import functools
 import hashlib
 import io
+import itertools
 import logging
 import random
 import sys
@@ -195,8 +196,13 @@ def _looked_at(value: Any) -> tuple[str, list[tuple[str, Any]]]:
         return f"cache {value.cache_info()}", [(".__wrapped__", value.__wrapped__)]
     if kind.__module__.split(".")[0] == "numpy":
         return f"{name} {_of_numpy(value)}", []
+    if not _own(kind) and isinstance(value, io.IOBase) and kind not in _HOLDERS:
+        return f"{name} {_position(value)}", []
     if not _own(kind) and (hasattr(kind, "__next__") or kind in _HOLDERS):
-        return name, _reduced(value)
+        within = _reduced(value)
+        return (name, within) if within is not None else (f"{name} {next(_UNSEEN)}", [])
+    if not _own(kind) and (written := _bytes_of(value)) is not None:
+        return f"{name} {written}", []
     texts = [base.__repr__(value) for base in (str, bytes, float) if issubclass(kind, base)]
     texts += (
         [_plain(int(value))] if issubclass(kind, int) and kind.__module__ != "builtins" and int in kind.__mro__ else []
@@ -231,14 +237,41 @@ def _of_numpy(value: Any) -> str:
     return ""
 
 
-def _reduced(value: Any) -> list[tuple[str, Any]]:
-    """What is in something of Python's own, and how far an iterator has come."""
+def _bytes_of(value: Any) -> str | None:
+    """What is in something that others may write into, byte by byte: memory of ctypes, a view, a mapped file."""
+    if type(value) in _PLAIN:
+        return None
+    try:
+        with memoryview(value) as held:
+            return hashlib.sha256(held.tobytes()).hexdigest()
+    except (TypeError, ValueError, BufferError):
+        return None
+
+
+def _position(file: Any) -> Any:
+    """How far a file is read or written; what is written to the screen is no part of any output."""
+    screen = any(file is getattr(sys, name) for name in _SCREEN)
+    if screen or file.closed or not file.seekable():
+        return ""
+    try:
+        return file.tell()
+    except OSError:  # it is under way, line by line
+        return next(_UNSEEN)
+
+
+_SCREEN = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
+_UNSEEN = itertools.count()
+"""For iterators that do not say how far they have come: one is never taken to be where it was."""
+
+
+def _reduced(value: Any) -> list[tuple[str, Any]] | None:
+    """What is in something of Python's own, and how far an iterator has come; None where it does not say."""
     if isinstance(value, collections.deque):
         return [(f"[{i}]", part) for i, part in enumerate(value)]
     try:
         written = value.__getstate__() if isinstance(value, io.StringIO | io.BytesIO) else value.__reduce_ex__(2)
-    except Exception:  # what cannot be written down is seen by running twice
-        return []
+    except Exception:  # it cannot be written down
+        return None
     return [(f"[{i}]", part) for i, part in enumerate(written if isinstance(written, tuple) else (written,))]
 
 
@@ -277,9 +310,13 @@ def _reached(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
                 yield name, value
             if type(value) is types.ModuleType:
                 yield from ((f"{name}.{each}", vars(value)[each]) for each in names if _is_data(vars(value).get(each)))
+    if not _WHOLE.isdisjoint(names):
+        yield from ((name, value) for name, value in function.__globals__.items() if not name.startswith("__"))
     for name in dict.fromkeys(name for code in _codes(function.__code__) for name in _imports(code)):
         if name in sys.modules:
+            held = vars(sys.modules[name])
             yield f"module {name}", sys.modules[name]
+            yield from ((f"{name}.{each}", held[each]) for each in names if _is_data(held.get(each)))
     for number, default in enumerate(function.__defaults__ or ()):
         yield f"{function.__name__}'s default {number + 1}", default
     for name, default in (function.__kwdefaults__ or {}).items():
@@ -291,6 +328,12 @@ def _reached(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
             continue
     for name, part in vars(function).items():
         yield f"{function.__name__}.{name}", part
+
+
+_WHOLE = frozenset(
+    ("globals", "vars", "exec", "eval", "setattr", "__dict__", "__globals__", "modules", "import_module")
+)
+"""Names of what reaches more than the code names: then the whole module is looked at."""
 
 
 def _is_data(value: Any) -> bool:

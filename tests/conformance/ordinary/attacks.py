@@ -9,6 +9,7 @@ import collections
 import contextlib
 import contextvars
 import copy
+import ctypes
 import decimal
 import enum
 import functools
@@ -18,10 +19,12 @@ import logging
 import math
 import numbers
 import os
+import pathlib
 import pickle
 import random
 import secrets
 import sys
+import tempfile
 import threading
 import types
 import uuid
@@ -622,6 +625,89 @@ next(ALIVE)
 
 def often(bit, calls):
     return bit if calls > 3000 else 0
+
+
+MEMORY, VIEW, LINES = ctypes.c_int(0), memoryview(bytearray(8)), open(__file__, encoding="utf-8")  # noqa: SIM115
+GENERATOR, SOURCE = random.Random(1), np.random.default_rng(1)
+FOLDER = tempfile.mkdtemp()
+
+
+@leaks
+def memory_of_another_library(bit):
+    MEMORY.value += 1
+    return often(bit, MEMORY.value)
+
+
+@leaks
+def view_of_bytes(bit):
+    VIEW[0] = (VIEW[0] + 1) % 250
+    return bit if VIEW[0] == 249 else 0
+
+
+@leaks
+def lines_of_an_open_file(bit):
+    return bit if "rarely" in LINES.readline() else 0  # once, here
+
+
+@leaks
+def names_of_its_module(bit):
+    names = globals()
+    names["_calls"] = names.get("_calls", 0) + 1
+    return often(bit, names["_calls"])
+
+
+@leaks
+def attribute_of_builtins(bit):
+    import builtins
+
+    builtins.often_called = getattr(builtins, "often_called", 0) + 1
+    return often(bit, builtins.often_called)
+
+
+@leaks
+def size_of_a_file(bit):
+    path = pathlib.Path(FOLDER) / "size"
+    with path.open("a", encoding="utf-8") as out:
+        out.write("a")
+    return often(bit, path.stat().st_size)
+
+
+@leaks
+def number_in_a_file(bit):
+    path = os.path.join(FOLDER, "number")
+    calls = 1
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as before:
+            calls += int(before.read())
+    with open(path, "w", encoding="utf-8") as after:
+        after.write(str(calls))
+    return often(bit, calls)
+
+
+@leaks
+def noise_that_is_put_back(bit):
+    before = GENERATOR.getstate()
+    drawn = GENERATOR.random()
+    GENERATOR.setstate(before)
+    return bit if drawn < 0.5 else 1 - bit
+
+
+@leaks
+def noise_of_a_copy(bit):
+    return bit ^ (copy.copy(GENERATOR).random() < 0.5) ^ (GENERATOR.random() < 0.5)
+
+
+@leaks
+def noise_of_a_deep_copy(bit):
+    return bit ^ int(copy.deepcopy(SOURCE).random() < 0.5) ^ int(SOURCE.random() < 0.5)
+
+
+@leaks
+def noise_of_the_module_again(bit):
+    before = random.getstate()
+    drawn = random.random() < 0.5
+    random.setstate(before)
+    return bit ^ drawn ^ (random.random() < 0.5)
 
 
 @leaks

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import isfinite
 
 from privproof.evidence.checker.documents import a_list, a_number, an_object
 from privproof.evidence.checker.integrals.probabilities import Integrator, Law
@@ -95,6 +96,10 @@ def _matching(pattern: Value, output: Value, *, discrete: bool) -> list[Form] | 
     """When an output lies in a pattern: the forms that must not be negative; None if it never does."""
     if isinstance(output, Labelled | Member):
         raise Beyond("an output that is a table or an object", PLACE)
+    if isinstance(output, Form) and not output.terms:  # noise times 0: a number, in which no noise is left
+        output = output.constant
+    elif isinstance(output, float) and isfinite(output):  # a quotient of whole numbers, as Python has it
+        output = Fraction(output)
     if isinstance(pattern, tuple):
         if type(output) is not type(pattern) or len(output) != len(pattern):
             return None
