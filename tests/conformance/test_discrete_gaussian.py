@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from flint import arb, arb_series, ctx
 from hypothesis import given, settings
@@ -19,9 +20,12 @@ from privproof import (
     check,
     discrete_gaussian,
     geometric,
+    integer,
     mechanism,
+    public,
     queries,
     randomized_response,
+    real_queries,
     records,
     seeded,
     smallest_delta,
@@ -29,8 +33,10 @@ from privproof import (
     tight_mu,
     tight_rho,
 )
-from privproof.engines.integrals.discrete_normal import Lattice
+from privproof.engines.integrals.discrete_normal import Lattice, lattice
 from privproof.engines.integrals.grids import grid_probability
+from privproof.engines.laplace.squares import Steps, given_away
+from privproof.engines.sampling.draws import Bell
 from privproof.evidence.checker import Accepted
 from privproof.evidence.checker.integrals.compared import whole_probability
 from privproof.evidence.checker.integrals.whole import whole_excess, whole_moment, whole_share
@@ -66,7 +72,7 @@ def both(moves, epsilon):
     moves = tuple((rational(variance), by) for variance, by in moves)
     with precision(128):
         bound = arb(rational(epsilon)).exp()
-        one, two = Lattice(moves).excess(bound), whole_excess(moves, bound)
+        one, two = lattice(moves).excess(bound), whole_excess(moves, bound)
     assert one.overlaps(two)
     assert max(one.rad(), two.rad()) < 1e-25
     return float(one.mid())
@@ -85,6 +91,19 @@ def test_the_sampler_draws_from_its_law(variance):
     rest = 4000 - sum(observed)
     wanted = [4000 * expected[x] for x in likely]
     assert chisquare([*observed, rest], [*wanted, 4000 - sum(wanted)]).pvalue > 0.001
+
+
+@pytest.mark.parametrize("variance", ["1/5", "17/3", "900000000"])
+def test_audits_draw_from_the_same_law(variance):
+    number = 200 if Fraction(variance) > 100 else 20_000
+    drawn = Bell(Fraction(variance)).draw(number, np.random.default_rng(3))
+    assert abs(drawn.mean()) < 5 * math.sqrt(Fraction(variance) / number)
+    if number > 200:
+        expected = law(float(Fraction(variance)))
+        likely = [x for x, p in expected.items() if number * p > 8]
+        observed, wanted = [int((drawn == x).sum()) for x in likely], [number * expected[x] for x in likely]
+        rest = number - sum(observed)
+        assert chisquare([*observed, rest], [*wanted, number - sum(wanted)]).pvalue > 0.001
 
 
 @pytest.mark.parametrize("exponent", ["0", "1/3", "1", "7/2"])
@@ -349,3 +368,101 @@ def test_a_certificate_that_claims_more_is_refused(change):
                 leaf["noises"] = [["discrete_gaussian", "3"]]
     assert recheck(verdict.certificate).verdict == "proved"
     assert not isinstance(recheck(forged), Accepted)
+
+
+# --------------------------------------------------------------------------------------------------------- every length
+
+
+def test_a_count_of_every_length_has_its_exact_delta():
+    verdict = check(count, 1, "0.00724877684596")
+    assert (verdict.status, verdict.engine) == ("proved", "laplace")
+    assert recheck(verdict.certificate).verdict == "proved"
+    forged = copy.deepcopy(verdict.certificate)
+    forged["question"]["delta"] = "0.00724877684595"
+    assert not isinstance(recheck(forged), Accepted)
+    assert check(count, 1, "0.00724877684595").status == "refuted"
+
+
+def test_a_sum_of_every_length_is_zero_concentrated():
+    @mechanism
+    def total(data: records(*range(11))):
+        return discrete_gaussian(sum(data), variance=400)
+
+    verdict = check(total, rho="1/8")
+    assert verdict.status == "proved"
+    assert "every length" in str(verdict)
+    delta = excess_by_definition([(400, 10)], 1.0)
+    assert check(total, 1, str(round(delta + 1e-6, 8))).status == "proved"  # no more than one release that moves by 10
+    assert check(count, mu="1/2").status != "proved"
+
+
+@pytest.mark.parametrize("neighbours", ["one", "add-remove"])
+def test_a_histogram_of_every_length_is_like_so_many_counts(neighbours):
+    @mechanism(neighbours=neighbours)
+    def histogram(data: records("a", "b", "c")):
+        return [discrete_gaussian(data.count(k), variance=4) for k in ("a", "b", "c")]
+
+    delta = excess_by_definition([(4, 1)] * (2 if neighbours == "one" else 1), 1.0)
+    verdict = check(histogram, 1, str(round(delta + 1e-6, 8)))
+    assert (verdict.status, verdict.engine) == ("proved", "laplace")
+    assert check(histogram, 1, str(round(delta - 1e-6, 8))).status != "proved"
+
+
+def test_a_shift_that_only_a_later_test_decides_proves_nothing():
+    @mechanism
+    def above(q: queries(0, 1), threshold: public(integer(0, 0))):
+        noisy = discrete_gaussian(threshold, variance=16)
+        for i, answer in enumerate(q):
+            if discrete_gaussian(answer, variance=64) >= noisy:
+                return i
+        return -1
+
+    # what the shifts would come to if they could be chosen in hindsight: 1/16 + 4/64
+    assert (
+        check(above, 1, str(round(excess_by_definition([(16, 1), (64, 2)], 1.0), 6)), time_limit=4).status != "proved"
+    )
+
+
+def test_noise_around_what_may_be_no_integer_is_not_aligned():
+    @mechanism
+    def halves(q: queries(sensitivity=1, size=1)):
+        return discrete_gaussian(q[0], variance=4) / 2
+
+    @mechanism
+    def real_center(q: real_queries(size=1)):
+        return discrete_gaussian(q[0], variance=4)
+
+    assert check(halves, 1, "0.0072488").status == "proved"  # half of an integer tells as much as the integer
+    assert check(real_center, 1, "0.0072488").status == "unknown"
+
+
+@settings(max_examples=examples(64), deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["1/2", "2", "9"]), st.integers(0, 3)), min_size=1, max_size=2),
+    st.integers(0, 1),
+    st.sampled_from(["0", "1/2", "2"]),
+)
+def test_the_excess_rises_with_every_move(moves, place, epsilon):
+    """What the bound of draws that are come to once rests on."""
+    wider = [(v, by + (k == place % len(moves))) for k, (v, by) in enumerate(moves)]
+    with precision(128):
+        bound = arb(rational(epsilon)).exp()
+        small, large = (lattice([(rational(v), by) for v, by in each]) for each in (moves, wider))
+        assert large is not None
+        before = arb(0) if small is None else small.excess(bound)
+        assert before <= large.excess(bound) + arb(1e-25)
+
+
+def test_what_shifts_of_discrete_noise_give_away_is_bounded_in_three_ways():
+    counts = Steps(((Fraction(4), 1),), once=False, alone=True)
+    sums = Steps(((Fraction(400), 10),), once=True, alone=True)
+    beside = Steps(((Fraction(4), 1),), once=True, alone=False)
+    with precision(128):
+        assert float(given_away(Fraction(1, 2), arb(1), counts).mid()) == pytest.approx(
+            excess_by_definition([(4, 1)] * 2, 1.0), abs=1e-10
+        )
+        assert float(given_away(Fraction(1, 4), arb(1), sums).mid()) == pytest.approx(
+            excess_by_definition([(400, 10)], 1.0), abs=1e-10
+        )
+        converted = given_away(Fraction(1, 4), arb(1), beside)
+    assert 0.0072 < float(converted.mid()) < 0.019  # zCDP alone

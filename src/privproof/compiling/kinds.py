@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.sorts import COMPARISONS, CONTINUOUS
 from privproof.language.inputs import Input
+from privproof.language.laws import WHOLE
 from privproof.language.mechanism import Mechanism
 from privproof.language.syntax import (
     Append,
@@ -162,7 +163,7 @@ class _Kinds:
     def _noise(self, noise: str, arguments: tuple[Expression, ...]) -> Kinds:
         if noise in CONTINUOUS:
             return _NOISE
-        if noise.endswith("geometric"):
+        if noise.endswith("geometric") or noise in WHOLE:
             return _WHOLE
         return self._union(arguments)
 

@@ -114,7 +114,7 @@ def refuse_outside(body: Block, mechanism: Mechanism) -> None:
     for statement in statements(body):
         for expression in reads(statement):
             look(expression)
-        if isinstance(statement, Sample) and statement.noise in CONTINUOUS:
+        if isinstance(statement, Sample) and statement.noise in (*CONTINUOUS, "discrete_gaussian"):
             scale = statement.arguments[1]
             if differs(scale, high, mechanism):
                 raise LanguageError(
@@ -174,7 +174,7 @@ def refuse_instruction(step: Instruction, mechanism: Mechanism) -> None:
         case Sample(_, noise, arguments, _, place):
             if noise not in (*SHIFTED, "bernoulli", "uniform", PLACE, OTHERS, RANKED):
                 raise Unsupported(
-                    f"{noise} noise, {place}; alignments are for laplace, exponential and geometric noise"
+                    f"{noise} noise, {place}; alignments are for laplace, exponential, gaussian and geometric noise"
                 )
             for argument in arguments:
                 _expression(argument, mechanism)

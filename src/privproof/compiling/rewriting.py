@@ -424,7 +424,7 @@ def centred(body: Block) -> Block:
         match statement:
             case Sample(
                 _,
-                "laplace" | "exponential" | "gumbel" | "gaussian" | "geometric",
+                "laplace" | "exponential" | "gumbel" | "gaussian" | "geometric" | "discrete_gaussian",
                 (Operation() | Conditional() as center, *rest),
                 _,
                 place,

@@ -17,7 +17,7 @@ from privproof.language.syntax import Block, Constant, Expression, Operation, Sa
 from privproof.language.walking import reads, rewritten, statements, values_assigned_once, variables
 
 SQUARES = ("mu^2",)
-"""The group of Gaussian noise: shifts are counted by ``(s/sigma)^2``, whatever its scale."""
+"""The group of Gaussian noise, continuous and discrete: shifts are counted by ``s^2/variance``, whatever its scale."""
 _DEEPEST = 10
 """How many variables that stand for others are looked through, one behind the other; deeper ones stay names."""
 
@@ -30,10 +30,10 @@ class Scale:
     this is ``m |s|`` in units of ln(ratio): alpha = 1/4 and alpha = 1/2 are counted together.  Gaussian noise is counted in squares.
 
     Attributes:
-        factor: the rational; of geometric noise 1/m.
+        factor: the rational; of geometric noise 1/m; of discrete Gaussian noise its variance.
         names: the public numbers, sorted, with repetition.
         ratio: of geometric noise the ratio whose logarithm is the unit of its costs.
-        squared: whether it is the standard deviation of Gaussian noise.
+        squared: whether it is the standard deviation of Gaussian noise, or the variance of discrete Gaussian noise.
     """
 
     factor: Rational
@@ -75,6 +75,10 @@ def shifted_scales(code: tuple[Instruction, ...], body: Block, mechanism: Mechan
     found = {}
     for sample in (step for step in code if isinstance(step, Sample) and step.noise == "geometric"):
         found[sample.site] = _logarithm(sample, body)
+    for sample in (step for step in code if isinstance(step, Sample) and step.noise == "discrete_gaussian"):
+        found[sample.site] = scale = replace(_scale(resolved(sample.arguments[1], body), ()), squared=True)
+        if scale.factor <= 0:
+            raise Unsupported(f"the variance of the noise at {sample.place} is not above 0")
     for sample in (step for step in code if isinstance(step, Sample) and step.noise in CONTINUOUS):
         scale = _scale(resolved(sample.arguments[1], body), mechanism.public_numbers)
         found[sample.site] = scale = replace(scale, squared=sample.noise == "gaussian")

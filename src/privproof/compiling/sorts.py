@@ -37,8 +37,8 @@ COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 PURE = ("laplace", "exponential", "gumbel")
 """The noises on the line that are shifted at a cost in epsilon alone; exponential and Gumbel noise only upwards."""
 CONTINUOUS = laws.CONTINUOUS
-SHIFTED = (*CONTINUOUS, "geometric")
-"""The noises that an alignment moves; geometric noise by whole numbers."""
+SHIFTED = (*CONTINUOUS, *laws.WHOLE)
+"""The noises that an alignment moves; noise on the integers by whole numbers."""
 PROCESSED = "processed"
 """The operation of an output with what it is computed from, see `compiling.postprocessing`."""
 PLACE, OTHERS, RANKED = "place", "others", "ranked"

@@ -25,7 +25,16 @@ from privproof.exact import fraction
 from privproof.exact.patience import pause
 from privproof.language.flow import Jump, Next, Test
 from privproof.language.inputs import Input
-from privproof.language.laws import WEIGHED, Continuous, Geometric, Law, Table, truncated_geometric
+from privproof.language.laws import (
+    WEIGHED,
+    WHOLE,
+    Continuous,
+    DiscreteGaussian,
+    Geometric,
+    Law,
+    Table,
+    truncated_geometric,
+)
 from privproof.language.linear import Linear, Opaque, Ratio, exactly
 from privproof.language.mechanism import Mechanism
 from privproof.language.more_operations import MORE, converted
@@ -101,7 +110,7 @@ def _by_choice(
             case Continuous(kind, center, scale):
                 moved = Fraction(choices.randint(0 if kind == "exponential" else -40, 40), 7)
                 return Ratio(exactly(center) + moved * Fraction(scale))
-            case Geometric(center):
+            case Geometric(center) | DiscreteGaussian(center):
                 return exactly(center) + choices.randint(-_FARTHEST, _FARTHEST)
             case Table():
                 return exactly(choices.choice(law.ranked)[0])
@@ -151,7 +160,7 @@ def _along(way: Way) -> Callable[[Law], Any]:
         match law:
             case Continuous(_, center):
                 return Ratio(exactly(center) + next(noises, Fraction(0)))
-            case Geometric(center):
+            case Geometric(center) | DiscreteGaussian(center):
                 return exactly(center) + next(noises, Fraction(0))
             case Table():
                 return exactly(law.ranked[next(choices, 0)][0])  # truncated noise is none where its centre is left open
@@ -456,7 +465,7 @@ class _Follower:
             if step.noise in CONTINUOUS:
                 moved = Fraction(self.chance.randint(0 if step.noise == "exponential" else -40, 40), 7)
                 return Fraction(self.value(step.arguments[0])) + moved
-            if step.noise == "geometric":
+            if step.noise in WHOLE:
                 return self.value(step.arguments[0]) + self.chance.randint(-_FARTHEST, _FARTHEST)
             low, high = (self.value(a) for a in step.arguments[:2]) if step.noise == "uniform" else (0, 1)
             chosen = self.chance.randint(low, high)
@@ -467,6 +476,10 @@ class _Follower:
         self.position += 1
         if step.noise == "geometric":
             return self.geometric(step, law, value)
+        if step.noise == "discrete_gaussian":
+            expected_ = DiscreteGaussian(int(self.value(step.arguments[0])), fraction(self.program.scale(step).factor))
+            if law != expected_:
+                raise _Disagree(f"the noise at {step.place} has another law")
         if step.noise in CONTINUOUS:
             scale = self.program.scale(step)
             expected = fraction(scale.factor)

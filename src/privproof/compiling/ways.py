@@ -18,6 +18,7 @@ from privproof.errors import LanguageError
 from privproof.exact import fraction, rational
 from privproof.language.branching import Leaf, Ways
 from privproof.language.inputs import Input
+from privproof.language.laws import WHOLE
 from privproof.language.linear import Atom, Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.scripts import Draw
@@ -119,7 +120,7 @@ def _filled(value: Any, point: Point) -> Any:
 def inside(leaf: Leaf, mechanism: Mechanism, given: Mapping[str, Any], chance: random.Random) -> Point | None:
     """Inputs and noise for which a run takes a way, inside all its inequalities; None if none is found."""
     wanted = [test.halfspace for test in leaf.tests]
-    whole: set[Atom] = {i for i, noise in enumerate(leaf.noises) if noise.kind == "geometric"}
+    whole: set[Atom] = {i for i, noise in enumerate(leaf.noises) if noise.kind in WHOLE}
     names: list[Atom] = list(range(len(leaf.noises)))
     for name, declared in mechanism.inputs.items():
         for form in given[name] if isinstance(given[name], list) else [given[name]]:

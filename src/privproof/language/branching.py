@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from privproof.errors import LanguageError
 from privproof.exact import Rational
+from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
@@ -44,7 +45,7 @@ class Leaf:
 
     def within(self, pattern: Any) -> list[Linear] | None:
         """When the output lies in a pattern: the forms that must not be negative; None if it never does."""
-        return matching(pattern, self.output, discrete=any(noise.kind == "geometric" for noise in self.noises))
+        return matching(pattern, self.output, discrete=any(noise.kind in WHOLE for noise in self.noises))
 
     @property
     def weight(self) -> Rational:

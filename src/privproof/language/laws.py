@@ -33,6 +33,8 @@ CONTINUOUS = ("laplace", "exponential", "gumbel", "gaussian")
 """Noise on the real line that translated functions may draw."""
 WEIGHED = "weighed"
 """The draw of a place with probability proportional to e to the power of its score, see `language.weights`."""
+GAUSSIAN = ("gaussian", "discrete_gaussian")
+"""Noise without an epsilon of its own: what it gives away is a delta."""
 WHOLE = ("geometric", "discrete_gaussian")
 """Noise on all integers, which is left open as continuous noise is."""
 

@@ -187,6 +187,7 @@ class Noise:
 
 NOISES: dict[str, Noise] = {
     "geometric": Noise(geometric, laws.geometric),
+    "discrete_gaussian": Noise(discrete_gaussian, laws.discrete_gaussian),
     "truncated_geometric": Noise(truncated_geometric, laws.truncated_geometric),
     "exponential_mechanism": Noise(exponential_mechanism, laws.exponential_mechanism),
     "bernoulli": Noise(bernoulli, laws.bernoulli),

@@ -9,7 +9,7 @@ from functools import partial
 from privproof.compiling import mechanism_question
 from privproof.exact import Budget
 from privproof.language import Mechanism
-from privproof.library import mechanisms, secrets
+from privproof.library import discrete_gaussian, mechanisms, secrets
 from privproof.library.above_threshold import above_threshold, above_threshold_two_copies
 from privproof.library.geometric import contagious, geometric, geometric_chain
 from privproof.library.laplace.examples import ENTRIES
@@ -356,4 +356,41 @@ RELEASES: tuple[Example, ...] = (
     ),
 )
 
-EXAMPLES: tuple[Example, ...] = (*MECHANISMS, *SECRETS, *MODELS, *LAPLACE, *STREAMS, *RELEASES)
+_CKS = "Canonne, Kamath, Steinke 2020"
+
+DISCRETE_GAUSSIAN: tuple[Example, ...] = (
+    Example(
+        "discrete-gaussian-histogram",
+        "a histogram of every length with discrete Gaussian noise, claimed (1, 0.038); one record changes",
+        _CKS,
+        "proved; the delta of two counts, 0.03796944",
+        partial(program_question, discrete_gaussian.discrete_histogram),
+        discrete_gaussian.discrete_histogram,
+    ),
+    Example(
+        "discrete-gaussian-sum",
+        "a sum of every length with discrete Gaussian noise, claimed (1, 0.00683); one record more or less",
+        _CKS,
+        "proved; the delta of one number that moves by half its standard deviation, 0.00682951",
+        partial(program_question, discrete_gaussian.discrete_sum),
+        discrete_gaussian.discrete_sum,
+    ),
+    Example(
+        "discrete-gaussian-normal-delta",
+        "a count with discrete Gaussian noise and the delta of normal noise, claimed (1, 0.00683)",
+        _CKS,
+        "refuted; the delta is 0.00724878",
+        partial(program_question, discrete_gaussian.normal_delta),
+        discrete_gaussian.normal_delta,
+    ),
+)
+
+EXAMPLES: tuple[Example, ...] = (
+    *MECHANISMS,
+    *SECRETS,
+    *MODELS,
+    *LAPLACE,
+    *DISCRETE_GAUSSIAN,
+    *STREAMS,
+    *RELEASES,
+)

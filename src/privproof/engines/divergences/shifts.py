@@ -67,7 +67,7 @@ def budgets_to_ask(budgets: Sequence[MeasuredBudget], *, alone: bool) -> Iterato
     least = min(value for _, value in claimed)
     for share in () if alone else _SHARES:
         yield _within(least * (1 - share), squares * share)
-    yield from () if alone else _OTHERS[:2]
+    yield from (_ALONE,) if alone else _OTHERS[:2]
 
 
 def _squares(measure: Measure, value: Fraction) -> Fraction:

@@ -54,7 +54,7 @@ class Lattice:
     """Integers with discrete Gaussian noise that are moved.
 
     Attributes:
-        moves: for each the variance, and by how much it is moved, an integer other than 0.
+        moves: for each the variance, and by how much it is moved, an integer above 0.
     """
 
     moves: tuple[tuple[Rational, int], ...]
@@ -73,8 +73,8 @@ class Lattice:
 
     @cached_property
     def factors(self) -> tuple[int, ...]:
-        """How many steps one step of each number makes; its noise is symmetric."""
-        return tuple(abs(int((by / variance / self.unit).p)) for variance, by in self.moves)
+        """How many steps one step of each number makes."""
+        return tuple(int((by / variance / self.unit).p) for variance, by in self.moves)
 
     @cached_property
     def width(self) -> Rational:
@@ -221,6 +221,6 @@ def _damped(variance: Rational, move: Order) -> Order:
 
 
 def lattice(moves: Sequence[tuple[Rational, int]]) -> Lattice | None:
-    """The lattice of some moves; None where nothing is moved."""
-    kept = tuple((variance, by) for variance, by in moves if by != 0)
-    return Lattice(kept) if kept else None
+    """The lattice of some moves, whose signs and order do not count; None where nothing is moved."""
+    kept = sorted((variance, abs(by)) for variance, by in moves if by != 0)
+    return Lattice(tuple(kept)) if kept else None

@@ -37,6 +37,7 @@ from privproof.engines.laplace.values import (
 from privproof.exact import fraction
 from privproof.exact.patience import pause
 from privproof.language.flow import Jump, Next, Test
+from privproof.language.laws import GAUSSIAN, WHOLE
 from privproof.language.syntax import (
     Assign,
     Conditional,
@@ -295,11 +296,13 @@ class Blocks(Symbols):
         if isinstance(step.arguments[0], Variable) and step.arguments[0].name in self.program.optional:
             self._present(step.arguments[0].name, step.place, walk, _ALWAYS)
         scale = self.program.scale(step)
-        whole = step.noise == "geometric"
+        whole = step.noise in WHOLE
         if whole and center.sort != "int":
-            raise Unsupported(f"geometric noise is added to a number that may not be whole, {step.place}")
+            raise Unsupported(f"noise on the integers is added to a number that may not be whole, {step.place}")
         if whole and self.program.sorts[step.name] != "int":
-            raise Unsupported(f"{step.name} holds geometric noise and numbers that may not be whole, {step.place}")
+            raise Unsupported(
+                f"{step.name} holds noise on the integers and numbers that may not be whole, {step.place}"
+            )
         sort: Sort = "int" if whole else "real"
         noise = self._unknown(walk, "noise", sort)
         self._fresh += 1
@@ -308,10 +311,10 @@ class Blocks(Symbols):
             walk.condition.append(noise >= 0)
         if step.noise in ("exponential", "gumbel"):
             walk.obligations.append(Obligation(shift >= 0, "the shift keeps the noise in its range", step.place, shift))
-        if step.noise == "gaussian":
+        if step.noise in GAUSSIAN:
             if scale.names:
                 raise Unsupported(f"the standard deviation is no number, {step.place}")
-            near = z3.And(shift <= number(self.reach), -shift <= number(self.reach))
+            near = z3.And(real(shift) <= number(self.reach), -real(shift) <= number(self.reach))
             walk.obligations.append(Obligation(near, "the shift is within its reach", step.place))
         center = as_sort(sort, center)
         walk.values[step.name] = Value(sort, center.one + noise, gap(center) + shift)
@@ -341,7 +344,7 @@ class Blocks(Symbols):
         if promise is None:
             return None
         apart = gap(center)
-        far = z3.IntVal(int(promise.far)) if step.noise == "geometric" else number(promise.far)
+        far = z3.IntVal(int(promise.far)) if step.noise in WHOLE else number(promise.far)
         kept = {
             "below": noise < far,
             "above": noise > -far,

@@ -20,6 +20,7 @@ from privproof.exact import rational
 from privproof.exact.affine import Affine
 from privproof.language.branching import Leaf
 from privproof.language.constants import typed_document
+from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear
 from privproof.language.patterns import Between, pattern_text
 from privproof.language.row import Row
@@ -40,7 +41,8 @@ CONDITIONS = (
 
 def conditions(proof: AlignmentProof) -> tuple[str, ...]:
     """The side conditions of the soundness theorem for a proof."""
-    more = ("shifts of geometric noise are whole numbers",) if proof.blocks.logarithms else ()
+    whole = any(sample.noise in WHOLE for sample in proof.program.sites)
+    more = ("shifts of noise on the integers are whole numbers",) if whole else ()
     settled = ("shifts of Gaussian noise depend on what comes before it is drawn alone",)
     return (*CONDITIONS, *more, *(settled if SQUARES in proof.blocks.groups else ()))
 
@@ -235,7 +237,7 @@ def _step(step: Branching | Draw, noises: Sequence[Drawn]) -> list[object]:
 def _without_ties(test: Branching, noises: Sequence[Drawn]) -> Linear:
     """A form that is at least 0 exactly where the test holds: of geometric noise, moved by half a step where it may be 0."""
     factors = list(test.form.terms.values())
-    if not all(isinstance(atom, int) and noises[atom].kind == "geometric" for atom in test.form.terms):
+    if not all(isinstance(atom, int) and noises[atom].kind in WHOLE for atom in test.form.terms):
         return test.form
     below = lcm(*(int(factor.q) for factor in factors))
     step = rational(gcd(*(int((factor * below).p) for factor in factors))) / below

@@ -27,7 +27,7 @@ from privproof.engines.laplace.printing import (
     unit_words,
 )
 from privproof.engines.laplace.promises import Promise
-from privproof.engines.laplace.proving import AlignmentProof
+from privproof.engines.laplace.proving import AlignmentProof, steps_of
 from privproof.engines.laplace.squares import given_away
 from privproof.evidence.verdicts import Charge, Explanation
 from privproof.exact import decimal, fraction, rational
@@ -96,7 +96,7 @@ def _given_away(proof: AlignmentProof) -> tuple[Fraction, arb] | None:
         return None
     left = fraction(proof.budget.constant) - costs[0]
     with precision(_BITS):
-        return left, given_away(costs[1], arb(rational(left)))
+        return left, given_away(costs[1], arb(rational(left)), steps_of(proof.blocks, proof.alignment))
 
 
 def given_away_by(proof: AlignmentProof) -> tuple[Fraction, Fraction] | None:
@@ -158,7 +158,7 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
                 moved = shift_words(shift, path, writer, proof.program)
                 moved = moved.removeprefix("-") if len(shift.factors) == 1 else moved
                 if drawn.settled:
-                    square = short(rational(drawn.factor**2))
+                    square = short(rational(drawn.variance))
                     return f"({moved})^2/{square if square.isdigit() else f'({square})'}"
                 if drawn.whole:
                     return f"|{moved}|*{times_words(1 / drawn.factor, unit_words(proof, drawn.group))}"
@@ -167,7 +167,7 @@ def cost_words(shift: Shift, path: Path, drawn: Drawn, proof: AlignmentProof, wr
             sizes.append(abs(factor) * fraction(within))
     widest = max(sizes, default=Fraction(0)) if proof.program.relation == "one" else sum(sizes, Fraction(0))
     if drawn.settled:
-        return short(rational((shift.reach(drawn.reach) / drawn.factor) ** 2))
+        return short(rational(shift.reach(drawn.reach) ** 2 / drawn.variance))
     cost = (abs(shift.constant) + widest) / drawn.factor
     if not drawn.group:
         return str(cost)

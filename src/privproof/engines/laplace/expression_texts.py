@@ -162,7 +162,7 @@ class Writer:
                 f"{name}={self.text(resolved(value, self.body))}" for name, value in given if not _default(name, value)
             ]
             return f"geometric({', '.join([self.text(center), *law])})"
-        named = "sigma" if sample.noise == "gaussian" else "scale"
+        named = {"gaussian": "sigma", "discrete_gaussian": "variance"}.get(sample.noise, "scale")
         return f"{sample.noise}({self.text(center)}, {named}={self.text(resolved(scale, self.body))})"
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from privproof.engines.laplace.solver import z3
-from privproof.engines.laplace.values import Term, Value, number, size_of
+from privproof.engines.laplace.values import Term, Value, number, real, size_of
+from privproof.language.laws import GAUSSIAN, WHOLE
 from privproof.language.syntax import Place
 
 
@@ -37,10 +38,10 @@ class Drawn:
 
     Attributes:
         instruction: the number of the instruction.
-        kind: ``laplace``, ``exponential``, ``gumbel``, ``geometric`` or ``gaussian``.
-        factor: the rational part of the scale.
+        kind: ``laplace``, ``exponential``, ``gumbel``, ``geometric``, ``gaussian`` or ``discrete_gaussian``.
+        factor: the rational part of the scale; of discrete Gaussian noise its variance.
         group: the public numbers in the scale, the logarithm that geometric noise is counted in, or squares.
-        shift: the symbol of its shift; of geometric noise a whole number.
+        shift: the symbol of its shift; of noise on the integers a whole number.
         distances: the distances, at this moment, of the variables that are free of noise.
         tests: how many tests of the path come before.
         reads: how many reads of the path come before.
@@ -62,23 +63,29 @@ class Drawn:
     @property
     def whole(self) -> bool:
         """Whether its shifts are whole numbers."""
-        return self.kind == "geometric"
+        return self.kind in WHOLE
 
     @property
     def settled(self) -> bool:
         """Whether its shift may depend on what comes before alone: that of Gaussian noise."""
-        return self.kind == "gaussian"
+        return self.kind in GAUSSIAN
+
+    @property
+    def variance(self) -> Fraction:
+        """The variance of Gaussian noise; that of discrete noise is the number that it is given by."""
+        return self.factor**2 if self.kind == "gaussian" else self.factor
 
     def cost(self, shift: Term) -> Term:
-        """What a shift costs, in its group: of Gaussian noise ``s^2 / sigma^2``, at most ``reach |s| / sigma^2`` where s is no number."""
+        """What a shift costs, in its group: of Gaussian noise ``s^2/variance``, at most ``reach |s|/variance`` where s is no number."""
         size = size_of(shift)
-        if self.whole:
+        if self.whole and not self.settled:
             return size * int(1 / self.factor)
         if not self.settled:
             return size / number(self.factor)
+        size = real(size)
         known = z3.simplify(size)
         reach = known if z3.is_rational_value(known) else number(self.reach)
-        return z3.simplify(reach * size / number(self.factor**2))
+        return z3.simplify(reach * size / number(self.variance))
 
 
 @dataclass(frozen=True)

@@ -314,7 +314,9 @@ class Printer:
         group = _counter(self.proof, drawn.group)
         per = str(drawn.factor)
         share = "abs(shift)" if per == "1" else f"abs(shift)/{per if per.isdigit() else f'({per})'}"
-        if drawn.settled:
+        if drawn.settled and drawn.whole:
+            share, told = f"shift**2/{per if per.isdigit() else f'({per})'}", ""
+        elif drawn.settled:
             share, told = f"(shift/{per if per.isdigit() else f'({per})'})**2", ""
         elif drawn.whole:
             share, told = (

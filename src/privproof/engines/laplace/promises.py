@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, inf, log
+from math import ceil, floor, inf, log, sqrt
 from statistics import NormalDist
 from typing import Literal
 
@@ -18,10 +18,12 @@ from flint import arb
 
 from privproof.compiling.relational import Program
 from privproof.compiling.sorts import OTHERS, PLACE, RANKED
+from privproof.engines.integrals.discrete_normal import Lattice
 from privproof.exact import fraction, rational
 from privproof.exact.balls import precision, rational_bounds
 from privproof.exact.normal import normal_below
 from privproof.language.flow import instruction_reads
+from privproof.language.laws import WHOLE
 from privproof.language.syntax import Expression, Operation
 from privproof.language.walking import variables, within
 
@@ -31,7 +33,7 @@ _BITS = 128
 """Bits of the balls; the checker decides with its own."""
 _GRID = 10**9
 """How far noise may go is rounded up to multiples of its inverse scale."""
-_KINDS = ("laplace", "gaussian", "geometric")
+_KINDS = ("laplace", "gaussian", *WHOLE)
 """Noise whose tails are known."""
 _COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 _TIMES = (1, 2)
@@ -41,7 +43,7 @@ _SIDES: tuple[Side, ...] = ("below", "above")
 
 @dataclass(frozen=True)
 class Law:
-    """The law of noise: its kind, and its scale, or alpha for geometric noise."""
+    """The law of noise: its kind, and its scale, alpha for geometric noise, the variance for discrete Gaussian noise."""
 
     kind: str
     scale: Fraction
@@ -51,6 +53,8 @@ class Law:
         if self.kind == "geometric":
             alpha = arb(rational(self.scale))
             return alpha ** int(far) / (1 + alpha)
+        if self.kind == "discrete_gaussian":
+            return Lattice(((rational(self.scale), 1),)).above(int(far))
         scales = arb(rational(far / self.scale))
         return normal_below(-scales) if self.kind == "gaussian" else (-scales).exp() / 2
 
@@ -61,11 +65,12 @@ class Law:
         found = {
             "laplace": lambda p: -log(2 * p),
             "gaussian": lambda p: -NormalDist().inv_cdf(p),
+            "discrete_gaussian": lambda p: -NormalDist().inv_cdf(p) * sqrt(self.scale),
             "geometric": lambda p: log(p * (1 + self.scale)) / log(self.scale),
         }[self.kind](float(share))
         if not 0 < found < inf:
             return None
-        whole = self.kind == "geometric"
+        whole = self.kind in WHOLE
         far = Fraction(floor(found)) if whole else Fraction(floor(found * _GRID), _GRID) * self.scale
         step = Fraction(1) if whole else self.scale / _GRID
         with precision(_BITS):

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import floor
 from typing import TypeAlias
 
 from privproof.compiling.kinds import refuse_several_kinds
 from privproof.compiling.relational import Class, Program, relational
 from privproof.compiling.rewriting import Unsupported
 from privproof.compiling.scales import SQUARES
-from privproof.engines.laplace.alignments import Alignment
+from privproof.engines.laplace.alignments import Alignment, cases
 from privproof.engines.laplace.blocks import Blocks
 from privproof.engines.laplace.horn import Bound, Invariants, invariants, shared
 from privproof.engines.laplace.promises import Promise, promises
-from privproof.engines.laplace.squares import allowances, delta_for_each, delta_of, enough
+from privproof.engines.laplace.squares import Steps, allowances, delta_for_each, delta_of, enough
 from privproof.engines.laplace.synthesis import Counterexample, GaveUp, Synthesis, instances
 from privproof.engines.monitor import Monitor
 from privproof.exact import ZERO, Epsilon, Rational, epsilon, fraction, rational
 from privproof.exact.affine import Affine
 from privproof.language import Mechanism
+from privproof.language.flow import following
+from privproof.language.inputs import Input
 from privproof.language.taint import samples
 
 _SHARES = "the shares of the budget that noise of different alphas and scales takes are more than the budget together"
@@ -157,7 +160,7 @@ def attempts(
         forms = sorted(forms, key=lambda form: not form.select)  # it is drawn for selections
     seen: set[tuple[object, ...]] = set()
     known: dict[tuple[int, ...], tuple[Blocks, list[Counterexample]]] = {}
-    widest = max((fraction(d.within) for d in mechanism.inputs.values() if d.within is not None), default=Fraction(1))
+    widest = _widest(mechanism)
     for form in forms:
         shape_of = (form.convert, form.ahead, form.select, form.reach, form.foretell, form.spare)
         try:
@@ -210,7 +213,7 @@ def _up_to_bad(
     mechanism: Mechanism, budget: Affine, monitor: Monitor, size: int | None, exact: Epsilon | None, delta: Fraction
 ) -> Iterator[AlignmentProof | NoProof]:
     """Attempts that need not work on all runs: noise whose centre differs goes far with a probability that delta pays for."""
-    widest = max((fraction(d.within) for d in mechanism.inputs.values() if d.within is not None), default=Fraction(1))
+    widest = _widest(mechanism)
     for form in PROMISED:
         try:
             program = relational(mechanism, size=size, convert=form.convert)
@@ -250,7 +253,24 @@ def _gaussian_part(proof: AlignmentProof, exact: Epsilon | None) -> Fraction:
     """What the Gaussian noise of a proof gives away."""
     spent = {bound.group: fraction(bound.limit.constant) for bound in proof.bounds}
     squares = spent.pop(SQUARES, Fraction(0))
-    return Fraction(1) if exact is None else delta_of(squares, sum(spent.values(), Fraction(0)), exact)
+    others, steps = sum(spent.values(), Fraction(0)), steps_of(proof.blocks, proof.alignment)
+    return Fraction(1) if exact is None else delta_of(squares, others, exact, steps)
+
+
+def _widest(mechanism: Mechanism) -> Fraction:
+    """The largest change of a private number."""
+    return max(
+        (_change(declared) for declared in mechanism.inputs.values() if not declared.public), default=Fraction(1)
+    )
+
+
+def _change(declared: Input) -> Fraction:
+    """The largest change of a number, at least 1 where none is declared: records change in any way, and a count of them by 1."""
+    if declared.within is not None:
+        return fraction(declared.within)
+    listed = [declared, *(field for _, field in declared.fields)]
+    values = [[v for v in each.values or () if isinstance(v, int | Fraction)] for each in listed]
+    return max([Fraction(1), *(Fraction(max(found) - min(found)) for found in values if found)])
 
 
 _AMPLE = epsilon(1000)
@@ -275,7 +295,7 @@ def cheapest(
             last = NoProof(str(problem)) if last.blocks is None else last
             continue
         search = Synthesis(blocks, Affine(_AMPLE.shift), monitor, form.half, form.tied, form.own, exact=_AMPLE)
-        found = _attempt(search, (), lambda spent, blocks=blocks: _as_spent(blocks, spent))  # type: ignore[misc]
+        found = _attempt(search, (), lambda _, spent, blocks=blocks: _as_spent(blocks, spent))  # type: ignore[misc]
         if isinstance(found, AlignmentProof):
             return found
         last = found
@@ -295,26 +315,71 @@ def _approximate(search: Synthesis, delta: Rational) -> Iterator[AlignmentProof 
     if exact is None or exact.infinite or delta == 0:
         yield NoProof("Gaussian noise needs a number for epsilon and a delta above 0")
         return
-    for allowance in allowances(exact, delta, alone=blocks.groups == (SQUARES,)):
+    discrete = frozenset(
+        drawn.variance for path in blocks.paths for drawn in path.drawn if drawn.whole and drawn.settled
+    )
+    for allowance in allowances(exact, delta, alone=blocks.groups == (SQUARES,), variances=discrete):
         budget = Affine(rational(allowance.others))
         tried = replace(search, budget=budget, exact=None, squares=allowance.squares)
-        found = _attempt(tried, (), lambda spent: _bounds(blocks, spent, exact, delta))
+        found = _attempt(tried, (), lambda alignment, spent: _bounds(blocks, alignment, spent, exact, delta))
         yield replace(found, budget=search.budget) if isinstance(found, AlignmentProof) else found
 
 
+def steps_of(blocks: Blocks, alignment: Alignment) -> Steps | None:
+    """The discrete Gaussian noise that an alignment shifts; None where there is none."""
+    sites: dict[int, tuple[Fraction, int]] = {}
+    whole = alone = True
+    for path in blocks.paths:
+        for drawn in path.drawn:
+            if not drawn.settled:
+                continue
+            if not drawn.whole:
+                alone = False
+                continue
+            whole = False
+            for case in cases(blocks, path):
+                shift = alignment.shift(path, case, drawn.instruction)
+                by = floor(shift.reach(drawn.reach)) if any(shift.factors.values()) else 0
+                before = sites.get(drawn.instruction, (drawn.variance, 0))
+                sites[drawn.instruction] = drawn.variance, max(by, before[1])
+    if whole:
+        return None
+    shifted = {at: site for at, site in sites.items() if site[1]}
+    once = not any(at in _ahead(blocks.program, at) for at in shifted)
+    return Steps(tuple(shifted.values()), once, alone)
+
+
+def _ahead(program: Program, at: int) -> set[int]:
+    """The instructions that may come after one."""
+    found: set[int] = set()
+    waiting = [at]
+    while waiting:
+        here = waiting.pop()
+        for target in following(here, program.code[here]):
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return found
+
+
 def _bounds(
-    blocks: Blocks, spent: Mapping[tuple[str, ...], Fraction], exact: Epsilon, delta: Rational
+    blocks: Blocks,
+    alignment: Alignment,
+    spent: Mapping[tuple[str, ...], Fraction],
+    exact: Epsilon,
+    delta: Rational,
 ) -> tuple[Bound, ...] | None:
     """What each counter holds at most, as it was seen to spend; None where this is too much."""
     if blocks.logarithms or any(group not in ((), SQUARES) for group in blocks.groups):
         return None
-    if not enough(spent.get(SQUARES, Fraction(0)), spent.get((), Fraction(0)), exact, delta):
+    squares, others = (spent.get(group, Fraction(0)) for group in (SQUARES, ()))
+    if not enough(squares, others, exact, delta, steps_of(blocks, alignment)):
         return None
     return tuple(Bound(group, Affine(rational(spent.get(group, Fraction(0))))) for group in blocks.groups)
 
 
-Sharing: TypeAlias = "Callable[[Mapping[tuple[str, ...], Fraction]], tuple[Bound, ...] | None]"
-"""The bounds of the counters, from what each was seen to spend; None where this is more than is claimed."""
+Sharing: TypeAlias = "Callable[[Alignment, Mapping[tuple[str, ...], Fraction]], tuple[Bound, ...] | None]"
+"""The bounds of the counters, from an alignment and what each was seen to spend; None where this is more than is claimed."""
 
 
 def _attempt(
@@ -338,7 +403,7 @@ def _attempt(
             return NoProof(str(problem), search.last, blocks)
         bounds = shared(budget, blocks, {}, search.exact) if sharing is None else None
         if sharing is not None:
-            bounds = sharing(search.spent(alignment, instances(blocks)))
+            bounds = sharing(alignment, search.spent(alignment, instances(blocks)))
             if bounds is None:
                 return NoProof(_GIVEN_AWAY, search.last, blocks)
         elif len(blocks.groups) > 1 or bounds is None:

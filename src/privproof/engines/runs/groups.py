@@ -229,8 +229,8 @@ def spread_of(shown: tuple[Any, ...], move: Sequence[Rational]) -> Spread | None
         variance = square
     steps = lattice(list(whole.values()))
     if steps is not None and square == 0:
-        for (number, (_, way)), a in zip(whole.items(), steps.factors, strict=True):
-            direction[number] = (a if way > 0 else -a) / rows[number][0][1]
+        for number, (spread, way) in whole.items():
+            direction[number] = way / spread / steps.unit / rows[number][0][1]
     return Spread(square, tuple(moves), steps, tuple(direction), variance)
 
 

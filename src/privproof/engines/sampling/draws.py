@@ -4,7 +4,8 @@ An outcome of a table is found from random bits: the bits drawn so far are the b
 as all numbers that begin so fall on one outcome, it is drawn.  Sixteen bits settle nearly every run, sixty-two nearly all of the
 others; the rest is settled with whole numbers of any length.  Nothing is rounded, whatever the denominators (Knuth and Yao 1976).
 The two-sided geometric law is a table of the values near its center and two tails; a tail is geometric again, so it is drawn as a
-table of the values near its own end and a tail, and so on.
+table of the values near its own end and a tail, and so on.  The probabilities of discrete Gaussian noise are irrational: its table has
+their first 128 binary digits, and what is missing, rarer than 2^-100, is drawn by the sampler that runs.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from __future__ import annotations
 import secrets
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import lcm
+from math import ceil, isqrt, lcm
 from typing import Any
 
 import numpy as np
+from flint import arb
 
 from privproof.engines.sampling.columns import (
     Array,
@@ -34,12 +37,28 @@ from privproof.engines.sampling.columns import (
 from privproof.engines.sampling.joining import ordered
 from privproof.engines.sampling.operations import apply
 from privproof.exact import rational
-from privproof.language.laws import WEIGHED, Continuous, DiscreteGaussian, Geometric, Law, Shaped, Table, weighed
+from privproof.exact.balls import precision, rational_bounds
+from privproof.language.laws import (
+    WEIGHED,
+    WHOLE,
+    Continuous,
+    DiscreteGaussian,
+    Geometric,
+    Law,
+    Shaped,
+    Table,
+    weighed,
+)
 from privproof.language.noise import NOISES
+from privproof.language.randomness import discrete_normal, drawing_from
 from privproof.language.values import plain
 
 _FIRST, _SECOND = 16, 62
 """Random bits that a draw begins with, and that are added while they leave the outcome open; nothing is rounded."""
+_DIGITS = 128
+"""Binary digits of the probabilities of discrete Gaussian noise that are kept in a table."""
+_WIDEST = 20_000
+"""Such a table reaches so far on each side; wider noise is drawn one by one."""
 _RARE = Fraction(1, 2**12)
 """A table of geometric noise reaches so far that what lies beyond is rarer than this, and is drawn in a second step."""
 _FARTHEST = 256
@@ -129,6 +148,52 @@ def _float(number: Any) -> float:
     return float(rational(number)) if isinstance(number, str) else float(number)
 
 
+@dataclass(frozen=True)
+class _Bits:
+    """A generator of numpy as a source of uniform whole numbers."""
+
+    bits: np.random.Generator
+
+    def below(self, bound: int) -> int:
+        words = -(-bound.bit_length() // 32)
+        while True:
+            drawn = int.from_bytes(self.bits.bytes(4 * words), "little") >> (32 * words - bound.bit_length())
+            if drawn < bound:
+                return drawn
+
+    def unit(self) -> float:
+        return float(self.bits.random())
+
+
+class Bell:
+    """Draws discrete Gaussian noise."""
+
+    def __init__(self, variance: Fraction) -> None:
+        self.variance = variance
+        self.reach = isqrt(ceil(2 * variance * _DIGITS)) + 1
+        self.table: Weights | None = None
+        if self.reach > _WIDEST:
+            return
+        with precision(_DIGITS + 64):
+            weights = [arb(-rational(Fraction(x * x) / (2 * variance))).exp() for x in range(self.reach + 1)]
+            beyond = weights[-1] / (1 - weights[1])  # more than all that follows, on one side
+            scale = arb(1 << _DIGITS) / (2 * sum(weights[1:], weights[0] / 2) + arb(0, 1) * 2 * beyond)
+            side = [int(rational_bounds(weight * scale)[0].floor()) for weight in weights]
+        masses = [Fraction(max(mass, 0), 1 << _DIGITS) for mass in (*side[:0:-1], *side)]
+        self.table = Weights([*masses, 1 - sum(masses, Fraction(0))])
+
+    def draw(self, count: int, bits: np.random.Generator) -> Array:
+        """So many independent numbers."""
+        if self.table is None:
+            drawn = np.full(count, self.reach + 1, dtype=np.int64)
+        else:
+            drawn = self.table.draw(count, bits).astype(np.int64) - self.reach
+        with drawing_from(_Bits(bits)):
+            for place in np.flatnonzero(drawn > self.reach).tolist():
+                drawn[place] = discrete_normal(self.variance)
+        return drawn
+
+
 class Draws:
     """A source of noise for many runs."""
 
@@ -137,12 +202,13 @@ class Draws:
         self.laws: dict[Hashable, Law] = {}
         self.weights: dict[int, tuple[Weights, list[Any], Array | None]] = {}
         self.sides: dict[Fraction, TwoSided] = {}
+        self.bells: dict[Fraction, Bell] = {}
 
     def draw(self, noise: str, operands: Sequence[Column], count: int) -> Column:
         """Noise with the given arguments, independent for every run."""
         if noise != WEIGHED and not NOISES[noise].discrete:
             return self._continuous(noise, operands, count)
-        if noise == "geometric" and isinstance(operands[0], Numbers) and operands[0].array.dtype != np.float64:
+        if noise in WHOLE and isinstance(operands[0], Numbers) and operands[0].array.dtype != np.float64:
             around_zero = self.draw(noise, [Same(0), *operands[1:]], count)
             return apply("+", [operands[0], around_zero], count)
         codes, tuples = distinct(operands, count)
@@ -178,7 +244,11 @@ class Draws:
                 if alpha not in self.sides:
                     self.sides[alpha] = TwoSided(alpha)
                 return apply("+", [Same(center), Numbers(self.sides[alpha].draw(count, self.bits))], count)
-            case Continuous() | Shaped() | DiscreteGaussian():
+            case DiscreteGaussian(center, variance):
+                if variance not in self.bells:
+                    self.bells[variance] = Bell(variance)
+                return apply("+", [Same(center), Numbers(self.bells[variance].draw(count, self.bits))], count)
+            case Continuous() | Shaped():
                 raise AssertionError(law)
 
     def _continuous(self, noise: str, operands: Sequence[Column], count: int) -> Column:

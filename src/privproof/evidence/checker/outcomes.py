@@ -68,10 +68,12 @@ class Shifts:
     Attributes:
         others: the cost of all noise but Gaussian noise.
         squares: the sum of ``(s/sigma)^2`` over Gaussian noise, whose shifts are settled when it is drawn.
+        discrete: whether some of that noise is discrete.
     """
 
     others: Epsilon
     squares: Rational
+    discrete: bool = False
 
 
 @dataclass(frozen=True)

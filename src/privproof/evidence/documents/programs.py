@@ -142,6 +142,10 @@ def _instruction(step: Instruction, program: Program) -> list[object]:
         case Sample(name, noise, arguments):
             if noise == "geometric":
                 return ["sample", name, noise, expression(arguments[0]), {"alpha": str(program.scale(step).alpha)}]
+            if noise == "discrete_gaussian":
+                return [
+                    "sample", name, noise, expression(arguments[0]), {"variance": str(program.scale(step).factor)},
+                ]  # fmt: skip
             if noise in (PLACE, OTHERS, RANKED):
                 return _selecting(name, noise, arguments)
             if noise in CONTINUOUS:

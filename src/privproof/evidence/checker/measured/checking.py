@@ -1,13 +1,13 @@
 """What a certificate about another measure establishes: from the runs of a function, from a proof of an epsilon, or from settled shifts.
 
-Settled shifts.  Suppose that an alignment shifts all noise but Gaussian noise at a cost of at most B, and each Gaussian noise by
-an s that depends on what comes before its draw alone, with ``sum s^2/sigma^2 <= mu^2`` on every path (`programs.alignment`).  Then
-``D_a <= B + a mu^2/2`` for every order a.  For with h the noise of run 1, f and g the densities of the other and the
-Gaussian noise, the law of run 2 is at least the image of ``f(h+s) g(h+s)`` under the map by which run 1 shows what it does; so the
-divergence is at most that of ``f(h) g(h)`` from it, whose moment of order a is at most ``e^((a-1) B)`` times the mean of the
-product of ``(g_j(h_j)/g_j(h_j+s_j))^(a-1)``; given what comes before, the mean of one factor is ``e^(a(a-1) s_j^2/(2 sigma_j^2))``.
-Where B is 0, both laws are made by one rule from a Brownian motion on [0, mu^2] with drift 0 or -1, so that no test is better
-than one of these: the mechanism is mu-GDP.
+Settled shifts.  Suppose that an alignment shifts all noise but Gaussian noise at a cost of at most B, and each Gaussian noise by an s
+that depends on what comes before its draw alone, with ``sum s^2/sigma^2 <= mu^2`` on every path (`programs.alignment`).  Then ``D_a <= B
++ a mu^2/2`` for every order a.  For with h the noise of run 1, f and g the densities of the other and the Gaussian noise, the law of run
+2 is at least the image of ``f(h+s) g(h+s)`` under the map by which run 1 shows what it does; so the divergence is at most that of ``f(h)
+g(h)`` from it, whose moment of order a is at most ``e^((a-1) B)`` times the mean of the product of ``(g_j(h_j)/g_j(h_j+s_j))^(a-1)``;
+given what comes before, the mean of one factor is ``e^(a(a-1) s_j^2/(2 sigma_j^2))``.  The mean is no larger where the noise is discrete
+and s an integer.  Where B is 0 and all noise continuous, both laws are made by one rule from a Brownian motion on [0, mu^2] with drift 0
+or -1, so that no test is better than one of these: the mechanism is mu-GDP.
 """
 
 from __future__ import annotations
@@ -169,6 +169,8 @@ def _from_shifts(
     others, squares = shifts.others, shifts.squares
     for each in budgets:
         if measure == "mu":
+            if shifts.discrete:
+                refuse("discrete Gaussian noise is told apart better than normal noise", "evidence.certificate")
             rational_ = each.value.ratio == 1 and each.value.shift**2 >= squares
             holds = others.compare(epsilon(0)) == 0 and (rational_ or bool(each.value.ball(BITS) ** 2 >= arb(squares)))
         else:

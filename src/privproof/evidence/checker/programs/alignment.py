@@ -13,7 +13,8 @@ alone, and that ``sum s^2 / sigma^2 <= mu^2`` on every path.  Then ``P(E) <= e^(
 Gaussian noise ``f(h) g(h) <= f(h) (e^e g(h+s) + max(0, g(h) - e^e g(h+s)))``; the first part is bounded as above.  The
 second is at most a hockey-stick divergence of the Gaussian noises h_j against h_j - s_j, whose s_j are predictable: both are made
 from a Brownian motion on [0, mu^2], without drift or with drift -1, by the same rule that spends the time
-``s_j^2 / sigma_j^2`` on step j, so that it is at most the divergence of these motions, H_mu(e).
+``s_j^2 / sigma_j^2`` on step j, so that it is at most the divergence of these motions, H_mu(e).  Where there is discrete
+Gaussian noise, whose shifts are integers, the hockey-stick divergence is bounded otherwise: `gaussian` says how.
 
 Shifts of Gaussian noise may even depend on the foretold result, if it is paid for all its values (`foretelling`), and the alignment may
 fail on runs that delta pays for (`promises`).
@@ -32,9 +33,9 @@ from privproof.evidence.checker.outcomes import Accepted, Limits, Shifts, refuse
 from privproof.evidence.checker.programs.executing import Execution
 from privproof.evidence.checker.programs.flow import flow_of
 from privproof.evidence.checker.programs.foretelling import Foretold, read_foretold
-from privproof.evidence.checker.programs.gaussian import BITS, given_away
+from privproof.evidence.checker.programs.gaussian import BITS, Drawn, given_away
 from privproof.evidence.checker.programs.inputs import Affine, Declared, at_most, read_affine
-from privproof.evidence.checker.programs.instructions import SQUARES, Group, Logarithm, Program, read_group
+from privproof.evidence.checker.programs.instructions import SQUARES, Group, Logarithm, Program, Sample, read_group
 from privproof.evidence.checker.programs.invariants import read_invariant
 from privproof.evidence.checker.programs.paths import Alignment, Path, paths_of, read_alignments, read_cuts
 from privproof.evidence.checker.programs.promises import Promise, prices, read_promises
@@ -62,7 +63,7 @@ def proved_by_alignment(program: Program, evidence: dict[str, object], limits: L
     paths = paths_of(program, cuts)
     alignments = read_alignments(evidence.get("paths"), paths, flow, limits, foretold=foretell)
     foretold = read_foretold(evidence["foretold"], flow, limits) if foretell else Foretold()
-    bounds, shifts = _bounds(evidence.get("bounds"), state, promises, foretold, limits)
+    bounds, shifts = _bounds(evidence.get("bounds"), state, promises, foretold, _discrete(program, alignments), limits)
     definitions = _definitions(evidence.get("invariants"), cuts, state)
     once = tuple(state.start()) if all(path.end != 0 for path in paths) else ()
     conditions = [_initial(state)]
@@ -97,8 +98,36 @@ def _lengths(declared: Declared) -> str:
     return f"neighbours differ as in {declared.relation!r}, lists of {size}"
 
 
+def _discrete(program: Program, alignments: Mapping[Path, Alignment]) -> Drawn | None:
+    """The discrete Gaussian noise of a program, and by how much it is shifted; None where there is none."""
+    samples = {at: step for at, step in enumerate(program.code) if isinstance(step, Sample) and step.gaussian}
+    if not any(step.whole for step in samples.values()):
+        return None
+    found: dict[int, tuple[Rational, int]] = {at: (step.variance, 0) for at, step in samples.items() if step.whole}
+    for alignment in alignments.values():
+        for at, settled in alignment.settled.items():
+            if at in found:
+                found[at] = found[at][0], max(found[at][1], *(int(each.reach.floor()) for each in settled))
+    once = True
+    for at in found:
+        seen: set[int] = set()
+        waiting = [at]
+        while waiting:
+            for target in program.following(waiting.pop()):
+                if target not in seen and target < len(program.code):
+                    seen.add(target)
+                    waiting.append(target)
+        once = once and at not in seen
+    return Drawn(tuple(found.values()), once, len(found) == len(samples))
+
+
 def _bounds(
-    value: object, state: State, promises: Mapping[int, Promise], foretold: Foretold, limits: Limits
+    value: object,
+    state: State,
+    promises: Mapping[int, Promise],
+    foretold: Foretold,
+    drawn: Drawn | None,
+    limits: Limits,
 ) -> tuple[dict[str, str], Shifts | None]:
     """The bounds of the costs as terms, by the symbol of the cost, and as numbers; refuses bounds that exceed the claim."""
     listed = a_list(value, "evidence.bounds")
@@ -156,17 +185,15 @@ def _bounds(
     if squares != 0 or promises:
         with precision(BITS):
             broken = prices(promises)
-        given_away(squares, foretold.many, broken, total, product, declared)
+        given_away(squares, foretold.many, broken, total, product, declared, drawn)
     elif declared.ratio is not None or any(each.terms for each in counted.values()):
         _claimed_in_logarithms(total, counted, declared)
     else:
         _claimed(total, product, declared)
     no_number = any(each.terms for each in counted.values())
-    only = (
-        promises or foretold.ranges is not None
-    )  # no divergence is bounded up to bad noise, or by shifts in hindsight
+    only = promises or foretold.ranges is not None  # these bound no divergence: up to bad noise, and in hindsight
     most = None if no_number or only else total.largest(declared.ranges)
-    shifts = None if most is None else Shifts(Epsilon(ratio=product, shift=most), squares)
+    shifts = None if most is None else Shifts(Epsilon(ratio=product, shift=most), squares, drawn is not None)
     return {cost_of(group): bound for group, bound in found.items()}, shifts
 
 

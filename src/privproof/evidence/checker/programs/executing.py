@@ -217,11 +217,11 @@ class Execution:
 
     def _sample(self, at: int, sample: Sample) -> None:
         evaluator = self.evaluator
-        if sample.whole:
-            self._integer(at, sample)
-            return
         if sample.gaussian:
             self._gaussian(at, sample)
+            return
+        if sample.whole:
+            self._integer(at, sample)
             return
         center = evaluator.value(sample.center).as_sort("real")
         noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
@@ -250,22 +250,27 @@ class Execution:
         self._assign(sample.name, Value.apart("int", one, gap))
 
     def _gaussian(self, at: int, sample: Sample) -> None:
-        """Gaussian noise: its shift is settled when it is drawn, and counted by a bound on it, ``s^2 <= reach |s|``."""
+        """Gaussian noise: its shift is settled when it is drawn, and counted by a bound on it, ``s^2 <= reach |s|``.
+
+        Of discrete noise the centre is an integer, and so is the shift.
+        """
         evaluator = self.evaluator
-        center = evaluator.value(sample.center).as_sort("real")
+        sort, name = (INT, "int") if sample.whole else (REAL, "real")
+        center = evaluator.value(sample.center).as_sort(name)
         settled = self.alignment.settled.get(at, ())
-        noise, shift = evaluator.fresh(REAL), evaluator.fresh(REAL)
-        self._promise(at, noise, center.gap, REAL)
-        size = f"(ite (<= 0.0 {shift}) {shift} (- {shift}))"
-        amount, reach, more = "0.0", "0.0", "0.0"
+        noise, shift = evaluator.fresh(sort), evaluator.fresh(sort)
+        self._promise(at, noise, center.gap, sort)
+        away = real(shift, sort)
+        size = f"(ite (<= 0.0 {away}) {away} (- {away}))"
+        amount, reach, more = zero(sort), "0.0", "0.0"
         for each in reversed(settled):
             known_now = len(evaluator.entries)
             if any(read >= known_now for read in (*(r for r, _ in each.shift.reads), *(c.read for c in each.when))):
                 refuse(f"the shift of instruction {at} depends on what is read later", self.alignment.place)
             chosen = (
-                self._amount(each.shift),
+                self._whole_amount(each.shift) if sample.whole else self._amount(each.shift),
                 number(each.reach, REAL),
-                times(each.reach / sample.factor**2, size, REAL),
+                times(each.reach / sample.variance, size, REAL),
             )
             when = self._condition(each.when)
             amount, reach, more = (
@@ -277,8 +282,8 @@ class Execution:
             evaluator.obligations.append((f"instruction {at}: the shift is within its reach", f"(<= {size} {reach})"))
             cost = cost_of(sample.group)
             self.now[cost] = evaluator.named(plus(self.now[cost], more), REAL)
-        one, gap = evaluator.named(plus(center.one, noise), REAL), evaluator.named(plus(center.gap, shift), REAL)
-        self._assign(sample.name, Value.apart("real", one, gap))
+        one, gap = evaluator.named(plus(center.one, noise), sort), evaluator.named(plus(center.gap, shift), sort)
+        self._assign(sample.name, Value.apart(name, one, gap))
 
     def _promise(self, at: int, noise: str, gap: str, sort: str) -> None:
         """What is promised of noise where its centre differs, and that this is not promised more often than is paid for."""
@@ -322,7 +327,9 @@ class Execution:
             return "0"
         for factor in (shift.constant, *(each for _, each in (*shift.reads, *shift.distances))):
             if factor.q != 1:
-                refuse(f"{factor} is no integer, and geometric noise is shifted by integers", self.alignment.place)
+                refuse(
+                    f"{factor} is no integer, and noise on the integers is shifted by integers", self.alignment.place
+                )
         parts = [number(shift.constant, INT)]
         for read, factor in shift.reads:
             self._whole.add(read)
@@ -330,7 +337,10 @@ class Execution:
         for name, factor in shift.distances:
             symbol = distance_of(name)
             if self.state.symbols[symbol].sort != INT:
-                refuse(f"{name[:40]!r} is no integer, and geometric noise is shifted by integers", self.alignment.place)
+                refuse(
+                    f"{name[:40]!r} is no integer, and noise on the integers is shifted by integers",
+                    self.alignment.place,
+                )
             parts.append(times(factor, self.now[symbol] if symbol in self.now else self.state.own(symbol), INT))
         return plus(*parts)
 
@@ -358,7 +368,7 @@ class Execution:
                 refuse(f"read number {read} has no distance", self.alignment.place)
             if read in self._whole and self.evaluator.entries[read].declared.sort != "int":
                 refuse(
-                    f"read number {read} is no integer, and geometric noise is shifted by integers",
+                    f"read number {read} is no integer, and noise on the integers is shifted by integers",
                     self.alignment.place,
                 )
 

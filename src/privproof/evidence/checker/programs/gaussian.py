@@ -1,11 +1,31 @@
-"""What noise gives away: delta, from what the shifts of Gaussian noise come to in squares, what is left of epsilon, and broken promises."""
+"""What noise gives away: delta, from what the shifts of Gaussian noise come to in squares, what is left of epsilon, and broken promises.
+
+Let ``sum s^2/variance <= m`` on every path, with shifts that are settled when the noise is drawn.  Continuous noise gives away
+``H_mu(e)`` with ``mu^2 = m`` (`alignment`).  Where there is discrete noise, whose shifts are integers, each of these is a bound, and the
+least of them counts:
+
+* *zCDP*.  Given what came before, the moment of order a of one draw is at most ``e^(a(a-1) s^2/(2 variance))``, for discrete noise as for
+  continuous noise (`integrals.whole`).  So with other noise that costs B, ``D_a <= B + a m/2``, and delta is at most
+  ``e^((a-1)(a m/2 - e)) / (a-1) * (1 - 1/a)^a`` for every a > 1 (Canonne, Kamath and Steinke 2020, proposition 12).
+* *Counts*.  All noise is discrete, of one variance v, and shifted by at most 1: then at most ``k = floor(m v)`` draws are shifted.  Both
+  laws are made, by the same rule, from k independent integers around 1 or around 0: each draw that is shifted takes the next of them.
+* *All at once*.  All noise is discrete, and no run comes to a draw twice.  The excess of integers that are moved by d_1, ..., d_k rises
+  with every ``|d_i|``: the best event is a set of outcomes ``sum of a_i z_i >= n`` with all ``a_i >= 0`` where all ``d_i >= 0``, and its
+  probability rises with every d_i on the one side, and stays as it is on the other.  So if draw i is shifted by at most r_i, the
+  excess is at most that of integers moved by all r_i at once; this holds, from the last draw to the first, also for shifts that
+  depend on the draws before.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
 
 from flint import arb
 
 from privproof.evidence.checker.documents import text
 from privproof.evidence.checker.integrals.normal import normal_excess
+from privproof.evidence.checker.integrals.whole import whole_excess
 from privproof.evidence.checker.outcomes import refuse
 from privproof.evidence.checker.programs.inputs import Affine, Declared
 from privproof.exact import Epsilon, Rational
@@ -13,11 +33,33 @@ from privproof.exact.balls import precision, rational_bounds
 
 BITS = 192
 """Bits of the one inequality that is decided by balls; a delta that agrees with the exact one in more digits is refused."""
+_MOST_COUNTS = 5_000
+"""So many draws that are shifted by 1 are put together; beyond, zCDP bounds them."""
+_HALVINGS = 50
+"""How often the interval of orders is cut in the search for a good one; every order gives a true bound."""
 _PLACE = "evidence.bounds"
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """The discrete Gaussian noise of a program: its draws, each with its variance and the most that it is shifted by.
+
+    `once`: no run comes to one of them twice; `alone`: there is no continuous Gaussian noise.
+    """
+
+    draws: tuple[tuple[Rational, int], ...]
+    once: bool
+    alone: bool
+
+
 def given_away(
-    squares: Rational, many: Affine, broken: arb, total: Affine, product: Rational, declared: Declared
+    squares: Rational,
+    many: Affine,
+    broken: arb,
+    total: Affine,
+    product: Rational,
+    declared: Declared,
+    drawn: Drawn | None,
 ) -> None:
     """Refuse costs that may exceed the claim.
 
@@ -28,6 +70,7 @@ def given_away(
         total: what other noise costs at most, besides the logarithm of the product.
         product: the logarithm of this is what geometric noise costs at most.
         declared: the claim.
+        drawn: the discrete Gaussian noise, where there is some.
     """
     if declared.epsilon is None or squares < 0:
         refuse("a delta is given away beside an epsilon that is a number", _PLACE)
@@ -40,7 +83,8 @@ def given_away(
     with precision(BITS):
         excess = arb(0)
         if squares and not declared.epsilon.infinite:
-            excess = normal_excess(arb(squares).sqrt(), declared.epsilon.ball(BITS) - other.ball(BITS))
+            left = declared.epsilon.ball(BITS) - other.ball(BITS)
+            excess = normal_excess(arb(squares).sqrt(), left) if drawn is None else _of_integers(squares, left, drawn)
         each, rest = (rational_bounds(part)[1] for part in (excess, broken))
     delta = many.times(each)
     delta = Affine(delta.constant + rest, delta.terms)
@@ -48,3 +92,37 @@ def given_away(
     if beyond is None or beyond > 0:
         shown = f"{float(each):.12g} times {many}, and {float(rest):.12g}"
         refuse(f"with mu^2 = {text(squares)} delta may be {shown}, more than {str(declared.given)[:200]}", _PLACE)
+
+
+def _of_integers(squares: Rational, left: arb, drawn: Drawn) -> arb:
+    """The least of the bounds that hold."""
+    found = [_by_zcdp(squares / 2, left)]
+    variances = {(int(variance.p), int(variance.q)) for variance, _ in drawn.draws}
+    if drawn.alone and len(variances) == 1 and all(by <= 1 for _, by in drawn.draws):
+        variance = drawn.draws[0][0]
+        count = int((squares * variance).floor())
+        if count <= _MOST_COUNTS:
+            found.append(whole_excess(((variance, 1),) * count, left.exp()) if count else arb(0))
+    if drawn.alone and drawn.once:
+        shifted = tuple((variance, by) for variance, by in drawn.draws if by)
+        found.append(whole_excess(shifted, left.exp()) if shifted else arb(0))
+    best = found[0]
+    for each in found[1:]:
+        best = each if each.upper() < best.upper() else best
+    return best
+
+
+def _by_zcdp(rho: Rational, left: arb) -> arb:
+    """The delta of zCDP at the best order that is found."""
+    slope, room = float(rho), float(left)
+    low, high = -18.0, 18.0
+    for _ in range(_HALVINGS):
+        one, two = low + (high - low) / 3, high - (high - low) / 3
+        values = []
+        for each in (one, two):
+            above = exp(each)  # the order less 1
+            values.append(above * ((1 + above) * slope - room) + above * log(above / (1 + above)) - log(1 + above))
+        low, high = (low, two) if values[0] < values[1] else (one, high)
+    more = arb(exp((low + high) / 2))
+    order = 1 + more
+    return ((more * (order * arb(rho) - left)).exp() * (more / order) ** more / order).min(arb(1))

@@ -3,7 +3,7 @@
 A sample of continuous noise has a scale ``factor * N * M ...`` whose names are public integers with a declared least
 value of at least 1, so that a scale is always above 0 and the same in both runs.  Geometric noise has an alpha instead:
 ``1/alpha = ratio^m`` with the largest such m, and to shift it by s costs ``m |s|`` times the logarithm of the ratio.
-Gaussian noise has its standard deviation, a number, and its shifts are counted in squares: `Squares`.
+Gaussian noise has its standard deviation, a number, discrete Gaussian noise its variance; shifts are counted in squares: `Squares`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from privproof.evidence.checker.documents import a_list, a_number, a_text, an_in
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.expressions import Expression, Reader, Tags
 from privproof.evidence.checker.programs.inputs import SORTS, Declared, plain_name
+from privproof.evidence.checker.programs.trees import WHOLE
 from privproof.exact import Rational
 
 _MOST_INSTRUCTIONS = 5_000
@@ -62,10 +63,11 @@ class Assign:
 
 @dataclass(frozen=True)
 class Sample:
-    """A variable becomes the centre plus noise: ``laplace``, ``exponential`` from 0 on, ``gumbel``, ``geometric``, ``gaussian``.
+    """A variable becomes the centre plus noise: continuous (``exponential`` from 0 on), ``geometric``, or ``discrete_gaussian``.
 
     The scale is the factor times the product of the group; that of geometric noise the factor over the logarithm, because to shift
-    it by s costs ``|s| ln(1/alpha)``; that of Gaussian noise, its standard deviation, is the factor.
+    it by s costs ``|s| ln(1/alpha)``; that of Gaussian noise, its standard deviation, is the factor; of discrete Gaussian noise the
+    factor is the variance.
     """
 
     name: str
@@ -77,12 +79,17 @@ class Sample:
     @property
     def whole(self) -> bool:
         """Whether it is noise on the integers."""
-        return isinstance(self.group, Logarithm)
+        return self.kind in WHOLE
 
     @property
     def gaussian(self) -> bool:
-        """Whether it is Gaussian noise."""
+        """Whether it is Gaussian noise, continuous or discrete."""
         return isinstance(self.group, Squares)
+
+    @property
+    def variance(self) -> Rational:
+        """The variance of Gaussian noise."""
+        return self.factor if self.whole else self.factor**2
 
     @property
     def alpha(self) -> Rational:
@@ -323,8 +330,8 @@ def _sample(
         refuse("a sample names a variable and a kind", place)
     name, sort = _variable(given[1], variables, f"{place}[1]")
     kind = a_text(given[2], f"{place}[2]")
-    counts = {"laplace": 5, "exponential": 5, "gumbel": 5, "geometric": 5, "gaussian": 5, "bernoulli": 3, "uniform": 5}
-    wanted = {"bernoulli": "bool", "uniform": "int", "geometric": "int"}.get(kind, "real")
+    counts = {"bernoulli": 3} | dict.fromkeys(("laplace", "exponential", "gumbel", "gaussian", *WHOLE, "uniform"), 5)
+    wanted = {"bernoulli": "bool", "uniform": "int", **dict.fromkeys(WHOLE, "int")}.get(kind, "real")
     if kind not in counts:
         refuse(f"{kind[:40]!r} is none of {', '.join(counts)}", f"{place}[2]")
     if len(given) != counts[kind]:
@@ -338,6 +345,13 @@ def _sample(
     center = reader.of_sort(given[3], wanted, f"{place}[3]")
     if kind == "geometric":
         return Sample(name, kind, center, *_logarithm(given[4], f"{place}[4]", reader.limits))
+    if kind == "discrete_gaussian":
+        law = an_object(given[4], f"{place}[4]")
+        only_members(law, ("variance",), f"{place}[4]")
+        variance = a_number(law.get("variance"), f"{place}[4].variance", reader.limits)
+        if variance <= 0:
+            refuse("a variance is above 0", f"{place}[4].variance")
+        return Sample(name, kind, center, variance, SQUARES)
     factor, group = _scale(given[4], declared, f"{place}[4]", reader.limits)
     if kind == "gaussian":
         if group:

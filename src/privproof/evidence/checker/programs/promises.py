@@ -20,6 +20,7 @@ from flint import arb
 
 from privproof.evidence.checker.documents import a_list, a_number, a_text, an_integer, an_object, only_members
 from privproof.evidence.checker.integrals.normal import normal_share
+from privproof.evidence.checker.integrals.whole import whole_share
 from privproof.evidence.checker.outcomes import Limits, refuse, within
 from privproof.evidence.checker.programs.flow import Flow, parts_within
 from privproof.evidence.checker.programs.instructions import Next, Sample
@@ -57,6 +58,8 @@ class Promise:
     def price(self) -> arb:
         """How likely it is to be broken, at all draws together."""
         sample, c = self.sample, self.beyond
+        if sample.whole and sample.gaussian:
+            return self.times * whole_share([(sample.variance, Rational(1))], -c)
         if sample.whole:
             alpha = arb(sample.alpha)
             return self.times * alpha ** int(c.p) / (1 + alpha)

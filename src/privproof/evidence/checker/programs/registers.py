@@ -318,7 +318,7 @@ class _Unfolding:
                 refuse(f"{type(other).__name__.lower()} is not run with open noise", f"question.code[{here.at}]")
 
     def sampled(self, sample: Sample, center: Number, here: _Here) -> _Here:
-        if sample.kind not in _KINDS or not (sample.gaussian or sample.group == ()):
+        if sample.kind not in _KINDS or not (sample.kind == "gaussian" or sample.group == ()):
             refuse("noise on the integers, or with a scale that is public, is not open", f"question.code[{here.at}]")
         if any(name[0] in "~^" for name, _ in center[1]):
             refuse("noise around a noisy number", f"question.code[{here.at}]")

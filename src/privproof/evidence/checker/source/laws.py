@@ -46,7 +46,15 @@ class Continuous:
     scale: Fraction
 
 
-Law: TypeAlias = "list[tuple[Value, Rational]] | Geometric | Continuous"
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """center + k with probability proportional to ``e^(-k^2/(2 variance))`` for every whole number k."""
+
+    center: Value
+    variance: Fraction
+
+
+Law: TypeAlias = "list[tuple[Value, Rational]] | Geometric | DiscreteGaussian | Continuous"
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ SIGNATURES: Mapping[str, Signature] = {
     "exponential": Signature(("value", "scale"), 1, {}),
     "gumbel": Signature(("value", "scale"), 1, {}),
     "gaussian": Signature(("value", "sigma"), 1, {}),
+    "discrete_gaussian": Signature(("value", "variance"), 1, {}),
 }
 
 
@@ -84,6 +93,11 @@ def law(noise: str, arguments: Mapping[str, Value]) -> Law:
     match noise:
         case "geometric":
             return Geometric(_center(a["value"]), _alpha(a))
+        case "discrete_gaussian":
+            variance = _exact(a["variance"])
+            if variance <= 0:
+                fails("a variance is above 0")
+            return DiscreteGaussian(_center(a["value"]), variance)
         case "truncated_geometric":
             return _truncated(_whole(a["value"]), _whole(a["low"]), _whole(a["high"]), _alpha(a))
         case "exponential_mechanism":

@@ -16,7 +16,7 @@ from privproof.evidence.checker.programs.instructions import Coin, Emit, Instruc
 from privproof.evidence.checker.source.facts import Asked, Facts, Path
 from privproof.evidence.checker.source.following import APPEND, END, NOISE, WAIT, YIELD, Follower, Following, Sink
 from privproof.evidence.checker.source.instructed import Executing, Held, Instructed, scale_of
-from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, Geometric, law
+from privproof.evidence.checker.source.laws import SIGNATURES, Continuous, DiscreteGaussian, Geometric, law
 from privproof.evidence.checker.source.libraries import LIBRARY, noise_meant
 from privproof.evidence.checker.source.open_arguments import Given
 from privproof.evidence.checker.source.operations import elements
@@ -124,7 +124,7 @@ class Observer:
         outcomes: list[tuple[Held, Value]] = []
         match stop:
             case Sample():
-                drawn_ = self._geometric if stop.whole else self._continuous
+                drawn_ = self._integer if stop.whole else self._continuous
                 outcomes.append(drawn_(both, stop, given))
             case Coin():
                 outcomes += [(drawn, drawn) for drawn in self._coin(both, given["p"])]
@@ -178,17 +178,23 @@ class Observer:
         noise = self.path.term(self.path.atoms.new(Atom(whole=False)))
         return Term(plus(mine.parts, noise.parts), whole=False), Term(plus(parts_of(center), noise.parts), whole=False)
 
-    def _geometric(self, both: Both, stop: Sample, given: Mapping[str, Value]) -> tuple[Held, Value]:
-        """Geometric noise: the same centre, a whole number, and the same alpha."""
+    def _integer(self, both: Both, stop: Sample, given: Mapping[str, Value]) -> tuple[Held, Value]:
+        """Noise on the integers: the same centre, a whole number, and the same alpha or variance."""
         center = given["value"]
         if not is_whole(center):
-            raise Beyond("geometric noise is added to what may be no whole number", self.follower.place(both.text.run))
-        if any(isinstance(given[name], Term) for name in ("alpha", "epsilon", "sensitivity")):
-            raise Beyond("alpha is left open", self.follower.place(both.text.run))
-        found = law("geometric", {**given, "value": 0})
-        assert isinstance(found, Geometric)
-        if found.alpha != fraction(stop.alpha):
-            self._differ(both, "the noise has another alpha in the text")
+            raise Beyond(
+                f"{stop.kind} noise is added to what may be no whole number", self.follower.place(both.text.run)
+            )
+        if any(isinstance(value, Term) for name, value in given.items() if name != "value"):
+            raise Beyond("alpha or a variance is left open", self.follower.place(both.text.run))
+        found = law(stop.kind, {**given, "value": 0})
+        if isinstance(found, DiscreteGaussian):
+            same = found.variance == fraction(stop.factor)
+        else:
+            assert isinstance(found, Geometric)
+            same = found.alpha == fraction(stop.alpha)
+        if not same:
+            self._differ(both, "the noise has another alpha or variance in the text")
         mine = self.instructed.number(stop.center, both.ours)
         if not self.path.same(mine.parts, parts_of(center)):
             self._differ(both, "the noise has another centre in the text")
@@ -202,7 +208,7 @@ class Observer:
             raise Beyond(
                 "the bounds of truncated noise are no whole numbers in order", self.follower.place(both.text.run)
             )
-        own, theirs = self._geometric(both, stop, {name: v for name, v in given.items() if name not in ("low", "high")})
+        own, theirs = self._integer(both, stop, {name: v for name, v in given.items() if name not in ("low", "high")})
         before, found = self.path.facts, []
         below = Asked("at least", plus({(): Fraction(low)}, parts_of(theirs), -1))
         above = Asked("at least", plus(parts_of(theirs), {(): Fraction(high)}, -1))
