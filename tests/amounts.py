@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 ALL = os.environ.get("PRIVPROOF_EXAMPLES") == "all"
 """Whether time does not matter."""
-_PART = 16
-_FEWEST = 4
+_PART = 24
+_FEWEST = 3
 
 
 def examples(most: int, *, fewest: int = _FEWEST) -> int:
-    """So many examples at most, a sixteenth of them in the suite, but never less than a few; fewer where each takes seconds."""
+    """So many examples at most, a twenty-fourth of them in the suite, but never less than three; fewer where each takes seconds."""
     return most if ALL else max(min(most, fewest), most // _PART)
 
 

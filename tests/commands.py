@@ -1,7 +1,8 @@
 """The command line as users meet it: a process of its own, its output in a pipe.
 
 Where the system can fork, the process is a copy of this one with the package already imported, which saves most of its time; a few
-tests start a fresh interpreter on purpose.
+tests start a fresh interpreter on purpose.  The command itself starts a worker and supervises it; `tests/cli/test_command_word.py` is
+about that, so elsewhere the copy is the worker, and delivers its answer as the supervisor would.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 
 import privproof
-from privproof.cli.application import COMMANDS, application
-from privproof.cli.working import LOADED
+from privproof.cli.answers import Answer, deliver, gather, open_standard_streams
+from privproof.cli.application import COMMANDS, application, wanted_command
+from privproof.cli.working import LOADED, answered
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ROOT / "examples" / "models"
@@ -70,7 +72,7 @@ def loaded() -> None:
     gc.freeze()
 
 
-def entered(arguments: Sequence[object]) -> None:
+def entered(arguments: Sequence[object], *, supervised: bool = True) -> None:
     """The entry point of the command, in a copy of this process; as in a fresh one, the other commands are not loaded."""
     from privproof.cli import main
 
@@ -78,14 +80,21 @@ def entered(arguments: Sequence[object]) -> None:
     wanted = next((COMMANDS[word][0] for word in sys.argv[1:] if word in COMMANDS), None)
     for name in [name for name in LOADED if COMMANDS[name][0] != wanted]:
         del LOADED[name]
-    main()
+    command = wanted_command()
+    if supervised or command not in COMMANDS:
+        main()
+    open_standard_streams()
+    gather()
+    answer = answered(partial(application, command))
+    assert isinstance(answer, Answer), f"a limit was met: {answer}"
+    raise SystemExit(deliver(answer))
 
 
 def forked(
-    arguments: list[str], folder: Path, variables: Mapping[str, str] | None = None
+    arguments: list[str], folder: Path, variables: Mapping[str, str] | None = None, *, supervised: bool = False
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a copy of this process: its own folder, its own streams, its own end."""
-    return apart(lambda: entered(arguments[3:]), folder, variables)
+    return apart(lambda: entered(arguments[3:], supervised=supervised), folder, variables)
 
 
 def apart(
@@ -131,8 +140,8 @@ def apart(
 class Command:
     """Runs ``python -m privproof`` in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, supervised: bool = False) -> None:
+        self.folder, self.supervised = folder, supervised
         self.model = self.write("model.yaml", GEOMETRIC)
 
     def write(self, name: str, text: str | bytes) -> str:
@@ -161,7 +170,10 @@ class Command:
         )
 
     def __call__(self, *given: object) -> subprocess.CompletedProcess[str]:
-        result = forked(self.arguments(*given), self.folder) if hasattr(os, "fork") else self.fresh(*given)
+        if hasattr(os, "fork"):
+            result = forked(self.arguments(*given), self.folder, supervised=self.supervised)
+        else:
+            result = self.fresh(*given)
         assert "Traceback" not in result.stderr + result.stdout
         assert "\x1b" not in result.stderr + result.stdout, "a pipe gets no colours and no progress"
         return result

@@ -131,6 +131,12 @@ def descriptor(number, kind, file, encoding):
 
 
 @pytest.fixture
+def command(command):
+    command.supervised = True
+    return command
+
+
+@pytest.fixture
 def run(command):
     """Runs a command to its end."""
     command.write("good.py", GOOD)

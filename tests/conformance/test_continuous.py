@@ -54,6 +54,12 @@ def test_what_is_guarded_is_not_read(folder, convert):
     assert agreement(relational(load(folder, text), convert=convert)).told is None
 
 
+def test_a_length_that_no_trial_has_is_told(folder):
+    """Lists of all lengths are looked for, and not only those that trials have."""
+    text = "@mechanism\ndef m(q: real_queries(), x: real()):\n    if len(q) > 700:\n        return 'long'\n    return laplace(x, scale=1) > 0\n"
+    assert [side.outcome for side in agreement(relational(load(folder, text))).missing] == [True]
+
+
 def test_every_way_has_data_and_noise(folder):
     text = ONE + "    if y > 500 and x < -500:\n        return 'both'\n    return 'above' if y > 500 else 'below'\n"
     found = [way.leaf.output for way in ways(load(folder, text), 0, Random(1))]

@@ -299,7 +299,7 @@ def told_coverage(found: Covered) -> str:
     """Which branches were taken, and the first that were not, as the end of a sentence; empty where there are none.
 
     >>> told_coverage(Covered(None, 60, frozenset({1, 2}), ()))
-    ' (both ways of the only condition)'
+    ' (both ways that conditions can go)'
     >>> told_coverage(Covered(None, 400, frozenset({1, 2, 3}), ("line 7 true",)))
     ' (3 of 4 ways that conditions can go; never: line 7 true)'
     """
@@ -307,7 +307,8 @@ def told_coverage(found: Covered) -> str:
     if not count:
         return ""
     if not found.missing:
-        return " (both ways of the only condition)" if count == 2 else f" (all {count} ways that conditions can go)"
+        all_of_them = {1: "the only way", 2: "both ways"}.get(count, f"all {count} ways")
+        return f" ({all_of_them} that conditions can go)"
     few = ", ".join(dict.fromkeys(map(str, found.missing[:_TOLD])))
     more = f" and {len(found.missing) - _TOLD} more" if len(found.missing) > _TOLD else ""
     return f" ({len(found.taken)} of {count} ways that conditions can go; never: {few}{more})"

@@ -331,6 +331,10 @@ class Explorer:
 
     def settle(self, state: State) -> dict[Rest, Rational]:
         """The distribution of where a run from a state rests, and of what it writes until then."""
+        first = self._onward(state, ())
+        if len(first) == 1 and isinstance(rest := first[0][1], Rest):  # nothing is random
+            pause()
+            return {rest: ONE}
         start: Node = (state, ())
         edges: dict[Any, list[tuple[Rational, Any]]] = {}
         nodes: dict[Any, Node] = {_name(start): start}
@@ -342,7 +346,7 @@ class Explorer:
             if name in edges:
                 continue
             listed = []
-            for probability, node in self._onward(*nodes[name]):
+            for probability, node in self._onward(*nodes[name]) if edges else first:
                 if isinstance(node, Rest):
                     label: Any = ("rest", node.key)
                     rests[label] = node

@@ -43,10 +43,10 @@ from privproof.compiling.scales import Scale, shifted_scales
 from privproof.compiling.selections.evaluating import selected
 from privproof.compiling.sorts import CONTINUOUS, Sort, refuse_choices, settle_sorts, variable_sorts
 from privproof.compiling.summaries import summarised
-from privproof.language.flow import Instruction, Jump, Test, flow
+from privproof.language.flow import Instruction, Test, flow, following
 from privproof.language.inputs import Input
 from privproof.language.mechanism import Mechanism
-from privproof.language.syntax import Block, Expression, Place, Return, Sample
+from privproof.language.syntax import Block, Expression, Place, Sample
 from privproof.language.taint import samples
 
 NO_SELECTION = "it has no loop that only finds the largest of its noisy values"
@@ -247,18 +247,7 @@ def _cuts(code: tuple[Instruction, ...], *, ahead: bool) -> tuple[int, ...]:
     state: dict[int, int] = {}
     stack: list[tuple[int, Iterator[int]]] = []
 
-    def following(number: int) -> Iterator[int]:
-        match code[number]:
-            case Jump(target):
-                return iter((target,))
-            case Test(_, then, otherwise):
-                return iter((then, otherwise))
-            case Return():
-                return iter(())
-            case _:
-                return iter((number + 1,))
-
-    stack.append((0, following(0)))
+    stack.append((0, iter(following(0, code[0]))))
     state[0] = 1
     while stack:
         number, rest = stack[-1]
@@ -270,7 +259,7 @@ def _cuts(code: tuple[Instruction, ...], *, ahead: bool) -> tuple[int, ...]:
             heads.add(target)
         elif target not in state:
             state[target] = 1
-            stack.append((target, following(target)))
+            stack.append((target, iter(following(target, code[target]))))
     moved = set()
     for head in heads:
         step = code[head]

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from privproof.compiling.coins import Tossed
-from privproof.compiling.covering import Choices, Conditions, Covered, Watch, cover
+from privproof.compiling.covering import Choices, Conditions, Covered, Side, Watch, cover
 from privproof.compiling.fallen import Disagreement, fallen_coins
 from privproof.compiling.relational import Program
 from privproof.compiling.sorts import CONTINUOUS, PROCESSED, RANKED, is_choice
@@ -23,7 +23,7 @@ from privproof.compiling.ways import Way, ways
 from privproof.errors import LanguageError
 from privproof.exact import fraction
 from privproof.exact.patience import pause
-from privproof.language.flow import Jump, Next, Test
+from privproof.language.flow import Jump, Next, Test, following
 from privproof.language.inputs import Input
 from privproof.language.laws import (
     WEIGHED,
@@ -57,9 +57,12 @@ from privproof.language.syntax import (
 )
 from privproof.language.values import MISSING
 from privproof.language.walking import statements
+from privproof.models.graphs import reachable
 
 _FARTHEST = 12
 """Geometric noise of a trial is at most so far from its center: as far as data are, so that comparisons go both ways."""
+_LONGEST = 5
+"""The longest list of a trial: as long as every order of its values is soon met."""
 _MOST_STEPS = 20_000
 """Instructions of one run of a trial; beyond it a loop is taken for one that does not end, and refused."""
 
@@ -87,10 +90,9 @@ def agreement(program: Program, tossed: Tossed | None = None) -> Covered:
         LanguageError: the function itself fails.
     """
     conditions, least = Conditions(program.code), _least_size(program)
+    sought = list(conditions.sides()) if tossed else _sides_of_some_length(program, conditions, least)
     with recognised_noise(_function(program, tossed)):  # once for all trials
-        covered = cover(
-            conditions.sides(), lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch)
-        )
+        covered = cover(sought, lambda choices, watch: _by_choice(program, tossed, least, conditions, choices, watch))
     told = covered.told or _on_every_way(program, tossed, least)
     return replace(covered, told=told)
 
@@ -115,7 +117,7 @@ def _by_choice(
             case Table():
                 return exactly(choices.choice(law.ranked)[0])
 
-    size = program.size if program.size is not None else choices.randint(least, 5)
+    size = program.size if program.size is not None else choices.randint(least, _LONGEST)
     arguments = _arguments(_function(program, tossed).inputs, size, choices)
     return _difference(program, tossed, arguments, noise, conditions, watch)
 
@@ -124,6 +126,55 @@ _NEAR = 1e-9
 """Probabilities of a choice that are so near to each other are the same: both are rounded."""
 _SIZES = (0, 1, 2)
 """Lists of these lengths are gone through on every way."""
+
+
+def _sides_of_some_length(program: Program, conditions: Conditions, least: int) -> list[Side]:
+    """The sides of conditions that lists of some length may take: where lengths are compared with numbers, the length decides.
+
+    On lists that are too short the function fails, whatever the data: what is done there is never seen.  Of all other lengths those
+    beside the numbers stand for the rest.
+    """
+    shortest = max(least, program.least)
+    limits = {
+        limit + by
+        for step in program.code
+        if isinstance(step, Test)
+        for limit in _limits(step.test) or ()
+        for by in (-1, 0, 1)
+    }
+    lengths = {shortest, *(each for each in limits if each > shortest)} if program.size is None else {program.size}
+    taken: set[tuple[int, bool]] = set()
+    reached: set[int] = set()
+    for length in lengths:
+        lists = {n: range(length if d.size is None else d.size) for n, d in program.inputs.items() if d.shape == "list"}
+        decide = _Follower(program, lists, None).value
+
+        def onward(number: int, decide: Callable[[Expression], Any] = decide) -> list[int]:
+            step = program.code[number]
+            if not isinstance(step, Test):
+                return list(following(number, step))
+            both = (False, True) if _limits(step.test) is None else (bool(decide(step.test)),)
+            taken.update((number, side) for side in both)
+            return [step.then if side else step.otherwise for side in both]
+
+        reached |= reachable([0], onward)
+    return [
+        side
+        for side in conditions.sides()
+        if side.number in reached
+        and ((side.number, side.outcome) in taken or side.part > 0 or not isinstance(program.code[side.number], Test))
+    ]
+
+
+def _limits(test: Expression) -> list[int] | None:
+    """The numbers that lengths of lists are compared with, where a test is about nothing else."""
+    match test:
+        case Operation(
+            "<" | "<=" | ">" | ">=" | "==" | "!=", (Operation("turns" | "len", (Variable(),)), Constant(int(limit)))
+        ):
+            return [limit]
+        case _:
+            return None
 
 
 def _on_every_way(program: Program, tossed: Tossed | None, least: int) -> str | None:
@@ -279,7 +330,7 @@ def refuse_endless(program: Program, *, runs: int = 30, seed: int = 2) -> None:
     """
     chance, least = Chance(seed), _least_size(program)
     for _ in range(runs):
-        size = program.size if program.size is not None else chance.randint(least, 5)
+        size = program.size if program.size is not None else chance.randint(least, _LONGEST)
         arguments = _arguments(program.inputs, size, chance)
         try:
             _Follower(program, arguments, None, chance).output()

@@ -25,7 +25,7 @@ from privproof.language.evaluating import WRONG, Evaluate, evaluator, problem
 from privproof.language.flow import Next
 from privproof.language.laws import Geometric, Law, Table
 from privproof.language.randomness import Chance
-from privproof.language.running import Run, outputs, run
+from privproof.language.running import Run, outputs, recognised_noise, run
 from privproof.language.scripts import GivenUp, recorded
 from privproof.language.syntax import Emit, Expression, Return, Sample
 from privproof.language.values import Cells, held, key, tails, text
@@ -55,7 +55,8 @@ _STEPS = 100_000
 def translated_rightly(question: Question, origin: Origin) -> tuple[str | None, str]:
     """How the function and its translation disagree on some of the data tried (None: they agree), and what was tried."""
     trials = _Trials(question, origin)
-    found = cover(trials.conditions.sides(), trials.attempt)
+    with recognised_noise(trials.mechanism):  # once for all trials
+        found = cover(trials.conditions.sides(), trials.attempt)
     if found.told is not None:
         return found.told, ""
     tried: dict[str, dict[str, Any]] = {}

@@ -15,7 +15,7 @@ from privproof.language.laws import WHOLE
 from privproof.language.linear import Linear
 from privproof.language.mechanism import Mechanism
 from privproof.language.patterns import matching
-from privproof.language.running import exact_run
+from privproof.language.running import exact_run, recognised_noise
 from privproof.language.scripts import Draw, Drawn, Order, Runs, Test, weight_of
 
 _MOST = 100_000
@@ -90,12 +90,13 @@ def leaves(
     """
     found: list[Leaf] = []
     ways = Ways(mechanism, arguments, follow=follow, pause=pause)
-    for leaf in ways:
-        found.append(leaf)
-        if len(found) + ways.waiting > most:
-            raise LanguageError(
-                "paths", f"there are more than {most} ways through it", place=mechanism.place, hint="a smaller size"
-            )
+    with recognised_noise(mechanism):  # once for all runs
+        for leaf in ways:
+            found.append(leaf)
+            if len(found) + ways.waiting > most:
+                raise LanguageError(
+                    "paths", f"there are more than {most} ways through it", place=mechanism.place, hint="a smaller size"
+                )
     return tuple(found)
 
 

@@ -87,7 +87,8 @@ def outputs(
     >>> outputs(survey, {"ill": True}).distribution()
     {'True': Fraction(3, 4), 'False': Fraction(1, 4)}
     """
-    runs, left_over = weighted_results(lambda: run(mechanism, arguments), most=most, enough=enough)
+    with recognised_noise(mechanism):  # once for all runs
+        runs, left_over = weighted_results(lambda: run(mechanism, arguments), most=most, enough=enough)
     return Outputs(tuple(runs), left_over)
 
 
