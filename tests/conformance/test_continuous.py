@@ -56,7 +56,8 @@ def test_what_is_guarded_is_not_read(folder, convert):
 
 def test_a_length_that_no_trial_has_is_told(folder):
     """Lists of all lengths are looked for, and not only those that trials have."""
-    text = "@mechanism\ndef m(q: real_queries(), x: real()):\n    if len(q) > 700:\n        return 'long'\n    return laplace(x, scale=1) > 0\n"
+    text = "@mechanism\ndef m(q: real_queries(), x: real()):\n    if len(q) > 700:\n        return 'long'\n"
+    text += "    return laplace(x, scale=1) > 0\n"
     assert [side.outcome for side in agreement(relational(load(folder, text))).missing] == [True]
 
 
